@@ -1,0 +1,123 @@
+#include "arguments.hpp"
+
+#include <algorithm>
+
+namespace jounce {
+
+std::string describe(const Shape& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+void fail(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+npy_intp product(const Shape& shape) {
+  npy_intp n = 1;
+  for (npy_intp s : shape) n *= s;
+  return n;
+}
+
+Input::Input(nb::handle object, const char* name, int core) : name_(name), core_(core) {
+  PyObject* given = object.ptr();
+  const bool ready = PyArray_Check(given) && PyArray_TYPE((PyArrayObject*)given) == NPY_DOUBLE &&
+                     PyArray_ISCARRAY_RO((PyArrayObject*)given);
+  if (ready) {
+    object_ = nb::borrow(object);
+  } else {
+    nb::object any = nb::steal(PyArray_FROM_O(given));
+    if (!any.is_valid()) {
+      PyErr_Clear();
+      fail(std::string(name) + " must be an array of real numbers, got a " + Py_TYPE(given)->tp_name + " that NumPy cannot read as one");
+    }
+    PyArrayObject* array = (PyArrayObject*)any.ptr();
+    if (!PyArray_ISINTEGER(array) && !PyArray_ISFLOAT(array) && !PyArray_ISBOOL(array))
+      fail(std::string(name) + " must be an array of real numbers, got dtype " +
+           nb::str(nb::handle((PyObject*)PyArray_DESCR(array))).c_str());
+    object_ = nb::steal(PyArray_FROM_OTF(given, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST));
+    if (!object_.is_valid()) nb::raise_python_error();
+  }
+  if (dimensions() < core) {
+    fail(std::string(name) + " has shape " + describe(shape()) + ", expected at least " + std::to_string(core) + " dimension" +
+         (core == 1 ? "" : "s"));
+  }
+}
+
+void Input::expect_last(npy_intp size, const char* symbol) const {
+  if (this->size(-1) != size) {
+    const std::string rows = core_ == 2 ? "(..., rows, " : "(..., ";
+    fail(std::string(name_) + " has shape " + describe(shape()) + ", expected " + rows + std::to_string(size) + "): this model has " + symbol +
+         " = " + std::to_string(size));
+  }
+}
+
+void Input::expect_finite() const {
+  const double* x = data();
+  const npy_intp n = total();
+  double zero = 0;
+  for (npy_intp i = 0; i < n; ++i) zero += x[i] * 0.0;
+  if (zero == 0) return;
+  for (npy_intp i = 0; i < n; ++i)
+    if (!(x[i] * 0.0 == 0)) {
+      Shape index;
+      for (npy_intp rest = i, d = dimensions() - 1; d >= 0; rest /= size(int(d)), --d) index.insert(index.begin(), rest % size(int(d)));
+      std::string text;
+      for (npy_intp j : index) text += (text.empty() ? "" : ", ") + std::to_string(j);
+      fail(std::string(name_) + "[" + text + "] is " + (x[i] != x[i] ? "nan" : x[i] > 0 ? "inf" : "-inf") + ", expected finite numbers");
+    }
+}
+
+std::ptrdiff_t Input::broadcast(const Shape& batch) {
+  npy_intp item = 1;
+  for (int i = batch_dimensions(); i < dimensions(); ++i) item *= size(i);
+  const npy_intp states = product(batch);
+  if (total() == item) return 0;
+  if (total() == states * item) return item;
+  Shape full = batch;
+  for (int i = batch_dimensions(); i < dimensions(); ++i) full.push_back(size(i));
+  nb::object copy = nb::steal(PyArray_SimpleNew(int(full.size()), full.data(), NPY_DOUBLE));
+  if (!copy.is_valid() || PyArray_CopyInto((PyArrayObject*)copy.ptr(), array()) != 0) nb::raise_python_error();
+  object_ = std::move(copy);
+  return item;
+}
+
+Shape broadcast_shape(const Input* const* inputs, int count) {
+  Shape result;
+  for (int i = 0; i < count; ++i) {
+    const int n = inputs[i]->batch_dimensions();
+    if (n > int(result.size())) result.insert(result.begin(), n - result.size(), 1);
+    for (int d = 0; d < n; ++d) {
+      npy_intp& have = result[result.size() - 1 - d];
+      const npy_intp want = inputs[i]->size(n - 1 - d);
+      if (have != want && have != 1 && want != 1) {
+        std::string text;
+        for (int j = 0; j < count; ++j)
+          text += (j ? ", " : "") + std::string(inputs[j]->name()) + " " + describe(inputs[j]->shape());
+        fail("the batch dimensions do not broadcast: " + text);
+      }
+      if (have == 1) have = want;
+    }
+  }
+  return result;
+}
+
+Output::Output(nb::handle out, const Shape& shape) : size_(product(shape)) {
+  if (out.is_none()) {
+    object_ = nb::steal(PyArray_SimpleNew(int(shape.size()), shape.data(), NPY_DOUBLE));
+    if (!object_.is_valid()) nb::raise_python_error();
+    return;
+  }
+  if (!PyArray_Check(out.ptr())) fail(std::string("out must be a NumPy array, got a ") + Py_TYPE(out.ptr())->tp_name);
+  PyArrayObject* array = (PyArrayObject*)out.ptr();
+  const Shape given(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
+  if (given != shape) fail("out has shape " + describe(given) + ", expected " + describe(shape));
+  if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY(array)) fail("out must be a writable C-contiguous array of float64");
+  object_ = nb::borrow(out);
+}
+
+bool Output::overlaps(const Input& input) const {
+  const double *begin = data(), *end = begin + size_;
+  return input.data() < end && begin < input.data() + input.total();
+}
+
+}  // namespace jounce

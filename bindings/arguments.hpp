@@ -1,0 +1,73 @@
+// Arrays from Python: what came, what was expected, and where the numbers are. NumPy's own C interface, because on a small
+// robot the cost of a call is the cost of its arrays.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL jounce_numpy_api
+#ifndef JOUNCE_OWNS_NUMPY_API
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+namespace jounce {
+
+namespace nb = nanobind;
+using Shape = std::vector<npy_intp>;
+
+std::string describe(const Shape& shape);  // "(3, 7)"
+[[noreturn]] void fail(const std::string& message);
+
+// A C-contiguous array of doubles that Python gave: its last `core` dimensions are one item, the ones before are the batch.
+class Input {
+ public:
+  Input() = default;
+  Input(nb::handle object, const char* name, int core);
+
+  const double* data() const { return static_cast<const double*>(PyArray_DATA(array())); }
+  int dimensions() const { return PyArray_NDIM(array()); }
+  npy_intp size(int i) const { return PyArray_DIM(array(), i < 0 ? dimensions() + i : i); }
+  npy_intp total() const { return PyArray_SIZE(array()); }
+  Shape shape() const { return Shape(PyArray_DIMS(array()), PyArray_DIMS(array()) + dimensions()); }
+  int core() const { return core_; }
+  int batch_dimensions() const { return dimensions() - core_; }
+  Shape batch() const { return Shape(PyArray_DIMS(array()), PyArray_DIMS(array()) + batch_dimensions()); }
+  const char* name() const { return name_; }
+
+  void expect_last(npy_intp size, const char* symbol) const;  // the length of the last dimension, nq or nv
+  void expect_finite() const;
+
+  // The distance between the items of two successive states when the batch is broadcast to `batch`; makes a copy where
+  // no single distance does it.
+  std::ptrdiff_t broadcast(const Shape& batch);
+
+ private:
+  PyArrayObject* array() const { return reinterpret_cast<PyArrayObject*>(object_.ptr()); }
+  nb::object object_;
+  const char* name_ = "";
+  int core_ = 1;
+};
+
+// The shape that the batches of all inputs broadcast to.
+Shape broadcast_shape(const Input* const* inputs, int count);
+npy_intp product(const Shape& shape);
+
+// A new array, or `out` when that is given and fits.
+class Output {
+ public:
+  Output(nb::handle out, const Shape& shape);
+  double* data() const { return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object_.ptr()))); }
+  nb::object object() && { return std::move(object_); }
+  bool overlaps(const Input& input) const;
+
+ private:
+  nb::object object_;
+  npy_intp size_;
+};
+
+}  // namespace jounce

@@ -1,0 +1,155 @@
+// A motion as Taylor series, joint by joint: what an algorithm reads of q and of the velocity stack.
+//
+// Rows of derivatives become Taylor coefficients (row k divided by k!), and the series of cosine and sine of every joint
+// that turns are computed here for all joints at once: for a single state, joints lie side by side in the SIMD lanes; for a
+// batch, states do.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include "jounce/arena.hpp"
+#include "jounce/lie.hpp"
+#include "jounce/ring.hpp"
+#include "jounce/rotation_series.hpp"
+#include "jounce/tree.hpp"
+#include "jounce/trigonometry.hpp"
+#include "jounce/vec3.hpp"
+
+JOUNCE_BEGIN
+
+template <class Ring>
+struct Motion {
+  using T = typename Ring::Coefficient;
+  static constexpr int K = Ring::order + 2;
+
+  int stride;         // columns of the tables below: nv, padded
+  T* q;               // (nq)
+  T* rate;            // (K, stride) coefficients of v
+  T *cosine, *sine;   // (K, stride)
+  double* lanes;      // (nv, padded) coefficients of v again, a column's side by side; a LaneRing reads them so
+
+  template <class Arena>
+  static JOUNCE_INLINE Motion allocate(const Tree& tree, Arena& arena) {
+    Motion m;
+    m.stride = round_up(tree.nv, native_width) + native_width;
+    m.q = arena.template take<T>(tree.nq);
+    m.rate = arena.template take<T>(K * m.stride);
+    m.cosine = arena.template take<T>(K * m.stride);
+    m.sine = arena.template take<T>(K * m.stride);
+    m.lanes = arena.template take<double>(Ring::in_lanes ? tree.nv * Ring::padded : 0);
+    return m;
+  }
+
+  // Reads states [begin, begin + count) and their `rows` <= K rows of velocity; the rows that are missing are zero.
+  // `In` has q, v, rest (pointers: v is row 0, `rest` the rows from 1 on) and q_step, v_step, rest_step (between states).
+  template <class In>
+  void read(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
+    constexpr int W = states((const T*)nullptr);
+    T* angle = sine;  // its first row, until the series overwrites it
+    for (int i = 0; i < K * stride; ++i) rate[i] = T(0.0);
+    for (int s = 0; s < W; ++s) {
+      const std::ptrdiff_t from = begin + (s < count ? s : count - 1);
+      const double* qs = in.q + from * in.q_step;
+      for (int j = 0; j < tree.nq; ++j) state(q[j], s) = qs[j];
+      for (int j = 0; j < tree.quaternion_count; ++j) normalize(q + tree.quaternions[j], s);
+      for (int k = 0; k < rows; ++k) {
+        const double* row = k == 0 ? in.v + from * in.v_step : in.rest + from * in.rest_step + (k - 1) * tree.nv;
+        for (int j = 0; j < tree.nv; ++j) state(rate[k * stride + j], s) = factorial.inverse[k] * row[j];
+      }
+    }
+    for (int j = 0; j < stride; ++j) angle[j] = T(0.0);
+    for (int i = 0; i < tree.size; ++i) {
+      const Body& b = tree.bodies[i];
+      if (turns(b.joint)) angle[b.v] = q[b.q];
+    }
+    // Lane by lane: joints of one state, or states of one joint.
+    constexpr int width = W == 1 ? native_width : W;
+    for (int j = 0; j < tree.nv * W; j += width) {
+      double* s = reinterpret_cast<double*>(sine) + j;
+      const Pack<width> angles = Pack<width>::load(s);
+      sincos_series<K>(angles, reinterpret_cast<double*>(rate) + j, s, reinterpret_cast<double*>(cosine) + j, stride * W);
+    }
+    if constexpr (Ring::in_lanes)
+      for (int j = 0; j < tree.nv; ++j)
+        for (int k = 0; k < Ring::padded; ++k) lanes[j * Ring::padded + k] = k < K ? rate[k * stride + j] : 0.0;
+  }
+
+  static JOUNCE_INLINE void normalize(T* u, int s) {
+    double square = 0;
+    for (int i = 0; i < 4; ++i) square += state(u[i], s) * state(u[i], s);
+    const double scale = 1 / std::sqrt(square);
+    for (int i = 0; i < 4; ++i) state(u[i], s) *= scale;
+  }
+
+  JOUNCE_INLINE typename Ring::Velocity velocity(int column) const {
+    if constexpr (Ring::in_lanes)
+      return Ring::Velocity::load(lanes + column * Ring::padded);
+    else
+      return Ring::Velocity::load(rate + column, stride);
+  }
+  JOUNCE_INLINE Vec3<typename Ring::Velocity> velocity3(int column) const {
+    return {velocity(column), velocity(column + 1), velocity(column + 2)};
+  }
+  JOUNCE_INLINE FactorView<T> velocity_factor(int column) const { return {rate + column, stride}; }
+  JOUNCE_INLINE FactorView<T> cos(int column) const { return {cosine + column, stride}; }
+  JOUNCE_INLINE FactorView<T> sin(int column) const { return {sine + column, stride}; }
+
+  // The coordinate itself, of a joint that has one: q_{k+1} = v_k / (k + 1).
+  JOUNCE_INLINE Series<T, K> position_factor(const Body& b) const {
+    Series<T, K> y;
+    y.c[0] = q[b.q];
+    for (int k = 0; k + 1 < K; ++k) y.c[k + 1] = T(1.0 / (k + 1)) * rate[k * stride + b.v];
+    return y;
+  }
+
+  // Where a spherical or free joint's orientation and angular velocity are.
+  JOUNCE_INLINE const T* quaternion(const Body& b) const { return q + b.q + (b.joint == Joint::free ? 3 : 0); }
+  JOUNCE_INLINE int angular(const Body& b) const { return b.v + (b.joint == Joint::free ? 3 : 0); }
+};
+
+// The motion of a spherical or free joint as series: R(t), and for a free one the position d(t), in the joint frame.
+template <class Ring>
+struct BallMotion {
+  using T = typename Ring::Coefficient;
+  static constexpr int K = Ring::order + 2;
+  T R[3][3][Ring::padded], d[3][Ring::padded];
+
+  JOUNCE_INLINE BallMotion(const Motion<Ring>& motion, const Body& b) {
+    T R0[9];
+    rotation_of(motion.quaternion(b), R0);
+    for (int i = 0; i < 3; ++i) fixed_vector_series<K>(R0 + 3 * i, motion.rate + motion.angular(b), motion.stride, R[i]);
+    for (int i = 0; i < 3; ++i) d[i][0] = b.joint == Joint::free ? motion.q[b.q + i] : T(0.0);
+    for (int i = 0; i < 3; ++i)
+      for (int k = 0; k + 1 < K; ++k) {  // d' = R v
+        T sum(0.0);
+        if (b.joint == Joint::free)
+          for (int j = 0; j <= k; ++j) {
+            const T* v = motion.rate + (k - j) * motion.stride + b.v;
+            sum += R[i][0][j] * v[0] + R[i][1][j] * v[1] + R[i][2][j] * v[2];
+          }
+        d[i][k + 1] = T(1.0 / (k + 1)) * sum;
+      }
+  }
+
+  JOUNCE_INLINE FactorView<T> entry(int i, int j) const { return {R[i][j], 1}; }
+  JOUNCE_INLINE FactorView<T> position(int i) const { return {d[i], 1}; }
+
+  template <class S>
+  JOUNCE_INLINE Vec3<S> turn(const Vec3<S>& u) const {
+    return {entry(0, 0) * u.x + entry(0, 1) * u.y + entry(0, 2) * u.z, entry(1, 0) * u.x + entry(1, 1) * u.y + entry(1, 2) * u.z,
+            entry(2, 0) * u.x + entry(2, 1) * u.y + entry(2, 2) * u.z};
+  }
+  template <class S>
+  JOUNCE_INLINE Vec3<S> turn_back(const Vec3<S>& u) const {
+    return {entry(0, 0) * u.x + entry(1, 0) * u.y + entry(2, 0) * u.z, entry(0, 1) * u.x + entry(1, 1) * u.y + entry(2, 1) * u.z,
+            entry(0, 2) * u.x + entry(1, 2) * u.y + entry(2, 2) * u.z};
+  }
+  // d x u
+  template <class S>
+  JOUNCE_INLINE Vec3<S> position_cross(const Vec3<S>& u) const {
+    return {position(1) * u.z - position(2) * u.y, position(2) * u.x - position(0) * u.z, position(0) * u.y - position(1) * u.x};
+  }
+};
+
+JOUNCE_END

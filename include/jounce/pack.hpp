@@ -1,0 +1,110 @@
+// Pack<W>: W doubles in one SIMD register. It is the coefficient type of a batch (a lane is a state) and the store of
+// a LaneSeries (a lane is a Taylor coefficient).
+#pragma once
+
+#include <cstring>
+#include <utility>
+
+#include "jounce/config.hpp"
+
+JOUNCE_BEGIN
+
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define JOUNCE_VECTOR_EXTENSIONS 1
+template <int W>
+struct Vector {
+  typedef double type __attribute__((vector_size(W * sizeof(double))));
+  typedef long long index __attribute__((vector_size(W * sizeof(double))));
+};
+#else
+template <int W>
+struct Vector {
+  struct type {
+    double lane[W];
+    JOUNCE_HD double& operator[](int i) { return lane[i]; }
+    JOUNCE_HD double operator[](int i) const { return lane[i]; }
+    friend JOUNCE_HD type operator+(type a, const type& b) { return a.each(b, [](double x, double y) { return x + y; }); }
+    friend JOUNCE_HD type operator-(type a, const type& b) { return a.each(b, [](double x, double y) { return x - y; }); }
+    friend JOUNCE_HD type operator*(type a, const type& b) { return a.each(b, [](double x, double y) { return x * y; }); }
+    friend JOUNCE_HD type operator/(type a, const type& b) { return a.each(b, [](double x, double y) { return x / y; }); }
+    friend JOUNCE_HD type operator-(type a) { return a.each(a, [](double x, double) { return -x; }); }
+    template <class F>
+    JOUNCE_HD type each(const type& b, F f) const {
+      type y;
+      for (int i = 0; i < W; ++i) y[i] = f(lane[i], b[i]);
+      return y;
+    }
+  };
+};
+#endif
+
+template <int W>
+struct Pack {
+  using V = typename Vector<W>::type;
+  V v;
+
+  Pack() = default;
+  JOUNCE_INLINE Pack(V x) : v(x) {}
+  JOUNCE_INLINE Pack(double x) : Pack(splat(x, std::make_index_sequence<W>{})) {}
+
+  // (x, 0, 0, ...) and (x, x + 1, x + 2, ...)
+  static JOUNCE_INLINE Pack first(double x) { return Pack(V{x}); }
+  static JOUNCE_INLINE Pack count(double x) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) JOUNCE_LAMBDA_INLINE {
+      return Pack(V{(x + double(I))...});
+    }(std::make_index_sequence<W>{});
+  }
+
+  static JOUNCE_INLINE Pack load(const double* p) {
+    Pack y;
+    std::memcpy(&y.v, p, sizeof(V));
+    return y;
+  }
+  JOUNCE_INLINE void store(double* p) const { std::memcpy(p, &v, sizeof(V)); }
+
+  JOUNCE_INLINE double operator[](int i) const { return v[i]; }
+  JOUNCE_INLINE void set(int i, double x) { v[i] = x; }
+
+  friend JOUNCE_INLINE Pack operator+(Pack a, Pack b) { return Pack(V(a.v + b.v)); }
+  friend JOUNCE_INLINE Pack operator-(Pack a, Pack b) { return Pack(V(a.v - b.v)); }
+  friend JOUNCE_INLINE Pack operator*(Pack a, Pack b) { return Pack(V(a.v * b.v)); }
+  friend JOUNCE_INLINE Pack operator/(Pack a, Pack b) { return Pack(V(a.v / b.v)); }
+  friend JOUNCE_INLINE Pack operator-(Pack a) { return Pack(V(-a.v)); }
+  JOUNCE_INLINE Pack& operator+=(Pack b) { return *this = *this + b; }
+  JOUNCE_INLINE Pack& operator-=(Pack b) { return *this = *this - b; }
+
+ private:
+  // A braced list, not a loop: compilers know the former as one broadcast.
+  template <std::size_t... I>
+  static JOUNCE_INLINE V splat(double x, std::index_sequence<I...>) {
+    return V{((void)I, x)...};
+  }
+};
+
+// f(0), ..., f(N - 1), each with its index as a constant.
+template <int N, class F>
+JOUNCE_INLINE void unroll(F&& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) JOUNCE_LAMBDA_INLINE {
+    (f(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
+}
+
+// (low[W-J], ..., low[W-1], high[0], ..., high[W-J-1]) for J > 0: `high` moved up by J lanes and filled from `low`;
+// for J < 0, `low` moved down by -J lanes and filled from `high`.
+template <int J, int W>
+JOUNCE_INLINE Pack<W> shift_in(Pack<W> low, Pack<W> high) {
+  constexpr int first = J > 0 ? W - J : -J;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) JOUNCE_LAMBDA_INLINE {
+#if defined(JOUNCE_VECTOR_EXTENSIONS) && defined(__clang__)
+    return Pack<W>(typename Pack<W>::V(__builtin_shufflevector(low.v, high.v, (first + int(I))...)));
+#elif defined(JOUNCE_VECTOR_EXTENSIONS)
+    return Pack<W>(typename Pack<W>::V(__builtin_shuffle(low.v, high.v, typename Vector<W>::index{(first + (long long)(I))...})));
+#else
+    Pack<W> y;
+    (y.set(int(I), first + int(I) < W ? low[first + int(I)] : high[first + int(I) - W]), ...);
+    return y;
+#endif
+  }(std::make_index_sequence<W>{});
+}
+
+JOUNCE_END

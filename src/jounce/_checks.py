@@ -1,0 +1,64 @@
+"""Checks of what a user gives, with errors that name it, what came and what was expected."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def array_of(name: str, value: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """`value` as a float64 array of exactly that shape with finite entries."""
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        given = np.asarray(None)
+    if given.dtype.kind not in "buif":
+        raise ValueError(f"{name} must be real numbers of shape {shape}, got {value!r}")
+    if given.shape != shape:
+        raise ValueError(f"{name} has shape {given.shape}, expected {shape}")
+    result = given.astype(np.float64)
+    if not np.isfinite(result).all():
+        raise ValueError(f"{name} is {result.tolist()}, expected finite numbers")
+    return result
+
+
+def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A copy that cannot be written to."""
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def unit(name: str, value: object) -> NDArray[np.float64]:
+    """A (3,) direction, made unit length."""
+    axis = array_of(name, value, (3,))
+    length = float(np.linalg.norm(axis))
+    if length < 1e-12:
+        raise ValueError(f"{name} is {axis.tolist()}, expected a direction that is not zero")
+    return axis / length
+
+
+def pose(name: str, value: object) -> NDArray[np.float64]:
+    """A (4, 4) rigid transformation; its rotation may be off by rounding, which is removed."""
+    matrix = array_of(name, value, (4, 4))
+    if np.abs(matrix[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
+        raise ValueError(f"{name} has last row {matrix[3].tolist()}, expected [0, 0, 0, 1]")
+    rotation = matrix[:3, :3]
+    if np.abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
+        raise ValueError(f"{name} has an upper left block that is not a rotation: {rotation.tolist()}")
+    u, _, vt = np.linalg.svd(rotation)
+    matrix[:3, :3] = u @ vt
+    return matrix
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """A hint for an unknown name: the near matches, or the first few of all names."""
+    known = list(names)
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(map(repr, close)) + "?"
+    shown = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
+    return f"there are {shown}" if known else "there are none"

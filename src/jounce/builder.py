@@ -1,0 +1,76 @@
+"""Building a robot body by body."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._checks import array_of, frozen, near, pose
+from .compile import BodyRecord
+from .inertia import Inertia
+from .joints import Joint
+from .model import Model
+
+
+class Builder:
+    """Collects bodies and makes a `Model` of them.
+
+    Args:
+        gravity: (3,) acceleration of free fall in world axes, m/s^2.
+
+    >>> import jounce as jn
+    >>> b = jn.Builder()
+    >>> b.add("arm", parent="world", joint=jn.Revolute(axis=(0, 1, 0)), inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
+    >>> robot = b.build()
+    >>> robot.inverse_dynamics([np.pi / 2], [0.0], [0.0]).round(3)  # torque that holds the arm out
+    array([4.905])
+    """
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        self._gravity = frozen(array_of("gravity", gravity, (3,)))
+        self._bodies: list[BodyRecord] = []
+        self._index: dict[str, int] = {}
+
+    def add(
+        self,
+        name: str,
+        parent: str,
+        joint: Joint,
+        placement: ArrayLike | None = None,
+        inertia: Inertia | None = None,
+    ) -> None:
+        """Adds a body.
+
+        Args:
+            name: of the body, unique.
+            parent: name of a body added before, or "world".
+            joint: what ties it to the parent.
+            placement: (4, 4) pose of the joint frame in the parent's body frame; the identity when left out. The
+                body's own frame is the joint frame, moved by the joint.
+            inertia: none when left out.
+        """
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"name is {name!r}, expected a text that is not empty")
+        if name == "world":
+            raise ValueError("name is 'world', which is taken by the world itself")
+        if name in self._index:
+            above = self._bodies[self._index[name]].parent
+            has = self._bodies[above].name if above >= 0 else "world"
+            raise ValueError(f"name is {name!r}, which was added before, on {has!r}: a body has one parent")
+        if parent == name:
+            raise ValueError(f"parent of {name!r} is itself, which would be a cycle")
+        if parent != "world" and parent not in self._index:
+            hint = near(str(parent), ["world", *self._index])
+            raise ValueError(f"parent of {name!r} is {parent!r}, which was not added before: {hint}")
+        if not isinstance(joint, Joint):
+            raise ValueError(f"joint of {name!r} is {joint!r}, expected one such as jounce.Revolute(axis=(0, 0, 1))")
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise ValueError(f"inertia of {name!r} is {inertia!r}, expected a jounce.Inertia")
+        placed = np.eye(4) if placement is None else pose(f"placement of {name!r}", placement)
+        above = -1 if parent == "world" else self._index[parent]
+        self._index[name] = len(self._bodies)
+        self._bodies.append(BodyRecord(name, above, joint, frozen(placed), inertia or Inertia(0.0)))
+
+    def build(self) -> Model:
+        """The robot. A joint that moves nothing that has inertia is a ``ValueError``."""
+        return Model(tuple(self._bodies), self._gravity)

@@ -1,0 +1,125 @@
+"""From the user's bodies to the tables of the compiled core.
+
+Every joint becomes a chain of primitives, the ones between them carried by massless bodies. Each primitive's internal
+frame is turned so that its axis is z; ``turn`` below is that frame in the user's body axes, x_user = turn x_internal.
+Bodies on fixed joints disappear into the body that carries them and stay as frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .inertia import Inertia
+from .joints import Fixed, Free, Joint
+
+Array = NDArray[np.float64]
+_KINDS = ("revolute", "prismatic", "helical", "spherical", "free")
+
+
+@dataclass(frozen=True, eq=False)
+class BodyRecord:
+    """A body as it was added: `parent` is an index into the list of all bodies, -1 the world."""
+
+    name: str
+    parent: int
+    joint: Joint
+    placement: Array
+    inertia: Inertia
+
+
+@dataclass
+class _Carrier:
+    """Where a user's body went: internal body `index`, and the user's frame in it."""
+
+    index: int
+    pose: Array
+
+
+def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
+    """The tables that ``_core.CoreModel`` takes."""
+    joint, parent, slide = [], [], []
+    rotation, position, mass, first, second = [], [], [], [], []
+    carriers: list[_Carrier] = []
+    free_body, free_pose = [], []
+    world = _Carrier(-1, np.eye(4))
+
+    for body in bodies:
+        above = carriers[body.parent] if body.parent >= 0 else world
+        index, pose = above.index, above.pose @ body.placement
+        for primitive in body.joint.primitives():
+            turn = np.eye(4)
+            turn[:3, :3] = _turn_z_to(primitive.axis)
+            placed = pose @ turn
+            joint.append(_KINDS.index(primitive.kind))
+            parent.append(index)
+            slide.append(primitive.slide)
+            rotation.append(placed[:3, :3])
+            position.append(placed[:3, 3])
+            mass.append(0.0)
+            first.append(np.zeros(3))
+            second.append(np.zeros((3, 3)))
+            index = len(joint) - 1
+            pose = turn.T
+        carriers.append(_Carrier(index, pose))
+        if isinstance(body.joint, Free):
+            free_body.append(index)
+            free_pose.append(body.placement)
+        if index >= 0:
+            m, h, moments = _moments(body.inertia, pose)
+            mass[index] += m
+            first[index] += h
+            second[index] += moments
+
+    moving = [i for i, b in enumerate(bodies) if not isinstance(b.joint, Fixed)]
+    fixed = [i for i, b in enumerate(bodies) if isinstance(b.joint, Fixed)]
+    frames = [carriers[i] for i in moving + fixed]
+    poses = np.array([f.pose for f in frames]).reshape(-1, 4, 4)
+    free_poses = np.array(free_pose).reshape(-1, 4, 4)
+    tensors = np.array(second).reshape(-1, 3, 3)
+    return {
+        "joint": joint,
+        "parent": parent,
+        "slide": np.array(slide),
+        "rotation": np.array(rotation),
+        "position": np.array(position),
+        "mass": np.array(mass),
+        "first_moment": np.array(first),
+        "second_moment": tensors[:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)],
+        "frame_body": [f.index for f in frames],
+        "frame_rotation": poses[:, :3, :3],
+        "frame_position": poses[:, :3, 3],
+        "body_count": len(moving),
+        "free_body": free_body,
+        "free_rotation": free_poses[:, :3, :3],
+        "free_position": free_poses[:, :3, 3],
+        "armature": _each(bodies, "armature"),
+        "damping": _each(bodies, "damping"),
+        "stiffness": _each(bodies, "stiffness"),
+        "gravity": gravity,
+    }
+
+
+def _each(bodies: Sequence[BodyRecord], key: str) -> Array:
+    return np.concatenate([np.zeros(0), *(getattr(b.joint, key) for b in bodies)])
+
+
+def _moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:
+    """Mass, first moment m c and second moment (the integral of x x^T dm) in the frame where the body has `pose`."""
+    turn, com = pose[:3, :3], pose[:3, :3] @ inertia.com + pose[:3, 3]
+    rotational = turn @ inertia.rotational @ turn.T
+    about_com = np.trace(rotational) / 2 * np.eye(3) - rotational
+    return inertia.mass, inertia.mass * com, about_com + inertia.mass * np.outer(com, com)
+
+
+def _turn_z_to(axis: Array) -> Array:
+    """A rotation that takes z to `axis`; the identity for z itself, a permutation for the other coordinate axes."""
+    if axis[2] == 1.0:
+        return np.eye(3)
+    x = np.roll(np.eye(3)[int(np.argmax(np.abs(axis)))], 1)
+    x = x - (x @ axis) * axis
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x), axis], axis=1)

@@ -1,0 +1,296 @@
+"""The joints a body may hang on.
+
+A joint moves the body frame in the joint frame, which `Builder.add` places in the parent. Each knows its motion as a
+sequence of primitives (turn about, slide along, or turn freely), which is all that the compiled core has to know.
+
+=============  ============================  ============================  =====================================
+joint          q                             v                             pose of the body in the joint frame
+=============  ============================  ============================  =====================================
+Free           x y z, qx qy qz qw            twist [linear; angular]       Trans(x y z) Rot(quaternion)
+Fixed          -                             -                             identity
+Revolute       angle                         rate                          Rot(axis, q)
+Prismatic      distance                      rate                          Trans(axis q)
+Helical        angle                         rate                          Trans(axis pitch q) Rot(axis, q)
+Cylindrical    distance, angle               rates                         Trans(axis q0) Rot(axis, q1)
+Planar         x, y, angle                   rates                         Trans(x q0 + y q1) Rot(x cross y, q2)
+Universal      angle, angle                  rates                         Rot(first, q0) Rot(second, q1)
+Spherical      qx qy qz qw                   angular velocity              Rot(quaternion)
+=============  ============================  ============================  =====================================
+
+The velocities of ``Free`` and ``Spherical`` are relative to the parent, in body axes. Metres and radians throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import array_of, frozen, unit
+
+Array = NDArray[np.float64]
+Kind = Literal["revolute", "prismatic", "helical", "spherical", "free"]
+
+
+@dataclass(frozen=True, eq=False)
+class Primitive:
+    """One step of a joint's motion: turn about and slide along `axis`, or turn (and move) freely."""
+
+    kind: Kind
+    axis: Array
+    slide: float = 0.0  # metres along the axis for each unit of the coordinate
+
+
+_Z = frozen(np.array([0.0, 0.0, 1.0]))
+
+
+class Joint:
+    """What all joints share.
+
+    Args:
+        armature: inertia of the drive, seen at the joint: adds ``armature * dv/dt`` to the force.
+        damping: adds ``damping * v``.
+        stiffness: adds ``stiffness * q``; for `Spherical` and `Free` a torsion spring ``stiffness * log(R)`` (and
+            ``stiffness * position``), in body axes, which must be the same for the three axes.
+        name: of the joint; the body's name when left out.
+
+    Each of the first three is one number for all coordinates of the joint or an array (nv,).
+    """
+
+    nq: ClassVar[int]
+    nv: ClassVar[int]
+
+    armature: Array
+    damping: Array
+    stiffness: Array
+    name: str | None
+
+    def __init__(
+        self,
+        *,
+        armature: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        name: str | None = None,
+    ) -> None:
+        for key, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
+            each = np.broadcast_to(value, (self.nv,)) if np.ndim(value) == 0 else value
+            numbers = array_of(key, each, (self.nv,))
+            if key != "stiffness" and (numbers < 0).any():
+                raise ValueError(f"{key} is {numbers.tolist()}, expected numbers that are not negative")
+            object.__setattr__(self, key, frozen(numbers))
+        object.__setattr__(self, "name", name)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"a joint cannot be changed: {type(self).__name__}.{key}")
+
+    def _set(self, **values: object) -> None:
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The motion as a sequence of primitives, first the one next to the parent."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._describe()})"
+
+    def _describe(self) -> str:
+        return ""
+
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self._set(**state)
+
+
+class _AxisJoint(Joint):
+    axis: Array
+
+    def __init__(
+        self,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        *,
+        armature: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+        self._set(axis=frozen(unit("axis", axis)))
+
+    def _describe(self) -> str:
+        return "axis=" + _tidy(self.axis)
+
+
+class Fixed(Joint):
+    """No motion: the body becomes part of its parent and stays as a named frame."""
+
+    nq, nv = 0, 0
+
+    def __init__(self, *, name: str | None = None) -> None:
+        super().__init__(name=name)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return ()
+
+
+class Revolute(_AxisJoint):
+    """Turns about `axis` (3,), given in the joint frame. URDF's ``revolute`` and ``continuous``."""
+
+    nq, nv = 1, 1
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("revolute", self.axis),)
+
+
+class Prismatic(_AxisJoint):
+    """Slides along `axis` (3,)."""
+
+    nq, nv = 1, 1
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("prismatic", self.axis, 1.0),)
+
+
+class Helical(_AxisJoint):
+    """A screw: turns about `axis` (3,) and advances `pitch` metres a radian along it."""
+
+    nq, nv = 1, 1
+    pitch: float
+
+    def __init__(
+        self,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        pitch: float = 0.0,
+        *,
+        armature: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(axis, armature=armature, damping=damping, stiffness=stiffness, name=name)
+        self._set(pitch=float(array_of("pitch", pitch, ())))
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("helical", self.axis, self.pitch),)
+
+    def _describe(self) -> str:
+        return f"{super()._describe()}, pitch={self.pitch:g}"
+
+
+class Cylindrical(_AxisJoint):
+    """Slides along and turns about `axis` (3,), independently."""
+
+    nq, nv = 2, 2
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("prismatic", self.axis, 1.0), Primitive("revolute", self.axis))
+
+
+class Planar(Joint):
+    """Slides along the orthogonal directions `x` and `y` (3,) and turns about their normal."""
+
+    nq, nv = 3, 3
+    x: Array
+    y: Array
+
+    def __init__(
+        self,
+        x: ArrayLike = (1.0, 0.0, 0.0),
+        y: ArrayLike = (0.0, 1.0, 0.0),
+        *,
+        armature: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+        first, second = unit("x", x), unit("y", y)
+        if abs(first @ second) > 1e-6:
+            raise ValueError(f"x and y are {_tidy(first)} and {_tidy(second)}, expected orthogonal directions")
+        self._set(x=frozen(first), y=frozen(second - (first @ second) * first))
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        normal = np.cross(self.x, self.y)
+        return (
+            Primitive("prismatic", self.x, 1.0),
+            Primitive("prismatic", self.y, 1.0),
+            Primitive("revolute", normal),
+        )
+
+    def _describe(self) -> str:
+        return f"x={_tidy(self.x)}, y={_tidy(self.y)}"
+
+
+class Universal(Joint):
+    """Turns about `first` (3,), fixed in the parent, then about `second` (3,), fixed in the body."""
+
+    nq, nv = 2, 2
+    first: Array
+    second: Array
+
+    def __init__(
+        self,
+        first: ArrayLike = (1.0, 0.0, 0.0),
+        second: ArrayLike = (0.0, 1.0, 0.0),
+        *,
+        armature: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+        one, two = unit("first", first), unit("second", second)
+        if np.linalg.norm(np.cross(one, two)) < 1e-6:
+            raise ValueError(f"first and second are both {_tidy(one)}, expected axes that are not parallel")
+        self._set(first=frozen(one), second=frozen(two))
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("revolute", self.first), Primitive("revolute", self.second))
+
+    def _describe(self) -> str:
+        return f"first={_tidy(self.first)}, second={_tidy(self.second)}"
+
+
+class _BallJoint(Joint):
+    def __init__(
+        self,
+        *,
+        armature: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+        for triple in self.stiffness.reshape(-1, 3):
+            if (triple != triple[0]).any():
+                raise ValueError(
+                    f"stiffness is {self.stiffness.tolist()}, expected the same number for the three axes: "
+                    "a spring that differs between them has no potential"
+                )
+
+
+class Spherical(_BallJoint):
+    """Turns freely: q is a unit quaternion (x y z w), v the angular velocity in body axes."""
+
+    nq, nv = 4, 3
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("spherical", _Z),)
+
+
+class Free(_BallJoint):
+    """Moves freely, as the base of a flying or walking robot does: q position and quaternion, v the body twist."""
+
+    nq, nv = 7, 6
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("free", _Z),)
+
+
+def _tidy(vector: Array) -> str:
+    return "(" + ", ".join(f"{x:.4g}" for x in vector) + ")"

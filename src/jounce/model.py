@@ -1,0 +1,221 @@
+"""The robot: an immutable model and everything that can be asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import near
+from ._core import CoreModel
+from .compile import BodyRecord, compiled
+from .joints import Fixed, Free, Joint, Spherical
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Kinematics:
+    """Poses and twists of all bodies, in the order of ``robot.body_names``.
+
+    Attributes:
+        pose: (..., nbodies, 4, 4) pose of each body in the world.
+        twist: (..., K, nbodies, 6) twist [linear; angular] of each body relative to the world and its K - 1 component-wise
+            derivatives, in the frame asked for; K = 0 where no velocity was given.
+    """
+
+    pose: Array
+    twist: Array
+
+
+class Model(CoreModel):
+    """A robot. Made by `Builder.build`; never changes; may be shared by threads and pickled.
+
+    Shapes: q is (..., nq), a velocity v (..., nv), a *stack* (..., K, nv) holds v and its K - 1 component-wise time
+    derivatives. Leading dimensions are batch dimensions and broadcast.
+
+    Where a method takes ``frame``, it says in which axes the twist of a `Free` joint, and the wrench dual to it, are given
+    and returned: "body" (body axes and origin), "world" (world axes and origin) or "mixed" (world axes, body origin).
+    """
+
+    bodies: tuple[BodyRecord, ...]
+    gravity: Array
+    body_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    frame_names: tuple[str, ...]
+    _frame_index: dict[str, int]
+    _coordinates: dict[str, tuple[slice, slice]]
+
+    def __init__(self, bodies: tuple[BodyRecord, ...], gravity: Array) -> None:
+        _check_movable(bodies)
+        super().__init__(compiled(bodies, gravity))
+        moving = [b for b in bodies if not isinstance(b.joint, Fixed)]
+        names = [b.name for b in moving] + [b.name for b in bodies if isinstance(b.joint, Fixed)]
+        coordinates: dict[str, tuple[slice, slice]] = {}
+        q = v = 0
+        for b in moving:
+            where = slice(q, q := q + b.joint.nq), slice(v, v := v + b.joint.nv)
+            joint_name = b.joint.name or b.name
+            if joint_name in coordinates:
+                raise ValueError(f"two joints are named {joint_name!r}")
+            coordinates[joint_name] = where
+        values: dict[str, object] = {
+            "bodies": bodies,
+            "gravity": gravity,
+            "body_names": tuple(b.name for b in moving),
+            "joint_names": tuple(coordinates),
+            "frame_names": tuple(names),
+            "_frame_index": {name: i for i, name in enumerate(names)},
+            "_coordinates": coordinates,
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"a model cannot be changed: {key}")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a model cannot be changed: {key}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Model, (self.bodies, self.gravity)
+
+    def __repr__(self) -> str:
+        return f"<jounce.Model: {len(self.body_names)} bodies, nq = {self.nq}, nv = {self.nv}>"
+
+    def __str__(self) -> str:
+        return _drawn(self)
+
+    def frame_index(self, name: str) -> int:
+        """Where the body or fixed frame of that name is in ``frame_names`` (bodies come first)."""
+        try:
+            return self._frame_index[name]
+        except (KeyError, TypeError):
+            raise ValueError(f"no body or frame is named {name!r}: {near(str(name), self.frame_names)}") from None
+
+    def coordinate(self, joint: str) -> slice:
+        """The slice of v that belongs to a joint.
+
+        >>> import jounce as jn
+        >>> jn.robots.aerial_manipulator().coordinate("q2")
+        slice(6, 7, None)
+        """
+        return self._where(joint)[1]
+
+    def position(self, joint: str) -> slice:
+        """The slice of q that belongs to a joint."""
+        return self._where(joint)[0]
+
+    def _where(self, joint: str) -> tuple[slice, slice]:
+        try:
+            return self._coordinates[joint]
+        except (KeyError, TypeError):
+            raise ValueError(f"no joint is named {joint!r}: {near(str(joint), self.joint_names)}") from None
+
+    # Configurations
+
+    def neutral(self) -> Array:
+        """The configuration (nq,) where all coordinates are zero and all quaternions the identity."""
+        q = np.zeros(self.nq)
+        for b, (where, _) in self._moving():
+            if isinstance(b.joint, (Free, Spherical)):
+                q[where.stop - 1] = 1.0
+        return q
+
+    def random_configuration(self, rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> Array:
+        """Random configurations (*shape, nq): angles in [-pi, pi), distances in [-1, 1) m, orientations uniform.
+
+        >>> import jounce as jn
+        >>> jn.robots.aerial_manipulator().random_configuration(np.random.default_rng(0), 5).shape
+        (5, 13)
+        """
+        lead = (shape,) if isinstance(shape, int) else tuple(shape)
+        q = np.empty((*lead, self.nq))
+        for b, (where, _) in self._moving():
+            part = q[..., where]
+            if isinstance(b.joint, (Free, Spherical)):
+                part[..., :-4] = rng.uniform(-1.0, 1.0, (*lead, b.joint.nq - 4))
+                part[..., -4:] = rng.normal(size=(*lead, 4))
+                part[..., -4:] /= np.linalg.norm(part[..., -4:], axis=-1, keepdims=True)
+            else:
+                for i, primitive in enumerate(b.joint.primitives()):
+                    reach = 1.0 if primitive.kind == "prismatic" else np.pi
+                    part[..., i] = rng.uniform(-reach, reach, lead)
+        return q
+
+    def _moving(self) -> list[tuple[BodyRecord, tuple[slice, slice]]]:
+        moving = [b for b in self.bodies if not isinstance(b.joint, Fixed)]
+        return list(zip(moving, self._coordinates.values(), strict=True))
+
+    # Kinematics
+
+    def forward_kinematics(self, q: ArrayLike, v: ArrayLike | None = None, *, frame: str = "body") -> Kinematics:
+        """Poses of all bodies and, from a velocity stack, their twists with all derivatives (paper A, Algorithm 1).
+
+        Args:
+            q: (..., nq).
+            v: stack (..., K, nv), K >= 1; left out, only poses are computed.
+            frame: axes of the returned twists, and of the twist rows of `Free` joints in v.
+
+        Returns:
+            `Kinematics`, with pose (..., nbodies, 4, 4) and twist (..., K, nbodies, 6).
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> kin = robot.forward_kinematics(robot.neutral(), np.ones((3, robot.nv)), frame="world")
+        >>> kin.pose.shape, kin.twist.shape
+        ((7, 4, 4), (3, 7, 6))
+        """
+        pose, twist = self._forward_kinematics(q, v, 0, len(self.body_names), 1, frame, frame)
+        return Kinematics(pose[..., 0, :, :, :], twist)
+
+    def pose_derivatives(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
+        """Time derivatives of the pose matrices themselves (paper A, Remark 1).
+
+        Args:
+            q: (..., nq).
+            v: stack (..., K, nv), K >= 1.
+            frame: axes of the twist rows of `Free` joints in v.
+
+        Returns:
+            (..., K + 1, nbodies, 4, 4): the poses, their first derivatives, and on.
+        """
+        rows = np.shape(v)[-2] if np.ndim(v) >= 2 else 0
+        pose, _ = self._forward_kinematics(q, v, 0, len(self.body_names), rows + 1, "body", frame)
+        return pose
+
+
+def _check_movable(bodies: tuple[BodyRecord, ...]) -> None:
+    """A joint must move something that resists: inertia somewhere below it, or armature in it."""
+    heavy = [not b.inertia.is_zero for b in bodies]
+    for i in reversed(range(len(bodies))):
+        if heavy[i] and bodies[i].parent >= 0:
+            heavy[bodies[i].parent] = True
+    for b, has_inertia in zip(bodies, heavy, strict=True):
+        if not has_inertia and b.joint.nv > 0 and not (b.joint.armature > 0).all():
+            raise ValueError(
+                f"body {b.name!r} moves but has no inertia, nor has any body below it: "
+                "give it an inertia, its joint an armature, or make the joint Fixed"
+            )
+
+
+def _drawn(model: Model) -> str:
+    children: dict[int, list[int]] = {}
+    for i, b in enumerate(model.bodies):
+        children.setdefault(b.parent, []).append(i)
+    lines = [repr(model)[1:-1], "world"]
+    todo = [(i, "", i == children[-1][-1]) for i in reversed(children.get(-1, []))]
+    while todo:
+        i, indent, last = todo.pop()
+        b = model.bodies[i]
+        lines.append(f"{indent}{'└─' if last else '├─'} {b.name}: {_joint_text(b.joint)}, {b.inertia.mass:g} kg")
+        below = children.get(i, [])
+        deeper = indent + ("   " if last else "│  ")
+        todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
+    return "\n".join(lines)
+
+
+def _joint_text(joint: Joint) -> str:
+    return repr(joint) if joint.name is None else f"{joint!r} {joint.name!r}"
