@@ -1,6 +1,8 @@
 // Compiled once for each instruction set (JOUNCE_ISA): instantiates the algorithms and wraps them as kernels.
 #include "kernels.hpp"
 
+#include <type_traits>
+
 #include "jounce/forward_kinematics.hpp"
 #include "jounce/inverse_dynamics.hpp"
 #include "jounce/passive_forces.hpp"
@@ -162,34 +164,37 @@ struct ForwardKinematicsKernel {
   static constexpr Kernel<ForwardKinematicsCall> kernel{workspace, run};
 };
 
-// Which ring serves a single state of a given order was chosen by measurement (docs/performance.md). Orders in between
-// are padded up: coefficients beyond the wanted ones are zero on input and not read on output.
-constexpr int narrow = native_width < 4 ? native_width : 4;
+// Which ring serves a single state of a given order was chosen by measurement: coefficients in lanes from order 1 on where
+// the registers hold four, in arrays otherwise. Orders in between are padded up: the coefficients beyond the wanted ones are
+// zero on input and not read on output.
+template <int r>
+using SingleRing = std::conditional_t<r == 0 || native_width < 4, ArrayRing<double, r>, LaneRing<r, r <= 2 ? 4 : native_width>>;
+
+template <int r>
+using BatchRing = ArrayRing<Pack<native_width>, r>;
 
 static Kernel<InverseDynamicsCall> inverse_dynamics(int order, bool batch) {
-  if (batch && order == 0) return InverseDynamicsKernel<ArrayRing<Pack<native_width>, 0>>::kernel;
-  if (batch && order == 1) return InverseDynamicsKernel<ArrayRing<Pack<native_width>, 1>>::kernel;
-  if (batch && order == 2) return InverseDynamicsKernel<ArrayRing<Pack<native_width>, 2>>::kernel;
-  switch (order) {
-    case 0: return InverseDynamicsKernel<ArrayRing<double, 0>>::kernel;
-    case 1: return InverseDynamicsKernel<LaneRing<1, narrow>>::kernel;
-    case 2: return InverseDynamicsKernel<LaneRing<2, narrow>>::kernel;
-    case 3: return InverseDynamicsKernel<LaneRing<3, native_width>>::kernel;
-    case 4: return InverseDynamicsKernel<LaneRing<4, native_width>>::kernel;
-    case 5: return InverseDynamicsKernel<LaneRing<5, native_width>>::kernel;
-    case 6: return InverseDynamicsKernel<LaneRing<6, native_width>>::kernel;
-  }
-  if (order <= 10) return InverseDynamicsKernel<LaneRing<10, native_width>>::kernel;
-  if (order <= 14) return InverseDynamicsKernel<LaneRing<14, native_width>>::kernel;
-  return InverseDynamicsKernel<LaneRing<30, native_width>>::kernel;
+  if (batch && order == 0) return InverseDynamicsKernel<BatchRing<0>>::kernel;
+  if (batch && order == 1) return InverseDynamicsKernel<BatchRing<1>>::kernel;
+  if (batch && order == 2) return InverseDynamicsKernel<BatchRing<2>>::kernel;
+  if (order == 0) return InverseDynamicsKernel<SingleRing<0>>::kernel;
+  if (order == 1) return InverseDynamicsKernel<SingleRing<1>>::kernel;
+  if (order == 2) return InverseDynamicsKernel<SingleRing<2>>::kernel;
+  if (order == 3) return InverseDynamicsKernel<SingleRing<3>>::kernel;
+  if (order == 4) return InverseDynamicsKernel<SingleRing<4>>::kernel;
+  if (order == 5) return InverseDynamicsKernel<SingleRing<5>>::kernel;
+  if (order == 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
+  if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;
+  if (order <= 14) return InverseDynamicsKernel<SingleRing<14>>::kernel;
+  return InverseDynamicsKernel<SingleRing<30>>::kernel;
 }
 
 static Kernel<ForwardKinematicsCall> forward_kinematics(int coefficients) {
-  if (coefficients <= 2) return ForwardKinematicsKernel<ArrayRing<double, 0>>::kernel;
-  if (coefficients <= 4) return ForwardKinematicsKernel<LaneRing<2, narrow>>::kernel;
-  if (coefficients <= 8) return ForwardKinematicsKernel<LaneRing<6, native_width>>::kernel;
-  if (coefficients <= 16) return ForwardKinematicsKernel<LaneRing<14, native_width>>::kernel;
-  return ForwardKinematicsKernel<LaneRing<30, native_width>>::kernel;
+  if (coefficients <= 2) return ForwardKinematicsKernel<SingleRing<0>>::kernel;
+  if (coefficients <= 4) return ForwardKinematicsKernel<SingleRing<2>>::kernel;
+  if (coefficients <= 8) return ForwardKinematicsKernel<SingleRing<6>>::kernel;
+  if (coefficients <= 16) return ForwardKinematicsKernel<SingleRing<14>>::kernel;
+  return ForwardKinematicsKernel<SingleRing<30>>::kernel;
 }
 
 JOUNCE_END

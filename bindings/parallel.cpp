@@ -41,8 +41,9 @@ constexpr double worth_a_thread = 100;          // microseconds of work; startin
 }  // namespace
 
 int thread_count() {
+  static const int cores = int(std::max(1u, std::thread::hardware_concurrency()));  // asks the system, slowly
   const int n = wanted_threads;
-  return n > 0 ? n : std::max(1u, std::thread::hardware_concurrency());
+  return n > 0 ? n : cores;
 }
 
 void set_thread_count(int n) { wanted_threads = n; }
@@ -52,9 +53,10 @@ void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_byte
   thread_local Workspace own;
   void* workspace = own.at_least(workspace_bytes);
   std::optional<nanobind::gil_scoped_release> release;
-  if (double(count) * cost > worth_releasing_the_gil) release.emplace();
-  const std::ptrdiff_t threads = std::clamp<std::ptrdiff_t>(std::min<std::ptrdiff_t>(thread_count(), std::ptrdiff_t(double(count) * cost / worth_a_thread)), 1, count ? count : 1);
-  if (threads == 1) return part(0, count, workspace);
+  const double work = double(count) * cost;
+  if (work > worth_releasing_the_gil) release.emplace();
+  const std::ptrdiff_t threads = std::min({std::ptrdiff_t(thread_count()), std::ptrdiff_t(work / worth_a_thread), count});
+  if (threads <= 1) return part(0, count, workspace);
 
   std::vector<Workspace> workspaces(threads - 1);
   std::vector<std::thread> running;

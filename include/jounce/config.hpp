@@ -25,3 +25,16 @@
 
 #define JOUNCE_BEGIN namespace jounce::inline JOUNCE_ISA {
 #define JOUNCE_END }
+
+JOUNCE_BEGIN
+
+// Widest register of this build, in doubles.
+#if defined(__AVX512F__)
+constexpr int native_width = 8;
+#elif defined(__AVX__)
+constexpr int native_width = 4;
+#else
+constexpr int native_width = 2;
+#endif
+
+JOUNCE_END

@@ -47,7 +47,8 @@ struct Motion {
   void read(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
     constexpr int W = states((const T*)nullptr);
     T* angle = sine;  // its first row, until the series overwrites it
-    for (int i = 0; i < K * stride; ++i) rate[i] = T(0.0);
+    for (int k = 0; k < K; ++k)
+      for (int j = k < rows ? tree.nv : 0; j < stride; ++j) rate[k * stride + j] = T(0.0);
     for (int s = 0; s < W; ++s) {
       const std::ptrdiff_t from = begin + (s < count ? s : count - 1);
       const double* qs = in.q + from * in.q_step;

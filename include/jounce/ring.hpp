@@ -6,15 +6,6 @@
 
 JOUNCE_BEGIN
 
-// Widest register of this build, in doubles.
-#if defined(__AVX512F__)
-constexpr int native_width = 8;
-#elif defined(__AVX__)
-constexpr int native_width = 4;
-#else
-constexpr int native_width = 2;
-#endif
-
 // Coefficients in arrays. T = double: one state; T = Pack<W>: W states.
 template <class T, int r>
 struct ArrayRing {

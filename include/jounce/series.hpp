@@ -13,8 +13,8 @@
 
 JOUNCE_BEGIN
 
-// Products of longer series are loops, not straight-line code.
-constexpr int longest_unrolled = 8;
+// Products of longer series are function calls, not straight-line code.
+constexpr int longest_unrolled = native_width < 4 ? 4 : 8;
 
 // Coefficients that lie `stride` apart in memory.
 template <class T>
@@ -180,30 +180,32 @@ JOUNCE_INLINE LaneSeries<K, W> shift(const LaneSeries<K, W>& x) {
   return y;
 }
 
+// a b = sum_j a_j t^j b
 template <class Factor, int K, int W>
-JOUNCE_NOINLINE LaneSeries<K, W> multiply_long(const Factor& a, const LaneSeries<K, W>& b) {
-  constexpr int blocks = LaneSeries<K, W>::blocks;
-  alignas(64) double shifted[2 * blocks * W];  // zeros, then b: read j places to the left, it is t^j b
-  for (int i = 0; i < blocks; ++i) Pack<W>(0.0).store(shifted + i * W);
-  b.store(shifted + blocks * W);
-  LaneSeries<K, W> y(0.0);
-  for (int j = 0; j < K; ++j) {
+JOUNCE_INLINE LaneSeries<K, W> multiply_unrolled(const Factor& a, const LaneSeries<K, W>& b) {
+  LaneSeries<K, W> y = double(a[0]) * b;
+  unroll<K - 1>([&](auto i) JOUNCE_LAMBDA_INLINE {
+    constexpr int j = i + 1;
+    const LaneSeries<K, W> shifted = shift<j>(b);
     const Pack<W> aj(a[j]);
-    const double* from = shifted + blocks * W - j;
-    for (int i = j / W; i < blocks; ++i) y.b[i] += aj * Pack<W>::load(from + i * W);
-  }
+    unroll<LaneSeries<K, W>::blocks - j / W>([&](auto k) JOUNCE_LAMBDA_INLINE { y.b[k + j / W] += aj * shifted.b[k + j / W]; });
+  });
   return y;
 }
 
-// a b = sum_j a_j t^j b
+template <class Factor, int K, int W>
+JOUNCE_NOINLINE LaneSeries<K, W> multiply_long(const Factor& a, const LaneSeries<K, W>& b) {
+  return multiply_unrolled(a, b);
+}
+
 template <class Factor, int K, int W>
 JOUNCE_INLINE LaneSeries<K, W> operator*(const Factor& a, const LaneSeries<K, W>& b)
   requires requires { a[0]; }
 {
-  if constexpr (K > longest_unrolled || b.blocks > 2) return multiply_long(a, b);
-  LaneSeries<K, W> y = double(a[0]) * b;
-  unroll<K - 1>([&](auto j) JOUNCE_LAMBDA_INLINE { y += double(a[j + 1]) * shift<j + 1>(b); });
-  return y;
+  if constexpr (b.blocks > 2 || K > longest_unrolled)
+    return multiply_long(a, b);
+  else
+    return multiply_unrolled(a, b);
 }
 
 // The coefficients of a LaneSeries, in memory, where they can be broadcast by a load.
