@@ -20,8 +20,8 @@ npy_intp product(const Shape& shape) {
 
 Input::Input(nb::handle object, const char* name, int core) : name_(name), core_(core) {
   PyObject* given = object.ptr();
-  const bool ready = PyArray_Check(given) && PyArray_TYPE((PyArrayObject*)given) == NPY_DOUBLE &&
-                     PyArray_ISCARRAY_RO((PyArrayObject*)given);
+  const bool ready =
+      PyArray_Check(given) && PyArray_TYPE((PyArrayObject*)given) == NPY_DOUBLE && PyArray_ISCARRAY_RO((PyArrayObject*)given);
   if (ready) {
     object_ = nb::borrow(object);
   } else {
@@ -46,8 +46,8 @@ Input::Input(nb::handle object, const char* name, int core) : name_(name), core_
 void Input::expect_last(npy_intp size, const char* symbol) const {
   if (this->size(-1) != size) {
     const std::string rows = core_ == 2 ? "(..., rows, " : "(..., ";
-    fail(std::string(name_) + " has shape " + describe(shape()) + ", expected " + rows + std::to_string(size) + "): this model has " + symbol +
-         " = " + std::to_string(size));
+    fail(std::string(name_) + " has shape " + describe(shape()) + ", expected " + rows + std::to_string(size) + "): this model has " +
+         symbol + " = " + std::to_string(size));
   }
 }
 
@@ -91,8 +91,7 @@ Shape broadcast_shape(const Input* const* inputs, int count) {
       const npy_intp want = inputs[i]->size(n - 1 - d);
       if (have != want && have != 1 && want != 1) {
         std::string text;
-        for (int j = 0; j < count; ++j)
-          text += (j ? ", " : "") + std::string(inputs[j]->name()) + " " + describe(inputs[j]->shape());
+        for (int j = 0; j < count; ++j) text += (j ? ", " : "") + std::string(inputs[j]->name()) + " " + describe(inputs[j]->shape());
         fail("the batch dimensions do not broadcast: " + text);
       }
       if (have == 1) have = want;

@@ -16,7 +16,8 @@ Integers integers(const nb::dict& from, const char* key) { return nb::cast<Integ
 
 std::vector<double> numbers(const nb::dict& from, const char* key, std::size_t count) {
   const Input in(from[key], key, 0);
-  if (std::size_t(in.total()) != count) fail(std::string("compiled model: ") + key + " has " + std::to_string(in.total()) + " numbers, expected " + std::to_string(count));
+  if (std::size_t(in.total()) != count)
+    fail(std::string("compiled model: ") + key + " has " + std::to_string(in.total()) + " numbers, expected " + std::to_string(count));
   in.expect_finite();
   return {in.data(), in.data() + count};
 }
@@ -86,9 +87,18 @@ CoreModel::CoreModel(nb::dict c) {
   bool passive = false;
   for (int i = 0; i < nv; ++i) passive |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
   const auto gravity = numbers(c, "gravity", 3);
-  tree_ = {bodies_.data(),      free_joints_.data(), quaternions_.data(),         armature_.data(),
-           damping_.data(),     stiffness_.data(),   std::int32_t(n),             std::int32_t(free_joints_.size()),
-           std::int32_t(quaternions_.size()), nq,    nv,                          passive,
+  tree_ = {bodies_.data(),
+           free_joints_.data(),
+           quaternions_.data(),
+           armature_.data(),
+           damping_.data(),
+           stiffness_.data(),
+           std::int32_t(n),
+           std::int32_t(free_joints_.size()),
+           std::int32_t(quaternions_.size()),
+           nq,
+           nv,
+           passive,
            {gravity[0], gravity[1], gravity[2]}};
 }
 
@@ -99,7 +109,8 @@ std::vector<const Kernels*> runnable() {
 #ifdef JOUNCE_X86
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     list.push_back(&avx2_kernels());
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw"))
       list.push_back(&avx512_kernels());
   }
 #endif

@@ -34,8 +34,8 @@ class CoreModel {
   Tree tree_{};
 };
 
-const Kernels& kernels();                    // the best this machine runs, or what was asked for
-void choose_kernels(const char* name);       // "generic", "avx2", "avx512"
+const Kernels& kernels();               // the best this machine runs, or what was asked for
+void choose_kernels(const char* name);  // "generic", "avx2", "avx512"
 std::vector<const char*> available_kernels();
 
 }  // namespace jounce

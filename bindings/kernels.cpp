@@ -168,7 +168,7 @@ struct ForwardKinematicsKernel {
 // the registers hold four, in arrays otherwise. Orders in between are padded up: the coefficients beyond the wanted ones are
 // zero on input and not read on output.
 template <int r>
-using SingleRing = std::conditional_t<r == 0 || native_width < 4, ArrayRing<double, r>, LaneRing<r, r <= 2 ? 4 : native_width>>;
+using SingleRing = std::conditional_t < r == 0 || native_width<4, ArrayRing<double, r>, LaneRing<r, r <= 2 ? 4 : native_width>>;
 
 template <int r>
 using BatchRing = ArrayRing<Pack<native_width>, r>;

@@ -1,13 +1,13 @@
 // The Python module: arguments in, kernels run over states and threads, arrays out.
 #define JOUNCE_OWNS_NUMPY_API
-#include "arguments.hpp"
-
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <string_view>
 
+#include "arguments.hpp"
 #include "core_model.hpp"
+#include "docs.hpp"
 #include "jounce/change_axes.hpp"
 #include "jounce/configuration.hpp"
 #include "parallel.hpp"
@@ -63,8 +63,8 @@ Input stack(const Tree& tree, nb::handle object, const char* name, int least, in
   const std::string wanted = std::string("expected a stack (..., rows, ") + std::to_string(tree.nv) + ") of " + what;
   if (v.dimensions() < 2 || v.size(-2) < least) fail(std::string(name) + " has shape " + describe(v.shape()) + ", " + wanted);
   if (v.size(-2) > most)
-    fail(std::string(name) + " has " + std::to_string(v.size(-2)) + " rows, expected at most " + std::to_string(most) + ": the highest order is " +
-         std::to_string(highest_order));
+    fail(std::string(name) + " has " + std::to_string(v.size(-2)) + " rows, expected at most " + std::to_string(most) +
+         ": the highest order is " + std::to_string(highest_order));
   return velocity(tree, object, name, 2);
 }
 
@@ -77,7 +77,7 @@ void change_twists(const Tree& tree, const double* q, const double* v, const dou
     const double* row = k == 0 ? v : rest + std::ptrdiff_t(k - 1) * tree.nv;
     for (int j = 0; j < tree.nv; ++j) out[std::ptrdiff_t(k) * tree.nv + j] = row[j];
   }
-  for (int i = 0; i < tree.free_joint_count; ++i) {
+  for (int i = 0; from != to && i < tree.free_joint_count; ++i) {
     const FreeJoint& joint = tree.free_joints[i];
     double* twist = out + joint.v;
     FreeMotion(joint, q + joint.q, twist, rows, tree.nv, from).twist(from, to, twist, tree.nv);
@@ -85,8 +85,9 @@ void change_twists(const Tree& tree, const double* q, const double* v, const dou
 }
 
 // The same for a stack of generalized forces, in place; `v` (with at least as many rows) is in axes `axes`.
-void change_wrenches(const Tree& tree, const double* q, const double* v, int rows, Axes axes, Axes from, Axes to, double* tau, int force_rows) {
-  for (int i = 0; i < tree.free_joint_count; ++i) {
+void change_wrenches(const Tree& tree, const double* q, const double* v, int rows, Axes axes, Axes from, Axes to, double* tau,
+                     int force_rows) {
+  for (int i = 0; from != to && i < tree.free_joint_count; ++i) {
     const FreeJoint& joint = tree.free_joints[i];
     FreeMotion(joint, q + joint.q, v + joint.v, rows, tree.nv, axes).wrench(from, to, tau + joint.v, force_rows, tree.nv);
   }
@@ -171,8 +172,8 @@ nb::object inverse_dynamics(nb::handle self, nb::handle q_, nb::handle v_, nb::h
   for_each_part(count, cost(tree, rows), kernel.workspace(tree), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     if (change)
       for (std::ptrdiff_t i = begin; i < end; ++i)
-        change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step, int(rows), axes, Axes::body,
-                      &in_body[i * size]);
+        change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step, int(rows), axes,
+                      Axes::body, &in_body[i * size]);
     kernel.run(call, begin, end, workspace);
     if (change)
       for (std::ptrdiff_t i = begin; i < end; ++i)
@@ -311,25 +312,36 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of jounce.";
   m.attr("MAX_ORDER") = highest_order;
 
+  // None is for our own checks to refuse, with an error that names the argument.
+  const auto any = [](const char* name) { return nb::arg(name).none(); };
   nb::class_<CoreModel>(m, "CoreModel")
       .def(nb::init<nb::dict>(), nb::arg("compiled"))
-      .def_prop_ro("nq", [](const CoreModel& model) { return model.tree().nq; }, "Length of a configuration q.")
-      .def_prop_ro("nv", [](const CoreModel& model) { return model.tree().nv; }, "Length of a velocity v.")
-      .def("inverse_dynamics", &inverse_dynamics, nb::arg("q"), nb::arg("v"), nb::arg("a") = nb::none(), nb::kw_only(),
-           nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame") = "body", nb::arg("frame") = "body", nb::arg("out") = nb::none())
-      .def("_forward_kinematics", &forward_kinematics)
-      .def("change_velocity_frame", &change_velocity_frame, nb::arg("q"), nb::arg("v"), nb::arg("source"), nb::arg("target"))
-      .def("change_force_frame", &change_force_frame, nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("source"), nb::arg("target"))
-      .def("integrate", &integrate_all, nb::arg("q"), nb::arg("dv"))
-      .def("difference", &difference_all, nb::arg("q0"), nb::arg("q1"));
+      .def_prop_ro(
+          "nq", [](const CoreModel& model) { return model.tree().nq; }, "Length of a configuration q.")
+      .def_prop_ro(
+          "nv", [](const CoreModel& model) { return model.tree().nv; }, "Length of a velocity v.")
+      .def("inverse_dynamics", &inverse_dynamics, any("q"), any("v"), nb::arg("a") = nb::none(), nb::kw_only(),
+           nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
+           nb::arg("out") = nb::none(), nb::sig(inverse_dynamics_signature), inverse_dynamics_doc)
+      .def("_forward_kinematics", &forward_kinematics, any("q"), any("v"), nb::arg("first"), nb::arg("count"), nb::arg("pose_rows"),
+           any("frame"), any("given_frame"), nb::sig(forward_kinematics_signature))
+      .def("change_velocity_frame", &change_velocity_frame, any("q"), any("v"), any("source"), any("target"),
+           nb::sig(change_velocity_frame_signature), change_velocity_frame_doc)
+      .def("change_force_frame", &change_force_frame, any("q"), any("v"), any("tau"), any("source"), any("target"),
+           nb::sig(change_force_frame_signature), change_force_frame_doc)
+      .def("integrate", &integrate_all, any("q"), any("dv"), nb::sig(integrate_signature), integrate_doc)
+      .def("difference", &difference_all, any("q0"), any("q1"), nb::sig(difference_signature), difference_doc);
 
-  m.def("num_threads", &thread_count);
-  m.def("set_num_threads", [](int n) { set_thread_count(n); });
-  m.def("instruction_set", [] { return kernels().name; });
-  m.def("instruction_sets", [] {
-    nb::list names;
-    for (const char* name : available_kernels()) names.append(name);
-    return names;
-  });
-  m.def("use_instruction_set", &choose_kernels);
+  m.def("num_threads", &thread_count, "How many threads a batch may use.");
+  m.def("set_num_threads", &set_thread_count, nb::arg("n"), "Lets a batch use n threads; 0 stands for one a core.");
+  m.def("instruction_set", [] { return kernels().name; }, "Which build of the kernels runs: generic, avx2 or avx512.");
+  m.def(
+      "instruction_sets",
+      [] {
+        nb::list names;
+        for (const char* name : available_kernels()) names.append(name);
+        return names;
+      },
+      nb::sig("def instruction_sets() -> list[str]"), "The builds that this machine can run, the best last.");
+  m.def("use_instruction_set", &choose_kernels, nb::arg("name"), "Makes all calls use one build, for tests and measurements.");
 }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -46,7 +48,10 @@ int thread_count() {
   return n > 0 ? n : cores;
 }
 
-void set_thread_count(int n) { wanted_threads = n; }
+void set_thread_count(int n) {
+  if (n < 0) throw nanobind::value_error(("n is " + std::to_string(n) + ", expected a number of threads, or 0 for one a core").c_str());
+  wanted_threads = n;
+}
 
 void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes,
                    const std::function<void(std::ptrdiff_t, std::ptrdiff_t, void*)>& part) {

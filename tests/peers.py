@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from trees import BodySpec, TreeSpec
 
 pinocchio = pytest.importorskip("pinocchio")
@@ -97,9 +98,7 @@ def body_twists(tree: PinocchioTree, q: np.ndarray, v: np.ndarray, frame: str) -
     """
     pinocchio.forwardKinematics(tree.model, tree.data, tree.q_to_pin(q), tree.v_to_pin(v))
     pinocchio.updateFramePlacements(tree.model, tree.data)
-    twists = [
-        pinocchio.getFrameVelocity(tree.model, tree.data, f, FRAMES[frame]).vector for f in tree.body_frame
-    ]
+    twists = [pinocchio.getFrameVelocity(tree.model, tree.data, f, FRAMES[frame]).vector for f in tree.body_frame]
     return np.array(twists).reshape(-1, 6)
 
 

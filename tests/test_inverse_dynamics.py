@@ -147,7 +147,7 @@ def test_wrench_on_a_fixed_frame_is_the_wrench_at_its_place() -> None:
 @pytest.mark.parametrize("frame", ["world", "mixed"])
 def test_frames_do_the_same_work(frame: str) -> None:
     """Power v . tau, and its derivatives, are the same in all frames, and joint torques do not change."""
-    tree, robot, q, v = case(11, 9, 7, floating=True)
+    _, robot, q, v = case(11, 9, 7, floating=True)
     body = robot.inverse_dynamics(q, v)
     converted = robot.change_velocity_frame(q, v, "body", frame)
     tau = robot.inverse_dynamics(q, converted, frame=frame)

@@ -117,9 +117,7 @@ def random_axes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return turn[:, 0], turn[:, 1]
 
 
-def random_body(
-    rng: np.random.Generator, name: str, parent: int, joint: str, passive: bool = False
-) -> BodySpec:
+def random_body(rng: np.random.Generator, name: str, parent: int, joint: str, passive: bool = False) -> BodySpec:
     mass = rng.uniform(0.2, 2.0)
     axis, axis2 = random_axes(rng)
     extra = {k: rng.uniform(0.1, 1.0) for k in ("armature", "damping", "stiffness")} if passive else {}

@@ -23,8 +23,7 @@ class FreeMotion {
     normalize(u);
     rotation_of(u, R);
     for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j)
-        R_[0][i][j] = joint.R[3 * i] * R[j] + joint.R[3 * i + 1] * R[3 + j] + joint.R[3 * i + 2] * R[6 + j];
+      for (int j = 0; j < 3; ++j) R_[0][i][j] = joint.R[3 * i] * R[j] + joint.R[3 * i + 1] * R[3 + j] + joint.R[3 * i + 2] * R[6 + j];
     const Vec3<double> x = apply(joint.R, Vec3<double>{q[0], q[1], q[2]});
     x_[0][0] = joint.p[0] + x.x, x_[0][1] = joint.p[1] + x.y, x_[0][2] = joint.p[2] + x.z;
     read(twist, step, velocity_);
@@ -92,7 +91,7 @@ class FreeMotion {
         const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
         for (int c = 0; c < 3; ++c)
           dR[i][c] += axes == Axes::body ? R[i][(c + 1) % 3] * a[(c + 2) % 3] - R[i][(c + 2) % 3] * a[(c + 1) % 3]  // R [w]
-                                         : a[i1] * R[i2][c] - a[i2] * R[i1][c];                                    // [w] R
+                                         : a[i1] * R[i2][c] - a[i2] * R[i1][c];                                     // [w] R
         if (axes == Axes::body) dx[i] += R[i][0] * v[k - j][0] + R[i][1] * v[k - j][1] + R[i][2] * v[k - j][2];
         if (axes == Axes::world) dx[i] += a[i1] * x[i2] - a[i2] * x[i1];
       }

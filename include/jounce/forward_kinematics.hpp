@@ -50,9 +50,7 @@ class ForwardKinematics {
 
  private:
   // One column of R_p R, R constant.
-  static JOUNCE_INLINE Vec3<S> column(const Mat3<S>& R_p, const double* R) {
-    return R[0] * R_p.cx + R[3] * R_p.cy + R[6] * R_p.cz;
-  }
+  static JOUNCE_INLINE Vec3<S> column(const Mat3<S>& R_p, const double* R) { return R[0] * R_p.cx + R[3] * R_p.cy + R[6] * R_p.cz; }
 
   void screw(const Body& b, State& s) {
     if (turns(b.joint)) {

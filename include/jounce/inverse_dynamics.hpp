@@ -50,7 +50,8 @@ class InverseDynamics {
     const Sv still(0.0);
     const Sa zero(0.0);
     const double* g = tree_.gravity;
-    kinematics_[-1] = {{still, still, still}, {Sa(-g[0]), Sa(-g[1]), Sa(-g[2])}, {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}}};
+    kinematics_[-1] = {
+        {still, still, still}, {Sa(-g[0]), Sa(-g[1]), Sa(-g[2])}, {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}}};
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
       if (b.joint == Joint::free || b.joint == Joint::spherical)

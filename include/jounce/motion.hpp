@@ -23,11 +23,11 @@ struct Motion {
   using T = typename Ring::Coefficient;
   static constexpr int K = Ring::order + 2;
 
-  int stride;         // columns of the tables below: nv, padded
-  T* q;               // (nq)
-  T* rate;            // (K, stride) coefficients of v
-  T *cosine, *sine;   // (K, stride)
-  double* lanes;      // (nv, padded) coefficients of v again, a column's side by side; a LaneRing reads them so
+  int stride;        // columns of the tables below: nv, padded
+  T* q;              // (nq)
+  T* rate;           // (K, stride) coefficients of v
+  T *cosine, *sine;  // (K, stride)
+  double* lanes;     // (nv, padded) coefficients of v again, a column's side by side; a LaneRing reads them so
 
   template <class Arena>
   static JOUNCE_INLINE Motion allocate(const Tree& tree, Arena& arena) {

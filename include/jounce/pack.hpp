@@ -23,11 +23,21 @@ struct Vector {
     double lane[W];
     JOUNCE_HD double& operator[](int i) { return lane[i]; }
     JOUNCE_HD double operator[](int i) const { return lane[i]; }
-    friend JOUNCE_HD type operator+(type a, const type& b) { return a.each(b, [](double x, double y) { return x + y; }); }
-    friend JOUNCE_HD type operator-(type a, const type& b) { return a.each(b, [](double x, double y) { return x - y; }); }
-    friend JOUNCE_HD type operator*(type a, const type& b) { return a.each(b, [](double x, double y) { return x * y; }); }
-    friend JOUNCE_HD type operator/(type a, const type& b) { return a.each(b, [](double x, double y) { return x / y; }); }
-    friend JOUNCE_HD type operator-(type a) { return a.each(a, [](double x, double) { return -x; }); }
+    friend JOUNCE_HD type operator+(type a, const type& b) {
+      return a.each(b, [](double x, double y) { return x + y; });
+    }
+    friend JOUNCE_HD type operator-(type a, const type& b) {
+      return a.each(b, [](double x, double y) { return x - y; });
+    }
+    friend JOUNCE_HD type operator*(type a, const type& b) {
+      return a.each(b, [](double x, double y) { return x * y; });
+    }
+    friend JOUNCE_HD type operator/(type a, const type& b) {
+      return a.each(b, [](double x, double y) { return x / y; });
+    }
+    friend JOUNCE_HD type operator-(type a) {
+      return a.each(a, [](double x, double) { return -x; });
+    }
     template <class F>
     JOUNCE_HD type each(const type& b, F f) const {
       type y;
@@ -50,9 +60,8 @@ struct Pack {
   // (x, 0, 0, ...) and (x, x + 1, x + 2, ...)
   static JOUNCE_INLINE Pack first(double x) { return Pack(V{x}); }
   static JOUNCE_INLINE Pack count(double x) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) JOUNCE_LAMBDA_INLINE {
-      return Pack(V{(x + double(I))...});
-    }(std::make_index_sequence<W>{});
+    return [&]<std::size_t... I>(std::index_sequence<I...>)
+               JOUNCE_LAMBDA_INLINE { return Pack(V{(x + double(I))...}); }(std::make_index_sequence<W>{});
   }
 
   static JOUNCE_INLINE Pack load(const double* p) {
@@ -84,9 +93,8 @@ struct Pack {
 // f(0), ..., f(N - 1), each with its index as a constant.
 template <int N, class F>
 JOUNCE_INLINE void unroll(F&& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) JOUNCE_LAMBDA_INLINE {
-    (f(std::integral_constant<int, I>{}), ...);
-  }(std::make_integer_sequence<int, N>{});
+  [&]<int... I>(std::integer_sequence<int, I...>)
+      JOUNCE_LAMBDA_INLINE { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
 }
 
 // (low[W-J], ..., low[W-1], high[0], ..., high[W-J-1]) for J > 0: `high` moved up by J lanes and filled from `low`;

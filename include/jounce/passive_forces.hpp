@@ -44,7 +44,8 @@ void add_passive_forces(const Tree& tree, const Motion<Ring>& motion, typename R
   const int stride = motion.stride;
   for (int k = 0; k < n; ++k)
     for (int j = 0; j < tree.nv; ++j)
-      force[k * stride + j] += T((k + 1) * tree.armature[j]) * motion.rate[(k + 1) * stride + j] + T(tree.damping[j]) * motion.rate[k * stride + j];
+      force[k * stride + j] +=
+          T((k + 1) * tree.armature[j]) * motion.rate[(k + 1) * stride + j] + T(tree.damping[j]) * motion.rate[k * stride + j];
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];
     if (b.joint == Joint::free || b.joint == Joint::spherical) {

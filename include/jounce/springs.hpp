@@ -18,8 +18,7 @@ void rotation_vector_factor(double c0, double (&F)[K]) {
   if (c0 < 0.5) {
     const double rest = 1 - c0 * c0;
     F[0] = 2 * std::acos(c0) / std::sqrt(rest);
-    for (int m = 0; m + 1 < K; ++m)
-      F[m + 1] = ((2 * m + 1) * c0 * F[m] + (m > 0 ? m * F[m - 1] : -2.0)) / ((m + 1) * rest);
+    for (int m = 0; m + 1 < K; ++m) F[m + 1] = ((2 * m + 1) * c0 * F[m] + (m > 0 ? m * F[m - 1] : -2.0)) / ((m + 1) * rest);
   } else {
     for (int m = 0; m < K; ++m) F[m] = 0;
     double f = 2;

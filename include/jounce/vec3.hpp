@@ -20,15 +20,13 @@ struct Vec3 {
 // R u for a constant row-major 3x3 matrix R.
 template <class S>
 JOUNCE_INLINE Vec3<S> apply(const double* R, const Vec3<S>& u) {
-  return {R[0] * u.x + R[1] * u.y + R[2] * u.z, R[3] * u.x + R[4] * u.y + R[5] * u.z,
-          R[6] * u.x + R[7] * u.y + R[8] * u.z};
+  return {R[0] * u.x + R[1] * u.y + R[2] * u.z, R[3] * u.x + R[4] * u.y + R[5] * u.z, R[6] * u.x + R[7] * u.y + R[8] * u.z};
 }
 
 // R^T u
 template <class S>
 JOUNCE_INLINE Vec3<S> apply_transpose(const double* R, const Vec3<S>& u) {
-  return {R[0] * u.x + R[3] * u.y + R[6] * u.z, R[1] * u.x + R[4] * u.y + R[7] * u.z,
-          R[2] * u.x + R[5] * u.y + R[8] * u.z};
+  return {R[0] * u.x + R[3] * u.y + R[6] * u.z, R[1] * u.x + R[4] * u.y + R[7] * u.z, R[2] * u.x + R[5] * u.y + R[8] * u.z};
 }
 
 // p x u for a constant p.

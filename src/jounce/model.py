@@ -22,8 +22,8 @@ class Kinematics:
 
     Attributes:
         pose: (..., nbodies, 4, 4) pose of each body in the world.
-        twist: (..., K, nbodies, 6) twist [linear; angular] of each body relative to the world and its K - 1 component-wise
-            derivatives, in the frame asked for; K = 0 where no velocity was given.
+        twist: (..., K, nbodies, 6) twist [linear; angular] of each body relative to the world and its K - 1
+            component-wise derivatives, in the frame asked for; K = 0 where no velocity was given.
     """
 
     pose: Array
@@ -36,8 +36,9 @@ class Model(CoreModel):
     Shapes: q is (..., nq), a velocity v (..., nv), a *stack* (..., K, nv) holds v and its K - 1 component-wise time
     derivatives. Leading dimensions are batch dimensions and broadcast.
 
-    Where a method takes ``frame``, it says in which axes the twist of a `Free` joint, and the wrench dual to it, are given
-    and returned: "body" (body axes and origin), "world" (world axes and origin) or "mixed" (world axes, body origin).
+    Where a method takes ``frame``, it says in which axes the twist of a `Free` joint, and the wrench dual to it, are
+    given and returned: "body" (body axes and origin), "world" (world axes and origin) or "mixed" (world axes, body
+    origin). Other joints keep their coordinates.
     """
 
     bodies: tuple[BodyRecord, ...]

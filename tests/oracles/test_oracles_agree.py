@@ -97,9 +97,7 @@ def test_base_wrench() -> None:
         return np.array([sum(row) for row in terms])
 
     force = leibniz(pose[:, :3, :3], body_wrench[:, :3], np.matmul)
-    moment = leibniz(pose[:, :3, :3], body_wrench[:, 3:], np.matmul) + leibniz(
-        pose[:, :3, 3], force, np.cross
-    )
+    moment = leibniz(pose[:, :3, :3], body_wrench[:, 3:], np.matmul) + leibniz(pose[:, :3, 3], force, np.cross)
     assert_close(paper_a.base_wrench_spatial(tree, q, v), np.hstack([force, moment]))
 
 

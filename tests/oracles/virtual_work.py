@@ -68,9 +68,7 @@ def _taylor(derivatives: np.ndarray) -> Poly:
 def _mul(a: Poly, b: Poly, product: Callable = operator.matmul) -> Poly:
     """Product of polynomials, cut to the length of the shorter."""
     n = min(len(a), len(b))
-    return np.array(
-        [sum(product(a[i], b[k - i]) for i in range(k + 1)) >> BITS for k in range(n)], dtype=object
-    )
+    return np.array([sum(product(a[i], b[k - i]) for i in range(k + 1)) >> BITS for k in range(n)], dtype=object)
 
 
 def _rate(p: Poly) -> Poly:

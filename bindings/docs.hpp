@@ -1,0 +1,99 @@
+// Signatures and docstrings of what is bound without a Python wrapper, so that a call costs as little as it can.
+#pragma once
+
+namespace jounce {
+
+constexpr const char* inverse_dynamics_signature =
+    "def inverse_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, a: numpy.typing.ArrayLike | None = None, *, "
+    "wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: str = 'body', frame: str = 'body', "
+    "out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
+constexpr const char* inverse_dynamics_doc =
+    R"(Forces that produce a motion, and their time derivatives (RNEA to any order; paper A, Algorithm 2).
+
+Args:
+    q: (..., nq) configuration.
+    v: stack (..., r + 2, nv) of the velocity and its component-wise time derivatives, r >= 0. Or, with `a`, the
+        velocity (..., nv).
+    a: (..., nv) time derivative of v: the everyday case, order 0.
+    wrenches: {body or frame name: [force; moment]} that act from outside, each a stack (..., r + 1, 6) of the wrench and
+        its derivatives (with `a`: (..., 6)). N and N m.
+    wrench_frame: where those are given: "body" (the axes and origin of the body or frame they act on), "world" (world
+        axes, about the world origin) or "mixed" (world axes, about the origin of that body or frame).
+    frame: axes of the twist rows of `Free` joints in v and a, and of the wrench rows in the result.
+    out: array to write to, of the result's shape.
+
+Returns:
+    (..., r + 1, nv) generalized forces and their first r time derivatives (with `a`: (..., nv)).
+
+>>> import jounce as jn
+>>> robot = jn.robots.aerial_manipulator()
+>>> v = np.zeros((4, robot.nv))  # at rest, and stays so
+>>> robot.inverse_dynamics(robot.neutral(), v)[:, 2].round(3)  # lift, its rate, the rate of that
+array([39.24,  0.  ,  0.  ])
+)";
+
+constexpr const char* forward_kinematics_signature =
+    "def _forward_kinematics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, first: int, count: int, pose_rows: int, "
+    "frame: str, given_frame: str) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+
+constexpr const char* change_velocity_frame_signature =
+    "def change_velocity_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, source: str, target: str) -> "
+    "numpy.typing.NDArray[numpy.float64]";
+constexpr const char* change_velocity_frame_doc = R"(A velocity stack with the twists of `Free` joints in other axes, at every order.
+
+Args:
+    q: (..., nq).
+    v: stack (..., K, nv), K >= 1, its Free rows in the axes `source`.
+    source, target: "body", "world" or "mixed".
+
+Returns:
+    (..., K, nv), the component-wise derivatives of the components in the axes `target`.
+)";
+
+constexpr const char* change_force_frame_signature =
+    "def change_force_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, source: str, target: "
+    "str) -> "
+    "numpy.typing.NDArray[numpy.float64]";
+constexpr const char* change_force_frame_doc =
+    R"(A stack of generalized forces with the wrenches on `Free` joints in other axes, at every order.
+
+Args:
+    q: (..., nq).
+    v: stack (..., K, nv) in the axes `source`, K >= r: how the axes move.
+    tau: stack (..., r + 1, nv) in the axes `source`.
+    source, target: "body", "world" or "mixed".
+
+Returns:
+    (..., r + 1, nv).
+)";
+
+constexpr const char* integrate_signature =
+    "def integrate(self, q: numpy.typing.ArrayLike, dv: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]";
+constexpr const char* integrate_doc = R"(Where the constant velocity dv leads in unit time: q + dv, and H exp(dv) on SE(3) and SO(3).
+
+Args:
+    q: (..., nq).
+    dv: (..., nv), twists in body axes.
+
+Returns:
+    (..., nq), quaternions normalised.
+)";
+
+constexpr const char* difference_signature =
+    "def difference(self, q0: numpy.typing.ArrayLike, q1: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]";
+constexpr const char* difference_doc = R"(The constant velocity that leads from q0 to q1 in unit time; the inverse of `integrate`.
+
+Args:
+    q0, q1: (..., nq).
+
+Returns:
+    (..., nv), twists in body axes, of the shorter of the two turns.
+
+>>> import jounce as jn
+>>> robot = jn.robots.aerial_manipulator()
+>>> q = robot.random_configuration(np.random.default_rng(0))
+>>> bool(np.allclose(robot.integrate(q, robot.difference(q, robot.neutral())), robot.neutral()))
+True
+)";
+
+}  // namespace jounce

@@ -1,0 +1,50 @@
+"""What the documentation shows, runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jounce._core import CoreModel
+
+import jounce as jn
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_code_blocks_run_in_order(page: Path) -> None:
+    names: dict[str, object] = {}
+    for needs, code in BLOCK.findall(page.read_text()):
+        if needs and importlib.util.find_spec(needs) is None:
+            continue
+        exec(compile(code, page.name, "exec"), names)
+
+
+@pytest.mark.parametrize("name", [n for n in dir(CoreModel) if ">>>" in (getattr(CoreModel, n).__doc__ or "")])
+def test_examples_of_compiled_methods(name: str) -> None:
+    text = getattr(CoreModel, name).__doc__
+    test = doctest.DocTestParser().get_doctest(text, {"np": np, "jn": jn}, name, None, 0)
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    for name in jn.__all__:
+        assert name == "MAX_ORDER" or getattr(jn, name).__doc__, name
+    for name in dir(jn.Model):
+        if not name.startswith("_") and callable(getattr(jn.Model, name)):
+            assert getattr(jn.Model, name).__doc__, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_and_pictures_exist(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
