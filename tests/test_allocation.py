@@ -13,16 +13,13 @@ import pytest
 COUNTER = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <stddef.h>
+#include <stdlib.h>
 static long count;
-#define REAL(name, type) static type real; if (!real) real = (type)dlsym(RTLD_NEXT, #name); ++count
-void* malloc(size_t n) { REAL(malloc, void* (*)(size_t)); return real(n); }
-void* realloc(void* p, size_t n) { REAL(realloc, void* (*)(void*, size_t)); return real(p, n); }
-void* aligned_alloc(size_t a, size_t n) { REAL(aligned_alloc, void* (*)(size_t, size_t)); return real(a, n); }
-int posix_memalign(void** p, size_t a, size_t n) {
-  REAL(posix_memalign, int (*)(void**, size_t, size_t));
-  return real(p, a, n);
-}
+#define REAL(name) static __typeof__(&name) real; if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name); ++count
+void* malloc(size_t n) { REAL(malloc); return real(n); }
+void* realloc(void* p, size_t n) { REAL(realloc); return real(p, n); }
+void* aligned_alloc(size_t a, size_t n) { REAL(aligned_alloc); return real(a, n); }
+int posix_memalign(void** p, size_t a, size_t n) { REAL(posix_memalign); return real(p, a, n); }
 long allocations(void) { return count; }
 """
 
@@ -78,4 +75,4 @@ def test_kernels_allocate_nothing(tmp_path: Path) -> None:
         counts.setdefault(name, set()).add(int(number))
     assert set(counts) == {"inverse_dynamics", "forward_kinematics"}
     for name, numbers in counts.items():
-        assert max(numbers) < 40, (name, numbers)  # arguments and results; one a state or body would be more
+        assert max(numbers) - min(numbers) <= 2, (name, numbers)  # NumPy keeps small arrays for reuse
