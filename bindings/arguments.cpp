@@ -18,36 +18,37 @@ npy_intp product(const Shape& shape) {
   return n;
 }
 
-Input::Input(nb::handle object, const char* name, int core) : name_(name), core_(core) {
+Input::Input(nb::handle object, std::string name, int core) : name_(std::move(name)), core_(core) {
   PyObject* given = object.ptr();
-  const bool ready =
-      PyArray_Check(given) && PyArray_TYPE((PyArrayObject*)given) == NPY_DOUBLE && PyArray_ISCARRAY_RO((PyArrayObject*)given);
-  if (ready) {
+  if (PyArray_CheckExact(given) && PyArray_TYPE((PyArrayObject*)given) == NPY_DOUBLE && PyArray_ISCARRAY_RO((PyArrayObject*)given)) {
     object_ = nb::borrow(object);
-  } else {
-    nb::object any = nb::steal(PyArray_FROM_O(given));
-    if (!any.is_valid()) {
-      PyErr_Clear();
-      fail(std::string(name) + " must be an array of real numbers, got a " + Py_TYPE(given)->tp_name + " that NumPy cannot read as one");
-    }
-    PyArrayObject* array = (PyArrayObject*)any.ptr();
-    if (!PyArray_ISINTEGER(array) && !PyArray_ISFLOAT(array) && !PyArray_ISBOOL(array))
-      fail(std::string(name) + " must be an array of real numbers, got dtype " +
-           nb::str(nb::handle((PyObject*)PyArray_DESCR(array))).c_str());
-    object_ = nb::steal(PyArray_FROM_OTF(given, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST));
-    if (!object_.is_valid()) nb::raise_python_error();
+    return;
   }
-  if (dimensions() < core) {
-    fail(std::string(name) + " has shape " + describe(shape()) + ", expected at least " + std::to_string(core) + " dimension" +
-         (core == 1 ? "" : "s"));
+  if (PyArray_Check(given) && nb::hasattr(object, "mask")) fail(name_ + " is a masked array, expected one without a mask");
+  nb::object any = nb::steal(PyArray_FROM_O(given));
+  if (!any.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
+    PyErr_Clear();
+    fail(name_ + " must be an array of real numbers, got a " + Py_TYPE(given)->tp_name + " that NumPy cannot read as one");
   }
+  PyArrayObject* array = (PyArrayObject*)any.ptr();
+  if (!PyArray_ISINTEGER(array) && !PyArray_ISFLOAT(array) && !PyArray_ISBOOL(array))
+    fail(name_ + " must be an array of real numbers, got dtype " + nb::str(nb::handle((PyObject*)PyArray_DESCR(array))).c_str());
+  object_ = nb::steal(PyArray_FROM_OTF(any.ptr(), NPY_DOUBLE, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST));
+  if (!object_.is_valid()) nb::raise_python_error();
+}
+
+void Input::expect_dimensions() const {
+  if (dimensions() < core_)
+    fail(name_ + " has shape " + describe(shape()) + ", expected at least " + std::to_string(core_) + " dimension" +
+         (core_ == 1 ? "" : "s"));
 }
 
 void Input::expect_last(npy_intp size, const char* symbol) const {
   if (this->size(-1) != size) {
     const std::string rows = core_ == 2 ? "(..., rows, " : "(..., ";
-    fail(std::string(name_) + " has shape " + describe(shape()) + ", expected " + rows + std::to_string(size) + "): this model has " +
-         symbol + " = " + std::to_string(size));
+    fail(name_ + " has shape " + describe(shape()) + ", expected " + rows + std::to_string(size) + "): this model has " + symbol + " = " +
+         std::to_string(size));
   }
 }
 
@@ -63,7 +64,7 @@ void Input::expect_finite() const {
       for (npy_intp rest = i, d = dimensions() - 1; d >= 0; rest /= size(int(d)), --d) index.insert(index.begin(), rest % size(int(d)));
       std::string text;
       for (npy_intp j : index) text += (text.empty() ? "" : ", ") + std::to_string(j);
-      fail(std::string(name_) + "[" + text + "] is " + (x[i] != x[i] ? "nan" : x[i] > 0 ? "inf" : "-inf") + ", expected finite numbers");
+      fail(name_ + "[" + text + "] is " + (x[i] != x[i] ? "nan" : x[i] > 0 ? "inf" : "-inf") + ", expected finite numbers");
     }
 }
 
@@ -91,7 +92,7 @@ Shape broadcast_shape(const Input* const* inputs, int count) {
       const npy_intp want = inputs[i]->size(n - 1 - d);
       if (have != want && have != 1 && want != 1) {
         std::string text;
-        for (int j = 0; j < count; ++j) text += (j ? ", " : "") + std::string(inputs[j]->name()) + " " + describe(inputs[j]->shape());
+        for (int j = 0; j < count; ++j) text += (j ? ", " : "") + inputs[j]->name() + " " + describe(inputs[j]->shape());
         fail("the batch dimensions do not broadcast: " + text);
       }
       if (have == 1) have = want;

@@ -24,21 +24,24 @@ std::string describe(const Shape& shape);  // "(3, 7)"
 [[noreturn]] void fail(const std::string& message);
 
 // A C-contiguous array of doubles that Python gave: its last `core` dimensions are one item, the ones before are the batch.
+//
+// Making one may run code of the user's (__array__), which may change arrays given before. So a call first makes all its
+// Inputs, and only then checks them and takes pointers.
 class Input {
  public:
   Input() = default;
-  Input(nb::handle object, const char* name, int core);
+  Input(nb::handle object, std::string name, int core);
 
   const double* data() const { return static_cast<const double*>(PyArray_DATA(array())); }
   int dimensions() const { return PyArray_NDIM(array()); }
   npy_intp size(int i) const { return PyArray_DIM(array(), i < 0 ? dimensions() + i : i); }
   npy_intp total() const { return PyArray_SIZE(array()); }
   Shape shape() const { return Shape(PyArray_DIMS(array()), PyArray_DIMS(array()) + dimensions()); }
-  int core() const { return core_; }
   int batch_dimensions() const { return dimensions() - core_; }
   Shape batch() const { return Shape(PyArray_DIMS(array()), PyArray_DIMS(array()) + batch_dimensions()); }
-  const char* name() const { return name_; }
+  const std::string& name() const { return name_; }
 
+  void expect_dimensions() const;                             // at least the core ones
   void expect_last(npy_intp size, const char* symbol) const;  // the length of the last dimension, nq or nv
   void expect_finite() const;
 
@@ -49,7 +52,7 @@ class Input {
  private:
   PyArrayObject* array() const { return reinterpret_cast<PyArrayObject*>(object_.ptr()); }
   nb::object object_;
-  const char* name_ = "";
+  std::string name_;
   int core_ = 1;
 };
 

@@ -63,7 +63,8 @@ void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_byte
   const std::ptrdiff_t threads = std::min({std::ptrdiff_t(thread_count()), std::ptrdiff_t(work / worth_a_thread), count});
   if (threads <= 1) return part(0, count, workspace);
 
-  std::vector<Workspace> workspaces(threads - 1);
+  std::vector<Workspace> workspaces(threads - 1);  // all of them before the first thread: this may throw
+  for (Workspace& w : workspaces) w.at_least(workspace_bytes);
   std::vector<std::thread> running;
   running.reserve(threads - 1);
   std::ptrdiff_t begin = count / threads;

@@ -18,36 +18,35 @@ JOUNCE_INLINE void sincos(const Pack<W>& x, Pack<W>& sine, Pack<W>& cosine) {
 #ifdef JOUNCE_VECTOR_EXTENSIONS
   using V = typename Pack<W>::V;
   using I = typename Vector<W>::index;
-  double largest = 0;
-  for (int i = 0; i < W; ++i) largest = std::fmax(largest, std::fabs(x[i]));
-  if (largest < largest_reduced_angle) {
-    constexpr double magic = 0x1.8p52;  // adding it leaves the nearest integer in the low bits
-    const V shifted = (x * Pack<W>(0x1.45f306dc9c883p-1)).v + Pack<W>(magic).v;
-    I quadrant;
-    std::memcpy(&quadrant, &shifted, sizeof(I));
-    const Pack<W> k(V(shifted - Pack<W>(magic).v));
-    const Pack<W> y = ((x - k * Pack<W>(0x1.921fb544p0)) - k * Pack<W>(0x1.0b4611a6p-34)) - k * Pack<W>(0x1.3198a2e037073p-69);
-    const Pack<W> z = y * y;
-    Pack<W> s(1.0 / 355687428096000.0), c(-1.0 / 6402373705728000.0);
-    constexpr double sine_terms[] = {-1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0, 1.0 / 362880.0,
-                                     -1.0 / 5040.0,          1.0 / 120.0,        -1.0 / 6.0};
-    constexpr double cosine_terms[] = {1.0 / 20922789888000.0, -1.0 / 87178291200.0, 1.0 / 479001600.0, -1.0 / 3628800.0,
-                                       1.0 / 40320.0,          -1.0 / 720.0,         1.0 / 24.0};
-    for (double term : sine_terms) s = s * z + Pack<W>(term);
-    for (double term : cosine_terms) c = c * z + Pack<W>(term);
-    s = y + y * z * s;
-    c = Pack<W>(1.0) - (Pack<W>(0.5) * z - z * z * c);
-    const I odd = -(quadrant & 1), flip_s = (quadrant & 2) != 0, flip_c = ((quadrant + 1) & 2) != 0;
-    const V sv = odd ? c.v : s.v, cv = odd ? s.v : c.v;
-    sine = Pack<W>(V(flip_s ? -sv : sv));
-    cosine = Pack<W>(V(flip_c ? -cv : cv));
-    return;
-  }
+  constexpr double magic = 0x1.8p52;  // adding it leaves the nearest integer in the low bits
+  const V shifted = (x * Pack<W>(0x1.45f306dc9c883p-1)).v + Pack<W>(magic).v;
+  I quadrant;
+  std::memcpy(&quadrant, &shifted, sizeof(I));
+  const Pack<W> k(V(shifted - Pack<W>(magic).v));
+  const Pack<W> y = ((x - k * Pack<W>(0x1.921fb544p0)) - k * Pack<W>(0x1.0b4611a6p-34)) - k * Pack<W>(0x1.3198a2e037073p-69);
+  const Pack<W> z = y * y;
+  Pack<W> s(1.0 / 355687428096000.0), c(-1.0 / 6402373705728000.0);
+  constexpr double sine_terms[] = {-1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0, 1.0 / 362880.0,
+                                   -1.0 / 5040.0,          1.0 / 120.0,        -1.0 / 6.0};
+  constexpr double cosine_terms[] = {1.0 / 20922789888000.0, -1.0 / 87178291200.0, 1.0 / 479001600.0, -1.0 / 3628800.0,
+                                     1.0 / 40320.0,          -1.0 / 720.0,         1.0 / 24.0};
+  for (double term : sine_terms) s = s * z + Pack<W>(term);
+  for (double term : cosine_terms) c = c * z + Pack<W>(term);
+  s = y + y * z * s;
+  c = Pack<W>(1.0) - (Pack<W>(0.5) * z - z * z * c);
+  const I odd = -(quadrant & 1), flip_s = (quadrant & 2) != 0, flip_c = ((quadrant + 1) & 2) != 0;
+  const V sv = odd ? c.v : s.v, cv = odd ? s.v : c.v;
+  sine = Pack<W>(V(flip_s ? -sv : sv));
+  cosine = Pack<W>(V(flip_c ? -cv : cv));
+  constexpr double from = largest_reduced_angle;
+#else
+  constexpr double from = 0;
 #endif
-  for (int i = 0; i < W; ++i) {
-    sine.set(i, std::sin(x[i]));
-    cosine.set(i, std::cos(x[i]));
-  }
+  for (int i = 0; i < W; ++i)
+    if (!(std::fabs(x[i]) < from)) {
+      sine.set(i, std::sin(x[i]));
+      cosine.set(i, std::cos(x[i]));
+    }
 }
 
 // s' = c q', c' = -s q' for the K coefficients of sin q and cos q, given K - 1 of the rate q'; all `stride` doubles apart.

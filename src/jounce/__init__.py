@@ -1,15 +1,11 @@
 """jounce: the dynamics of robots to any order in time."""
 
-from importlib.metadata import version as _version
-
 from . import robots
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
 from .inertia import Inertia
 from .joints import Cylindrical, Fixed, Free, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from .model import Kinematics, Model
-
-__version__ = _version("jounce")
 
 __all__ = [
     "MAX_ORDER",
@@ -31,3 +27,11 @@ __all__ = [
     "robots",
     "set_num_threads",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # when asked for: finding it out takes longer than all the rest of the import
+        from importlib.metadata import version
+
+        return version("jounce")
+    raise AttributeError(f"module 'jounce' has no attribute {name!r}")

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def array_of(name: str, value: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """`value` as a float64 array of exactly that shape with finite entries."""
+def array_of(name: str, value: object, *shapes: tuple[int, ...]) -> NDArray[np.float64]:
+    """`value` as a float64 array of one of the shapes, with finite entries."""
+    expected = " or ".join(map(str, shapes))
     try:
         given = np.asarray(value)
-    except ValueError:
+    except ValueError:  # ragged
         given = np.asarray(None)
     if given.dtype.kind not in "buif":
-        raise ValueError(f"{name} must be real numbers of shape {shape}, got {value!r}")
-    if given.shape != shape:
-        raise ValueError(f"{name} has shape {given.shape}, expected {shape}")
+        raise ValueError(f"{name} must be real numbers of shape {expected}, got {value!r}")
+    if given.shape not in shapes:
+        raise ValueError(f"{name} has shape {given.shape}, expected {expected}")
     result = given.astype(np.float64)
     if not np.isfinite(result).all():
         raise ValueError(f"{name} is {result.tolist()}, expected finite numbers")
@@ -26,19 +27,20 @@ def array_of(name: str, value: object, shape: tuple[int, ...]) -> NDArray[np.flo
 
 
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A copy that cannot be written to."""
+    """A copy that cannot be written to, nor be made writable again."""
     copy = array.copy()
     copy.flags.writeable = False
-    return copy
+    return copy.view()
 
 
 def unit(name: str, value: object) -> NDArray[np.float64]:
     """A (3,) direction, made unit length."""
     axis = array_of(name, value, (3,))
-    length = float(np.linalg.norm(axis))
-    if length < 1e-12:
+    largest = float(np.abs(axis).max())
+    if largest < 1e-12:
         raise ValueError(f"{name} is {axis.tolist()}, expected a direction that is not zero")
-    return axis / length
+    axis /= largest
+    return axis / np.linalg.norm(axis)
 
 
 def pose(name: str, value: object) -> NDArray[np.float64]:
@@ -52,6 +54,13 @@ def pose(name: str, value: object) -> NDArray[np.float64]:
     u, _, vt = np.linalg.svd(rotation)
     matrix[:3, :3] = u @ vt
     return matrix
+
+
+def text(name: str, value: object) -> str:
+    """A text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} is {value!r}, expected a text that is not empty")
+    return value
 
 
 def near(name: str, names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import array_of, frozen, near, pose
+from ._checks import array_of, frozen, near, pose, text
 from .compile import BodyRecord
 from .inertia import Inertia
 from .joints import Joint
@@ -49,8 +49,8 @@ class Builder:
                 body's own frame is the joint frame, moved by the joint.
             inertia: none when left out.
         """
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"name is {name!r}, expected a text that is not empty")
+        text("name", name)
+        text(f"parent of {name!r}", parent)
         if name == "world":
             raise ValueError("name is 'world', which is taken by the world itself")
         if name in self._index:
@@ -60,7 +60,7 @@ class Builder:
         if parent == name:
             raise ValueError(f"parent of {name!r} is itself, which would be a cycle")
         if parent != "world" and parent not in self._index:
-            hint = near(str(parent), ["world", *self._index])
+            hint = near(parent, ["world", *self._index])
             raise ValueError(f"parent of {name!r} is {parent!r}, which was not added before: {hint}")
         if not isinstance(joint, Joint):
             raise ValueError(f"joint of {name!r} is {joint!r}, expected one such as jounce.Revolute(axis=(0, 0, 1))")
@@ -69,7 +69,7 @@ class Builder:
         placed = np.eye(4) if placement is None else pose(f"placement of {name!r}", placement)
         above = -1 if parent == "world" else self._index[parent]
         self._index[name] = len(self._bodies)
-        self._bodies.append(BodyRecord(name, above, joint, frozen(placed), inertia or Inertia(0.0)))
+        self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0)))
 
     def build(self) -> Model:
         """The robot. A joint that moves nothing that has inertia is a ``ValueError``."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import frozen
 from .inertia import Inertia
 from .joints import Fixed, Free, Joint
 
@@ -29,6 +31,12 @@ class BodyRecord:
     joint: Joint
     placement: Array
     inertia: Inertia
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BodyRecord, (self.name, self.parent, self.joint, self.placement, self.inertia)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "placement", frozen(self.placement))
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,14 +37,16 @@ class Inertia:
         value = float(array_of("mass", mass, ()))
         if value < 0:
             raise ValueError(f"mass is {value}, expected a number that is not negative")
-        given = np.zeros((3, 3)) if rotational is None else np.asarray(rotational)
-        if given.shape == (3,):
-            given = np.diag(given)
-        moments = array_of("rotational", given, (3, 3))
+        moments = np.zeros((3, 3)) if rotational is None else array_of("rotational", rotational, (3, 3), (3,))
+        if moments.ndim == 1:
+            moments = np.diag(moments)
         _check_rotational(value, moments)
         object.__setattr__(self, "mass", value)
         object.__setattr__(self, "com", frozen(array_of("com", com, (3,))))
         object.__setattr__(self, "rotational", frozen((moments + moments.T) / 2))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Inertia, (self.mass, self.com, self.rotational)
 
     @property
     def is_zero(self) -> bool:

@@ -28,7 +28,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, frozen, unit
+from ._checks import array_of, frozen, text, unit
 
 Array = NDArray[np.float64]
 Kind = Literal["revolute", "prismatic", "helical", "spherical", "free"]
@@ -76,14 +76,16 @@ class Joint:
         name: str | None = None,
     ) -> None:
         for key, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
-            each = np.broadcast_to(value, (self.nv,)) if np.ndim(value) == 0 else value
-            numbers = array_of(key, each, (self.nv,))
+            numbers = np.broadcast_to(array_of(key, value, (), (self.nv,)), (self.nv,))
             if key != "stiffness" and (numbers < 0).any():
                 raise ValueError(f"{key} is {numbers.tolist()}, expected numbers that are not negative")
             object.__setattr__(self, key, frozen(numbers))
-        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "name", name if name is None else text("name", name))
 
     def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"a joint cannot be changed: {type(self).__name__}.{key}")
+
+    def __delattr__(self, key: str) -> None:
         raise AttributeError(f"a joint cannot be changed: {type(self).__name__}.{key}")
 
     def _set(self, **values: object) -> None:
@@ -104,7 +106,8 @@ class Joint:
         return self.__dict__
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self._set(**state)
+        for key, value in state.items():
+            self._set(**{key: frozen(value) if isinstance(value, np.ndarray) else value})
 
 
 class _AxisJoint(Joint):

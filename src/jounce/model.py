@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import near
+from ._checks import frozen, near
 from ._core import CoreModel
 from .compile import BodyRecord, compiled
 from .joints import Fixed, Free, Joint, Spherical
@@ -64,7 +65,7 @@ class Model(CoreModel):
             coordinates[joint_name] = where
         values: dict[str, object] = {
             "bodies": bodies,
-            "gravity": gravity,
+            "gravity": frozen(gravity),
             "body_names": tuple(b.name for b in moving),
             "joint_names": tuple(coordinates),
             "frame_names": tuple(names),
@@ -82,6 +83,12 @@ class Model(CoreModel):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Model, (self.bodies, self.gravity)
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Model:
+        return self
 
     def __repr__(self) -> str:
         return f"<jounce.Model: {len(self.body_names)} bodies, nq = {self.nq}, nv = {self.nv}>"
@@ -125,14 +132,14 @@ class Model(CoreModel):
                 q[where.stop - 1] = 1.0
         return q
 
-    def random_configuration(self, rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> Array:
+    def random_configuration(self, rng: np.random.Generator, shape: SupportsIndex | Sequence[int] = ()) -> Array:
         """Random configurations (*shape, nq): angles in [-pi, pi), distances in [-1, 1) m, orientations uniform.
 
         >>> import jounce as jn
         >>> jn.robots.aerial_manipulator().random_configuration(np.random.default_rng(0), 5).shape
         (5, 13)
         """
-        lead = (shape,) if isinstance(shape, int) else tuple(shape)
+        lead = (shape.__index__(),) if isinstance(shape, SupportsIndex) else tuple(shape)
         q = np.empty((*lead, self.nq))
         for b, (where, _) in self._moving():
             part = q[..., where]
@@ -183,8 +190,7 @@ class Model(CoreModel):
         Returns:
             (..., K + 1, nbodies, 4, 4): the poses, their first derivatives, and on.
         """
-        rows = np.shape(v)[-2] if np.ndim(v) >= 2 else 0
-        pose, _ = self._forward_kinematics(q, v, 0, len(self.body_names), rows + 1, "body", frame)
+        pose, _ = self._forward_kinematics(q, v, 0, len(self.body_names), -1, "body", frame)
         return pose
 
 

@@ -1,0 +1,117 @@
+#include "states.hpp"
+
+#include <cmath>
+#include <string_view>
+
+#include "jounce/change_axes.hpp"
+
+namespace jounce {
+
+Axes axes_named(nb::handle name, const char* argument) {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_Check(name.ptr()) ? PyUnicode_AsUTF8AndSize(name.ptr(), &length) : nullptr;
+  const std::string_view given(text ? text : "", length);
+  if (given == "body") return Axes::body;
+  if (given == "world") return Axes::world;
+  if (given == "mixed") return Axes::mixed;
+  PyErr_Clear();
+  fail(std::string(argument) + " is " + nb::repr(name).c_str() + ", expected 'body', 'world' or 'mixed'");
+}
+
+void expect_configuration(const Tree& tree, const Input& q) {
+  q.expect_dimensions();
+  q.expect_last(tree.nq, "nq");
+  q.expect_finite();
+  if (tree.quaternion_count == 0) return;
+  const npy_intp states = q.total() / tree.nq;
+  for (npy_intp s = 0; s < states; ++s)
+    for (int i = 0; i < tree.quaternion_count; ++i) {  // those within 1e-6 of unit length are normalised by the kernels
+      const int at = tree.quaternions[i];
+      const double* u = q.data() + s * tree.nq + at;
+      const double length = std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
+      if (!(std::fabs(length - 1) <= 1e-6))
+        fail(q.name() + "[..., " + std::to_string(at) + ":" + std::to_string(at + 4) + "] is a quaternion of length " +
+             std::to_string(length) + (q.batch_dimensions() ? " in state " + std::to_string(s) : "") + ", expected 1");
+    }
+}
+
+void expect_velocity(const Tree& tree, const Input& v) {
+  v.expect_dimensions();
+  v.expect_last(tree.nv, "nv");
+  v.expect_finite();
+}
+
+void expect_stack(const Tree& tree, const Input& v, int least, int most, const char* what) {
+  const std::string expected = ", expected a stack (..., rows, " + std::to_string(tree.nv) + ") of " + what;
+  if (v.dimensions() == 1 && v.size(-1) == tree.nv) fail(v.name() + " has shape " + describe(v.shape()) + expected);
+  v.expect_dimensions();
+  v.expect_last(tree.nv, "nv");
+  if (v.size(-2) < least) fail(v.name() + " has shape " + describe(v.shape()) + expected);
+  if (v.size(-2) > most)
+    fail(v.name() + " has " + std::to_string(v.size(-2)) + " rows, expected at most " + std::to_string(most) + ": the highest order is " +
+         std::to_string(highest_order));
+  v.expect_finite();
+}
+
+double cost(const Tree& tree, npy_intp rows) { return 0.02 * double(tree.size + 1) * double(rows) * (1 + 0.1 * double(rows)); }
+
+void change_twists(const Tree& tree, const double* q, const double* v, const double* rest, int rows, Axes from, Axes to, double* out) {
+  for (int k = 0; k < rows; ++k) {
+    const double* row = k == 0 ? v : rest + std::ptrdiff_t(k - 1) * tree.nv;
+    for (int j = 0; j < tree.nv; ++j) out[std::ptrdiff_t(k) * tree.nv + j] = row[j];
+  }
+  for (int i = 0; from != to && i < tree.free_joint_count; ++i) {
+    const FreeJoint& joint = tree.free_joints[i];
+    double* twist = out + joint.v;
+    FreeMotion(joint, q + joint.q, twist, rows, tree.nv, from).twist(from, to, twist, tree.nv);
+  }
+}
+
+void change_wrenches(const Tree& tree, const double* q, const double* v, int rows, Axes axes, Axes from, Axes to, double* tau,
+                     int force_rows) {
+  for (int i = 0; from != to && i < tree.free_joint_count; ++i) {
+    const FreeJoint& joint = tree.free_joints[i];
+    FreeMotion(joint, q + joint.q, v + joint.v, rows, tree.nv, axes).wrench(from, to, tau + joint.v, force_rows, tree.nv);
+  }
+}
+
+WrenchArguments::WrenchArguments(const CoreModel& model, nb::handle given, bool stacked) : stacked_(stacked) {
+  if (given.is_none()) return;
+  if (!PyDict_Check(given.ptr())) fail(std::string("wrenches must be a dict of name: array, got a ") + Py_TYPE(given.ptr())->tp_name);
+  const nb::dict items = nb::steal<nb::dict>(PyDict_Copy(given.ptr()));  // what runs below might change the one given
+  const nb::object self = nb::find(model);
+  for (auto [name, value] : items) {
+    const int index = nb::cast<int>(self.attr("frame_index")(name));
+    if (index < 0 || index >= int(model.frames().size()))
+      fail("frame_index gave " + std::to_string(index) + ", which is no frame of this model");
+    frames_.push_back(model.frames()[index]);
+    inputs_.emplace_back(value, std::string("wrenches[") + nb::repr(name).c_str() + "]", stacked ? 2 : 1);
+  }
+}
+
+void WrenchArguments::expect(npy_intp rows) const {
+  for (const Input& w : inputs_) {
+    if (w.dimensions() < (stacked_ ? 2 : 1) || w.size(-1) != 6 || (stacked_ && w.size(-2) != rows))
+      fail(w.name() + " has shape " + describe(w.shape()) + ", expected (..., " + (stacked_ ? std::to_string(rows) + ", " : "") +
+           "6): a [force; moment] for each row of torque");
+    w.expect_finite();
+  }
+}
+
+void WrenchArguments::add_to(std::vector<const Input*>& inputs) const {
+  for (const Input& w : inputs_) inputs.push_back(&w);
+}
+
+void WrenchArguments::broadcast(const Shape& batch) {
+  for (Input& w : inputs_) steps_.push_back(w.broadcast(batch));
+}
+
+void WrenchArguments::gather(std::ptrdiff_t begin, std::ptrdiff_t end, npy_intp rows, double* all) const {
+  const std::ptrdiff_t count = std::ptrdiff_t(inputs_.size());
+  for (std::ptrdiff_t i = 0; i < count; ++i)
+    for (std::ptrdiff_t s = begin; s < end; ++s)
+      for (npy_intp k = 0; k < rows; ++k)
+        for (int c = 0; c < 6; ++c) all[((s * rows + k) * count + i) * 6 + c] = inputs_[i].data()[s * steps_[i] + k * 6 + c];
+}
+
+}  // namespace jounce

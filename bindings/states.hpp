@@ -1,0 +1,51 @@
+// What the calls of a model share: its arguments, checked, and the axes they are given in.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "core_model.hpp"
+
+namespace jounce {
+
+Axes axes_named(nb::handle name, const char* argument);
+
+// Each is a check that throws a ValueError that names the argument.
+void expect_configuration(const Tree& tree, const Input& q);
+void expect_velocity(const Tree& tree, const Input& v);
+void expect_stack(const Tree& tree, const Input& v, int least, int most, const char* what);
+
+// Microseconds that one state takes, roughly: to decide on threads.
+double cost(const Tree& tree, npy_intp rows);
+
+// Numbers that will be written before they are read.
+inline std::unique_ptr<double[]> scratch(std::ptrdiff_t size) { return std::make_unique_for_overwrite<double[]>(size); }
+
+// Free joints' columns of a velocity stack (v is row 0, `rest` the others) into other axes; the rest is copied.
+void change_twists(const Tree& tree, const double* q, const double* v, const double* rest, int rows, Axes from, Axes to, double* out);
+
+// The same for a stack of generalized forces, in place; `v` is in the axes `axes` and has a row fewer than tau, or more.
+void change_wrenches(const Tree& tree, const double* q, const double* v, int rows, Axes axes, Axes from, Axes to, double* tau,
+                     int force_rows);
+
+// wrenches={name: stack}: inputs first, then checked, then gathered into one array (states, rows, count, 6).
+class WrenchArguments {
+ public:
+  WrenchArguments(const CoreModel& model, nb::handle given, bool stacked);
+  void expect(npy_intp rows) const;
+  void add_to(std::vector<const Input*>& inputs) const;
+  void broadcast(const Shape& batch);
+  int count() const { return int(frames_.size()); }
+  const Frame* frames() const { return frames_.data(); }
+  void gather(std::ptrdiff_t begin, std::ptrdiff_t end, npy_intp rows, double* all) const;
+
+ private:
+  bool stacked_;
+  std::vector<Frame> frames_;
+  std::vector<Input> inputs_;
+  std::vector<std::ptrdiff_t> steps_;
+};
+
+}  // namespace jounce
