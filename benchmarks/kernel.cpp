@@ -92,7 +92,7 @@ struct Case {
     kernel = kernels.inverse_dynamics(order, states > 1);
     const std::ptrdiff_t step = std::ptrdiff_t(order + 2) * t.nv;
     call = {&t, {q.data(), v.data(), v.data() + t.nv, t.nq, step, step, order + 2}, {}, tau.data()};
-    workspace = ::operator new(kernel.workspace(t) + 64, std::align_val_t(64));
+    workspace = ::operator new(kernel.workspace(t, order + 2, 0) + 64, std::align_val_t(64));
   }
   ~Case() { ::operator delete(workspace, std::align_val_t(64)); }
   void run() const { kernel.run(call, 0, count, workspace); }

@@ -37,6 +37,7 @@ class Input {
   npy_intp size(int i) const { return PyArray_DIM(array(), i < 0 ? dimensions() + i : i); }
   npy_intp total() const { return PyArray_SIZE(array()); }
   Shape shape() const { return Shape(PyArray_DIMS(array()), PyArray_DIMS(array()) + dimensions()); }
+  void set_core(int core) { core_ = core; }
   int batch_dimensions() const { return dimensions() - core_; }
   Shape batch() const { return Shape(PyArray_DIMS(array()), PyArray_DIMS(array()) + batch_dimensions()); }
   const std::string& name() const { return name_; }

@@ -12,6 +12,7 @@ namespace nb = nanobind;
 void bind_configuration(nb::class_<CoreModel>& c);
 void bind_forward_kinematics(nb::class_<CoreModel>& c);
 void bind_inverse_dynamics(nb::class_<CoreModel>& c);
+void bind_forward_dynamics(nb::class_<CoreModel>& c);
 void bind_change_axes(nb::class_<CoreModel>& c);
 
 // An argument of any type, None too: our own checks refuse it, with an error that names it.

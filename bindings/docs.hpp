@@ -36,6 +36,62 @@ constexpr const char* forward_kinematics_signature =
     "def _forward_kinematics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, first: int, count: int, pose_rows: int, "
     "frame: str, given_frame: str) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 
+constexpr const char* forward_dynamics_signature =
+    "def forward_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, *, wrenches: "
+    "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: str = 'body', frame: str = 'body', out: "
+    "numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
+constexpr const char* forward_dynamics_doc = R"(Motion that forces produce: acceleration, jerk, snap (ABA to any order; paper A, Algorithm 3).
+
+Args:
+    q: (..., nq) configuration.
+    v: (..., nv) velocity.
+    tau: generalized forces, of as many dimensions as v (order 0), or with one more a stack (..., r + 1, nv) of the forces and
+        their time derivatives.
+    wrenches, wrench_frame: as in `inverse_dynamics`, with the rows of tau.
+    frame: axes of the twist and wrench rows of `Free` joints in v, tau and the result.
+    out: array to write to, of the result's shape.
+
+Returns:
+    dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of dv/dt and its component-wise time derivatives.
+
+A joint that moves nothing that resists it is a ``ValueError`` that names the body.
+
+>>> import jounce as jn
+>>> robot = jn.robots.aerial_manipulator()
+>>> fall = robot.forward_dynamics(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
+>>> fall[:3].round(3) + 0.0
+array([ 0.  ,  0.  , -9.81])
+)";
+
+constexpr const char* hybrid_dynamics_signature =
+    "def _hybrid_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, "
+    "prescribed: list[bool], wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None, wrench_frame: str, frame: str) -> "
+    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+
+constexpr const char* inverse_mass_matrix_apply_signature =
+    "def inverse_mass_matrix_apply(self, q: numpy.typing.ArrayLike, f: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]";
+constexpr const char* inverse_mass_matrix_apply_doc = R"(M(q)^-1 f in time linear in the number of bodies, without forming a matrix.
+
+Args:
+    q: (..., nq). One configuration is factored once for all right-hand sides.
+    f: (..., nv), any number of right-hand sides in the leading dimensions, `Free` rows in body axes.
+
+Returns:
+    (..., nv).
+)";
+
+constexpr const char* articulated_inertia_signature =
+    "def articulated_inertia(self, q: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]";
+constexpr const char* articulated_inertia_doc = R"(Inertia that each body shows when the joints below it are free to move (paper A, Lemma 2).
+
+Args:
+    q: (..., nq).
+
+Returns:
+    (..., nbodies, 6, 6), symmetric: the wrench [force; moment] for an acceleration [linear; angular], in the body's axes and
+    about its origin. The same at every order of forward dynamics.
+)";
+
 constexpr const char* change_velocity_frame_signature =
     "def change_velocity_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, source: str, target: str) -> "
     "numpy.typing.NDArray[numpy.float64]";

@@ -52,7 +52,7 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q_, nb::handle v_
   const InverseDynamicsCall call{&tree, states, applied, out.data()};
 
   const auto kernel = kernels().inverse_dynamics(int(rows) - 2, count > 1);
-  for_each_part(count, cost(tree, rows), kernel.workspace(tree), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+  for_each_part(count, cost(tree, rows), kernel.workspace(tree, int(rows), 0), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     wrenches.gather(begin, end, rows - 1, gathered.get());
     if (change)
       for (std::ptrdiff_t i = begin; i < end; ++i)

@@ -42,10 +42,40 @@ struct ForwardKinematicsCall {
   double* twist;  // (rows, frame_count, 6) a state
 };
 
+struct HybridDynamicsCall {
+  const Tree* tree;
+  const double *q, *v, *acc, *tau;  // v one row; acc and tau stacks of `rows`, null where nothing is given
+  std::ptrdiff_t q_step, v_step, acc_step, tau_step;
+  int rows;
+  const bool* prescribed;  // (nv), or null: nothing is
+  Wrenches wrenches;
+  Axes axes;           // of the free joints' rows in v, acc and tau
+  double *acc_out, *tau_out;  // (rows, nv) a state, free joints in body axes
+  std::int32_t* singular;     // a state: the body whose inertia has no inverse, or -1
+};
+
+// M^-1 f. Successive states with the same q share the factorization.
+struct InverseMassCall {
+  const Tree* tree;
+  const double *q, *f;
+  std::ptrdiff_t q_step, f_step;
+  double* out;
+  std::int32_t* singular;
+};
+
+struct ArticulatedInertiaCall {
+  const Tree* tree;
+  const double* q;
+  const Frame* frames;
+  int frame_count;
+  double* out;  // (frame_count, 6, 6) a state
+  std::int32_t* singular;
+};
+
 // Runs states [begin, end) in a workspace of the given size, aligned to 64 bytes. Nothing is allocated.
 template <class Call>
 struct Kernel {
-  std::size_t (*workspace)(const Tree&);
+  std::size_t (*workspace)(const Tree&, int rows, int wrench_count);
   void (*run)(const Call&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
 };
 
@@ -55,6 +85,9 @@ struct Kernels {
   const char* name;
   Kernel<InverseDynamicsCall> (*inverse_dynamics)(int order, bool batch);
   Kernel<ForwardKinematicsCall> (*forward_kinematics)(int coefficients);
+  Kernel<HybridDynamicsCall> (*hybrid_dynamics)(bool batch);
+  Kernel<InverseMassCall> inverse_mass;
+  Kernel<ArticulatedInertiaCall> articulated_inertia;
 };
 
 const Kernels& generic_kernels();

@@ -28,6 +28,7 @@ NB_MODULE(_core, m) {
   bind_configuration(model);
   bind_forward_kinematics(model);
   bind_inverse_dynamics(model);
+  bind_forward_dynamics(model);
   bind_change_axes(model);
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");

@@ -6,33 +6,22 @@
 
 JOUNCE_BEGIN
 
-// The spring of a spherical or free joint; isotropic, one stiffness for its three axes.
-template <class Ring>
-void add_ball_spring(const Tree& tree, const Motion<Ring>& motion, const Body& b, typename Ring::Coefficient* force) {
-  using T = typename Ring::Coefficient;
-  constexpr int n = Ring::order + 1;
-  const int stride = motion.stride, angular = motion.angular(b);
+// The springs of a spherical or free joint, from coefficients of its coordinates: calls with(state, spring) for each state.
+template <class T, class With>
+void for_each_ball_spring(const Body& b, const T* q, const T* rate, int stride, int n, const With& with) {
+  const bool free = b.joint == Joint::free;
+  const int turn = free ? 3 : 0;
   for (int s = 0; s < states((const T*)nullptr); ++s) {
-    double u[4], x[3], v[n][3], w[n][3], displacement[3][n];
-    for (int i = 0; i < 4; ++i) u[i] = state(motion.q[angular - b.v + b.q + i], s);
+    BallSpring spring;
+    for (int i = 0; i < 4; ++i) spring.quaternion[i] = state(q[b.q + turn + i], s);
+    for (int i = 0; i < 3; ++i) spring.position[i] = free ? state(q[b.q + i], s) : 0.0;
     for (int k = 0; k < n; ++k)
       for (int i = 0; i < 3; ++i) {
-        v[k][i] = state(motion.rate[k * stride + b.v + i], s);
-        w[k][i] = state(motion.rate[k * stride + angular + i], s);
+        spring.v[k][i] = state(rate[k * stride + b.v + i], s);
+        spring.w[k][i] = state(rate[k * stride + b.v + turn + i], s);
       }
-    rotation_vector_series<n>(u, w, displacement);
-    const auto add = [&](int column) {
-      for (int k = 0; k < n; ++k)
-        for (int i = 0; i < 3; ++i) state(force[k * stride + column + i], s) += tree.stiffness[column] * displacement[i][k];
-    };
-    add(angular);
-    if (b.joint == Joint::free) {
-      double R[9];
-      rotation_of(u, R);
-      for (int i = 0; i < 3; ++i) x[i] = state(motion.q[b.q + i], s);
-      position_in_body_series<n>(x, R, v, w, displacement);
-      add(b.v);
-    }
+    spring.run(n, free);
+    with(s, spring);
   }
 }
 
@@ -50,7 +39,14 @@ void add_passive_forces(const Tree& tree, const Motion<Ring>& motion, typename R
     const Body& b = tree.bodies[i];
     if (b.joint == Joint::free || b.joint == Joint::spherical) {
       const int angular = motion.angular(b);
-      if (tree.stiffness[angular] != 0 || tree.stiffness[b.v] != 0) add_ball_spring(tree, motion, b, force);
+      if (tree.stiffness[angular] == 0 && tree.stiffness[b.v] == 0) continue;
+      for_each_ball_spring(b, motion.q, motion.rate, stride, n, [&](int s, const BallSpring& spring) {
+        for (int k = 0; k < n; ++k)
+          for (int c = 0; c < 3; ++c) {
+            state(force[k * stride + angular + c], s) += tree.stiffness[angular] * spring.rotation_vector[c][k];
+            if (b.joint == Joint::free) state(force[k * stride + b.v + c], s) += tree.stiffness[b.v] * spring.displacement[c][k];
+          }
+      });
     } else if (tree.stiffness[b.v] != 0) {
       const auto q = motion.position_factor(b);
       for (int k = 0; k < n; ++k) force[k * stride + b.v] += T(tree.stiffness[b.v]) * q[k];

@@ -35,9 +35,15 @@ JOUNCE_INLINE constexpr int states(const Pack<W>*) {
   return W;
 }
 JOUNCE_INLINE double& state(double& x, int) { return x; }
+JOUNCE_INLINE double state(const double& x, int) { return x; }
 template <int W>
 JOUNCE_INLINE double& state(Pack<W>& x, int i) {
   return reinterpret_cast<double*>(&x)[i];
+}
+
+template <int W>
+JOUNCE_INLINE double state(const Pack<W>& x, int i) {
+  return x[i];
 }
 
 constexpr int max_order = 30;

@@ -8,81 +8,94 @@
 
 #include <cmath>
 
+#include "jounce/lie.hpp"
 #include "jounce/ring.hpp"
 
 JOUNCE_BEGIN
 
-// F(c0 + h) = sum_m F_m h^m
-template <int K>
-void rotation_vector_factor(double c0, double (&F)[K]) {
-  if (c0 < 0.5) {
-    const double rest = 1 - c0 * c0;
-    F[0] = 2 * std::acos(c0) / std::sqrt(rest);
-    for (int m = 0; m + 1 < K; ++m) F[m + 1] = ((2 * m + 1) * c0 * F[m] + (m > 0 ? m * F[m - 1] : -2.0)) / ((m + 1) * rest);
-  } else {
-    for (int m = 0; m < K; ++m) F[m] = 0;
-    double f = 2;
-    for (int i = 0; i < 100; f *= -(i + 1) / (2.0 * i + 3), ++i) {
-      double term = f;  // C(i, m) f_i (c0 - 1)^(i - m), from m = i down
-      for (int m = i; m >= 0; term *= (c0 - 1) * m / (i - m + 1.0), --m)
-        if (m < K) F[m] += term;
-    }
-  }
-}
+struct BallSpring {
+  static constexpr int longest = max_order + 1;
+  double quaternion[4], position[3];
+  double v[longest][3], w[longest][3];                             // coefficients of the joint's velocity
+  double rotation_vector[3][longest], displacement[3][longest];    // the results: log R and R^T x
 
-// K coefficients of log R, from the quaternion and K - 1 coefficients of the angular velocity.
-template <int K>
-void rotation_vector_series(const double* quaternion, const double (&w)[K][3], double (&out)[3][K]) {
-  const double sign = quaternion[3] < 0 ? -1 : 1;
-  double u[4][K];  // u' = u (w, 0) / 2
-  for (int i = 0; i < 4; ++i) u[i][0] = sign * quaternion[i];
-  for (int k = 0; k + 1 < K; ++k) {
-    double x = 0, y = 0, z = 0, c = 0;
-    for (int j = 0; j <= k; ++j) {
-      const double* a = w[k - j];
-      x += u[3][j] * a[0] + u[1][j] * a[2] - u[2][j] * a[1];
-      y += u[3][j] * a[1] + u[2][j] * a[0] - u[0][j] * a[2];
-      z += u[3][j] * a[2] + u[0][j] * a[1] - u[1][j] * a[0];
-      c -= u[0][j] * a[0] + u[1][j] * a[1] + u[2][j] * a[2];
-    }
-    const double scale = 0.5 / (k + 1);
-    u[0][k + 1] = scale * x, u[1][k + 1] = scale * y, u[2][k + 1] = scale * z, u[3][k + 1] = scale * c;
+  // n coefficients of the results.
+  void run(int n, bool has_position) {
+    turn(n);
+    if (has_position) move(n);
   }
-  double F[K];
-  rotation_vector_factor(u[3][0], F);
-  double h[K], value[K] = {};
-  for (int k = 0; k < K; ++k) h[k] = k == 0 ? 0.0 : u[3][k];
-  value[0] = F[K - 1];
-  for (int m = K - 2; m >= 0; --m) {  // Horner: value = value h + F_m
-    for (int k = K - 1; k >= 0; --k) {
-      double sum = 0;
-      for (int j = 1; j <= k; ++j) sum += h[j] * value[k - j];
-      value[k] = sum;
-    }
-    value[0] += F[m];
-  }
-  for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < K; ++k) {
-      double sum = 0;
-      for (int j = 0; j <= k; ++j) sum += value[j] * u[i][k - j];
-      out[i][k] = sum;
-    }
-}
 
-// K coefficients of y = R^T x: y' = v + y x w.
-template <int K>
-void position_in_body_series(const double* x, const double* R, const double (&v)[K][3], const double (&w)[K][3], double (&y)[3][K]) {
-  for (int i = 0; i < 3; ++i) y[i][0] = R[i] * x[0] + R[3 + i] * x[1] + R[6 + i] * x[2];
-  for (int k = 0; k + 1 < K; ++k) {
-    double sum[3] = {v[k][0], v[k][1], v[k][2]};
-    for (int j = 0; j <= k; ++j) {
-      const double* a = w[k - j];
-      sum[0] += y[1][j] * a[2] - y[2][j] * a[1];
-      sum[1] += y[2][j] * a[0] - y[0][j] * a[2];
-      sum[2] += y[0][j] * a[1] - y[1][j] * a[0];
+ private:
+  void turn(int n) {
+    const double sign = quaternion[3] < 0 ? -1 : 1;
+    double u[4][longest];  // u' = u (w, 0) / 2
+    for (int i = 0; i < 4; ++i) u[i][0] = sign * quaternion[i];
+    for (int k = 0; k + 1 < n; ++k) {
+      double x = 0, y = 0, z = 0, c = 0;
+      for (int j = 0; j <= k; ++j) {
+        const double* a = w[k - j];
+        x += u[3][j] * a[0] + u[1][j] * a[2] - u[2][j] * a[1];
+        y += u[3][j] * a[1] + u[2][j] * a[0] - u[0][j] * a[2];
+        z += u[3][j] * a[2] + u[0][j] * a[1] - u[1][j] * a[0];
+        c -= u[0][j] * a[0] + u[1][j] * a[1] + u[2][j] * a[2];
+      }
+      const double scale = 0.5 / (k + 1);
+      u[0][k + 1] = scale * x, u[1][k + 1] = scale * y, u[2][k + 1] = scale * z, u[3][k + 1] = scale * c;
     }
-    for (int i = 0; i < 3; ++i) y[i][k + 1] = sum[i] / (k + 1);
+    double F[longest], value[longest] = {};
+    factor(u[3][0], n, F);
+    value[0] = F[n - 1];
+    for (int m = n - 2; m >= 0; --m) {  // Horner with h = u[3] less its first coefficient: value = value h + F_m
+      for (int k = n - 1; k >= 0; --k) {
+        double sum = 0;
+        for (int j = 1; j <= k; ++j) sum += u[3][j] * value[k - j];
+        value[k] = sum;
+      }
+      value[0] += F[m];
+    }
+    for (int i = 0; i < 3; ++i)
+      for (int k = 0; k < n; ++k) {
+        double sum = 0;
+        for (int j = 0; j <= k; ++j) sum += value[j] * u[i][k - j];
+        rotation_vector[i][k] = sum;
+      }
   }
-}
+
+  // y = R^T x: y' = v + y x w
+  void move(int n) {
+    double R[9];
+    rotation_of(quaternion, R);
+    auto& y = displacement;
+    for (int i = 0; i < 3; ++i) y[i][0] = R[i] * position[0] + R[3 + i] * position[1] + R[6 + i] * position[2];
+    for (int k = 0; k + 1 < n; ++k) {
+      double sum[3] = {v[k][0], v[k][1], v[k][2]};
+      for (int j = 0; j <= k; ++j) {
+        const double* a = w[k - j];
+        sum[0] += y[1][j] * a[2] - y[2][j] * a[1];
+        sum[1] += y[2][j] * a[0] - y[0][j] * a[2];
+        sum[2] += y[0][j] * a[1] - y[1][j] * a[0];
+      }
+      for (int i = 0; i < 3; ++i) y[i][k + 1] = sum[i] / (k + 1);
+    }
+  }
+
+  // F(c0 + h) = sum_m F_m h^m
+  static void factor(double c0, int n, double* F) {
+    if (c0 < 0.5) {
+      const double rest = 1 - c0 * c0;
+      F[0] = 2 * std::acos(c0) / std::sqrt(rest);
+      for (int m = 0; m + 1 < n; ++m)
+        F[m + 1] = ((2 * m + 1) * c0 * F[m] + (m > 0 ? m * F[m - 1] : -2.0)) / ((m + 1) * rest);
+    } else {
+      for (int m = 0; m < n; ++m) F[m] = 0;
+      double f = 2;
+      for (int i = 0; i < 100; f *= -(i + 1) / (2.0 * i + 3), ++i) {
+        double term = f;  // C(i, m) f_i (c0 - 1)^(i - m), from m = i down
+        for (int m = i; m >= 0; term *= (c0 - 1) * m / (i - m + 1.0), --m)
+          if (m < n) F[m] += term;
+      }
+    }
+  }
+};
 
 JOUNCE_END

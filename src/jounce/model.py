@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
@@ -122,6 +122,10 @@ class Model(CoreModel):
         except (KeyError, TypeError):
             raise ValueError(f"no joint is named {joint!r}: {near(str(joint), self.joint_names)}") from None
 
+    def _body_moved_by(self, index: int) -> str:
+        """The body whose joint became primitive `index` of the compiled core."""
+        return [b.name for b in self.bodies for _ in b.joint.primitives()][index]
+
     # Configurations
 
     def neutral(self) -> Array:
@@ -156,6 +160,52 @@ class Model(CoreModel):
     def _moving(self) -> list[tuple[BodyRecord, tuple[slice, slice]]]:
         moving = [b for b in self.bodies if not isinstance(b.joint, Fixed)]
         return list(zip(moving, self._coordinates.values(), strict=True))
+
+    # Dynamics
+
+    def hybrid_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        acc: ArrayLike,
+        tau: ArrayLike,
+        *,
+        prescribed: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+    ) -> tuple[Array, Array]:
+        """Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
+
+        Args:
+            q: (..., nq).
+            v: (..., nv).
+            acc: dv/dt of the prescribed joints, (..., nv) or a stack (..., r + 1, nv); other columns are not read.
+            tau: forces of the other joints, in the same shape; the columns of prescribed joints are not read.
+            prescribed: (nv,) mask, True where acc is given; a joint is prescribed as a whole or not at all.
+            wrenches, wrench_frame, frame: as in `forward_dynamics`.
+
+        Returns:
+            acc and tau, complete.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> base = np.arange(robot.nv) < 6  # the base hovers while the arms swing freely
+        >>> q, zero = robot.random_configuration(np.random.default_rng(0)), np.zeros(robot.nv)
+        >>> acc, tau = robot.hybrid_dynamics(q, zero, zero, zero, prescribed=base)
+        >>> bool(np.allclose(robot.forward_dynamics(q, zero, tau), acc))
+        True
+        """
+        mask = np.asarray(prescribed)
+        if mask.shape != (self.nv,) or mask.dtype != np.bool_:
+            raise ValueError(f"prescribed has shape {mask.shape} and dtype {mask.dtype}, expected bool ({self.nv},)")
+        for name, (_, where) in self._coordinates.items():
+            if mask[where].any() and not mask[where].all():
+                raise ValueError(
+                    f"prescribed splits joint {name!r}, coordinates {where.start} to {where.stop - 1}: "
+                    "expected all of them or none"
+                )
+        return self._hybrid_dynamics(q, v, acc, tau, mask.tolist(), wrenches, wrench_frame, frame)
 
     # Kinematics
 

@@ -1,0 +1,210 @@
+#include <algorithm>
+
+#include "bind.hpp"
+#include "docs.hpp"
+#include "parallel.hpp"
+#include "states.hpp"
+
+namespace jounce {
+namespace {
+
+[[noreturn]] void fail_singular(const CoreModel& model, std::ptrdiff_t state, int body, bool batch) {
+  const nb::object name = nb::find(model).attr("_body_moved_by")(body);
+  fail(std::string("forward dynamics has no answer: the joint of body ") + nb::repr(name).c_str() +
+       " moves nothing that resists it (its articulated inertia is singular" + (batch ? ", in state " + std::to_string(state) : "") + ")");
+}
+
+void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& singular, const Shape& batch) {
+  for (std::size_t i = 0; i < singular.size(); ++i)
+    if (singular[i] >= 0) fail_singular(model, std::ptrdiff_t(i), singular[i], !batch.empty());
+}
+
+// tau (or acc) belongs to v: as many dimensions mean one row, more mean a stack.
+bool is_stack(const Input& v, const Input& tau) {
+  if (tau.dimensions() > v.dimensions()) return true;
+  if (tau.dimensions() == v.dimensions() || tau.dimensions() <= 1) return false;
+  fail(tau.name() + " has shape " + describe(tau.shape()) + " and v " + describe(v.shape()) +
+       ", expected as many dimensions (one row each) or one more (a stack of rows)");
+}
+
+Input as_row_or_stack(nb::handle object, const char* name, const Input& v, bool& stacked) {
+  Input first(object, name, 1);
+  stacked = is_stack(v, first);
+  first.set_core(stacked ? 2 : 1);
+  return first;
+}
+
+void expect_rows(const Tree& tree, const Input& x, bool stacked, bool finite) {
+  x.expect_dimensions();
+  x.expect_last(tree.nv, "nv");
+  if (stacked && x.size(-2) < 1) fail(x.name() + " has shape " + describe(x.shape()) + ", expected at least one row");
+  if (stacked && x.size(-2) > highest_order + 1)
+    fail(x.name() + " has " + std::to_string(x.size(-2)) + " rows, expected at most " + std::to_string(highest_order + 1) + ": the highest order is " +
+         std::to_string(highest_order));
+  if (finite) x.expect_finite();
+}
+
+// The columns of one mask value, the others zero, so that what is not asked for need not be a number.
+std::unique_ptr<double[]> masked(const Tree& tree, const Input& x, const bool* mask, bool wanted) {
+  auto copy = scratch(x.total());
+  for (npy_intp i = 0; i < x.total(); ++i) {
+    const bool used = mask[i % tree.nv] == wanted;
+    copy[i] = used ? x.data()[i] : 0.0;
+    if (!(copy[i] * 0.0 == 0))
+      fail(x.name() + "[..., " + std::to_string(i % tree.nv) + "] is not finite where it is " + (wanted ? "prescribed" : "given"));
+  }
+  return copy;
+}
+
+// Both calls: acc_ is None for forward dynamics.
+nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle acc_, nb::handle tau_, const bool* mask, nb::handle wrenches_,
+               nb::handle wrench_frame, nb::handle frame, nb::handle out_) {
+  const Tree& tree = model.tree();
+  const Axes axes = axes_named(frame, "frame"), wrench_axes = axes_named(wrench_frame, "wrench_frame");
+  Input q(q_, "q", 1), v(v_, "v", 1);
+  bool stacked = false, acc_stacked = false;
+  Input tau = as_row_or_stack(tau_, "tau", v, stacked), acc = mask ? as_row_or_stack(acc_, "acc", v, acc_stacked) : Input();
+  WrenchArguments wrenches(model, wrenches_, stacked);
+
+  expect_configuration(tree, q);
+  expect_velocity(tree, v);
+  expect_rows(tree, tau, stacked, !mask);
+  const int rows = stacked ? int(tau.size(-2)) : 1;
+  if (mask) {
+    expect_rows(tree, acc, acc_stacked, false);
+    if (acc_stacked != stacked || (stacked && acc.size(-2) != rows))
+      fail("acc has shape " + describe(acc.shape()) + " and tau " + describe(tau.shape()) + ", expected the same rows in both");
+  }
+  wrenches.expect(rows);
+
+  std::vector<const Input*> inputs{&q, &v, &tau};
+  if (mask) inputs.push_back(&acc);
+  wrenches.add_to(inputs);
+  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  Shape shape = batch;
+  if (stacked) shape.push_back(rows);
+  shape.push_back(tree.nv);
+  Output out(out_, shape), forces(nb::none(), mask ? shape : Shape{0});
+  for (const Input* input : inputs)
+    if (!out_.is_none() && out.overlaps(*input)) fail("out shares memory with " + input->name());
+
+  HybridDynamicsCall call{};
+  call.tree = &tree;
+  call.rows = rows;
+  call.axes = tree.free_joint_count > 0 ? axes : Axes::body;
+  call.prescribed = mask;
+  call.q_step = q.broadcast(batch), call.q = q.data();
+  call.v_step = v.broadcast(batch), call.v = v.data();
+  call.tau_step = tau.broadcast(batch), call.tau = tau.data();
+  std::unique_ptr<double[]> acc_used, tau_used;
+  if (mask) {
+    call.acc_step = acc.broadcast(batch);
+    acc_used = masked(tree, acc, mask, true), tau_used = masked(tree, tau, mask, false);
+    call.acc = acc_used.get(), call.tau = tau_used.get();
+  }
+  wrenches.broadcast(batch);
+  const std::ptrdiff_t count = product(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6, size = std::ptrdiff_t(rows) * tree.nv;
+  const auto gathered = scratch(count * wrench_size);
+  call.wrenches = {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};
+  call.acc_out = out.data();
+  call.tau_out = mask ? forces.data() : nullptr;
+  std::vector<std::int32_t> singular(count, -1);
+  call.singular = singular.data();
+
+  const auto kernel = kernels().hybrid_dynamics(count > 1);
+  // Room for the stack [v; acc] in body axes, to change the axes of the result.
+  const bool change = call.axes != Axes::body;
+  const auto stacks = scratch(change ? 2 * count * (size + tree.nv) : 0);
+  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(tree, rows, wrenches.count()),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  wrenches.gather(begin, end, rows, gathered.get());
+                  kernel.run(call, begin, end, workspace);
+                  if (!change) return;
+                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                    if (singular[i] >= 0) continue;
+                    const double* qi = call.q + i * call.q_step;
+                    double *body = stacks.get() + 2 * i * (size + tree.nv), *changed = body + size + tree.nv, *result = call.acc_out + i * size;
+                    change_twists(tree, qi, call.v + i * call.v_step, nullptr, 1, axes, Axes::body, body);
+                    std::copy(result, result + size, body + tree.nv);
+                    change_twists(tree, qi, body, body + tree.nv, rows + 1, Axes::body, axes, changed);
+                    std::copy(changed + tree.nv, changed + tree.nv + size, result);
+                    if (mask) change_wrenches(tree, qi, body, rows + 1, Axes::body, Axes::body, axes, call.tau_out + i * size, rows);
+                  }
+                });
+  expect_regular(model, singular, batch);
+  if (!mask) return std::move(out).object();
+  return nb::make_tuple(std::move(out).object(), std::move(forces).object());
+}
+
+nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches, nb::handle wrench_frame,
+                            nb::handle frame, nb::handle out) {
+  return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, out);
+}
+
+nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, const std::vector<bool>& prescribed,
+                           nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
+  const Tree& tree = model.tree();
+  if (std::ptrdiff_t(prescribed.size()) != tree.nv) fail("prescribed has the wrong length");
+  const auto mask = std::make_unique<bool[]>(tree.nv + 1);
+  std::copy(prescribed.begin(), prescribed.end(), mask.get());
+  for (int i = 0; i < tree.size; ++i)  // a primitive joint goes as a whole
+    for (int c = 1; c < (i + 1 < tree.size ? tree.bodies[i + 1].v : tree.nv) - tree.bodies[i].v; ++c)
+      if (mask[tree.bodies[i].v + c] != mask[tree.bodies[i].v]) fail("prescribed splits a joint");
+  return run(model, q, v, acc, tau, mask.get(), wrenches, wrench_frame, frame, nb::none());
+}
+
+nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::handle f_) {
+  const Tree& tree = model.tree();
+  Input q(q_, "q", 1), f(f_, "f", 1);
+  expect_configuration(tree, q);
+  expect_velocity(tree, f);
+  const Input* inputs[] = {&q, &f};
+  const Shape batch = broadcast_shape(inputs, 2);
+  Shape shape = batch;
+  shape.push_back(tree.nv);
+  Output out(nb::none(), shape);
+  InverseMassCall call{};
+  call.tree = &tree;
+  call.q_step = q.broadcast(batch), call.q = q.data();
+  call.f_step = f.broadcast(batch), call.f = f.data();
+  call.out = out.data();
+  std::vector<std::int32_t> singular(product(batch), -1);
+  call.singular = singular.data();
+  const auto& kernel = kernels().inverse_mass;
+  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  expect_regular(model, singular, batch);
+  return std::move(out).object();
+}
+
+nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
+  const Tree& tree = model.tree();
+  Input q(q_, "q", 1);
+  expect_configuration(tree, q);
+  const Shape batch = q.batch();
+  Shape shape = batch;
+  shape.insert(shape.end(), {model.body_count(), 6, 6});
+  Output out(nb::none(), shape);
+  std::vector<std::int32_t> singular(product(batch), -1);
+  const ArticulatedInertiaCall call{&tree, q.data(), model.frames().data(), model.body_count(), out.data(), singular.data()};
+  const auto& kernel = kernels().articulated_inertia;
+  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  expect_regular(model, singular, batch);
+  return std::move(out).object();
+}
+
+}  // namespace
+
+void bind_forward_dynamics(nb::class_<CoreModel>& c) {
+  c.def("forward_dynamics", &forward_dynamics, any("q"), any("v"), any("tau"), nb::kw_only(), nb::arg("wrenches") = nb::none(),
+        nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body", nb::arg("out") = nb::none(), nb::sig(forward_dynamics_signature),
+        forward_dynamics_doc);
+  c.def("_hybrid_dynamics", &hybrid_dynamics, any("q"), any("v"), any("acc"), any("tau"), nb::arg("prescribed"), any("wrenches"),
+        any("wrench_frame"), any("frame"), nb::sig(hybrid_dynamics_signature));
+  c.def("inverse_mass_matrix_apply", &inverse_mass_matrix_apply, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),
+        inverse_mass_matrix_apply_doc);
+  c.def("articulated_inertia", &articulated_inertia, any("q"), nb::sig(articulated_inertia_signature), articulated_inertia_doc);
+}
+
+}  // namespace jounce
