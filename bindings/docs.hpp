@@ -40,7 +40,8 @@ constexpr const char* forward_dynamics_signature =
     "def forward_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, *, wrenches: "
     "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: str = 'body', frame: str = 'body', out: "
     "numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
-constexpr const char* forward_dynamics_doc = R"(Motion that forces produce: acceleration, jerk, snap (ABA to any order; paper A, Algorithm 3).
+constexpr const char* forward_dynamics_doc =
+    R"(Motion that forces produce: acceleration, jerk, snap (ABA to any order; paper A, Algorithm 3).
 
 Args:
     q: (..., nq) configuration.
@@ -64,7 +65,8 @@ array([ 0.  ,  0.  , -9.81])
 )";
 
 constexpr const char* hybrid_dynamics_signature =
-    "def _hybrid_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, "
+    "def _hybrid_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike, tau: "
+    "numpy.typing.ArrayLike, "
     "prescribed: list[bool], wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None, wrench_frame: str, frame: str) -> "
     "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 
@@ -82,7 +84,8 @@ Returns:
 
 constexpr const char* articulated_inertia_signature =
     "def articulated_inertia(self, q: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]";
-constexpr const char* articulated_inertia_doc = R"(Inertia that each body shows when the joints below it are free to move (paper A, Lemma 2).
+constexpr const char* articulated_inertia_doc =
+    R"(Inertia that each body shows when the joints below it are free to move (paper A, Lemma 2).
 
 Args:
     q: (..., nq).

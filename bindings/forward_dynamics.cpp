@@ -39,8 +39,8 @@ void expect_rows(const Tree& tree, const Input& x, bool stacked, bool finite) {
   x.expect_last(tree.nv, "nv");
   if (stacked && x.size(-2) < 1) fail(x.name() + " has shape " + describe(x.shape()) + ", expected at least one row");
   if (stacked && x.size(-2) > highest_order + 1)
-    fail(x.name() + " has " + std::to_string(x.size(-2)) + " rows, expected at most " + std::to_string(highest_order + 1) + ": the highest order is " +
-         std::to_string(highest_order));
+    fail(x.name() + " has " + std::to_string(x.size(-2)) + " rows, expected at most " + std::to_string(highest_order + 1) +
+         ": the highest order is " + std::to_string(highest_order));
   if (finite) x.expect_finite();
 }
 
@@ -57,8 +57,8 @@ std::unique_ptr<double[]> masked(const Tree& tree, const Input& x, const bool* m
 }
 
 // Both calls: acc_ is None for forward dynamics.
-nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle acc_, nb::handle tau_, const bool* mask, nb::handle wrenches_,
-               nb::handle wrench_frame, nb::handle frame, nb::handle out_) {
+nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle acc_, nb::handle tau_, const bool* mask,
+               nb::handle wrenches_, nb::handle wrench_frame, nb::handle frame, nb::handle out_) {
   const Tree& tree = model.tree();
   const Axes axes = axes_named(frame, "frame"), wrench_axes = axes_named(wrench_frame, "wrench_frame");
   Input q(q_, "q", 1), v(v_, "v", 1);
@@ -103,7 +103,8 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
     call.acc = acc_used.get(), call.tau = tau_used.get();
   }
   wrenches.broadcast(batch);
-  const std::ptrdiff_t count = product(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6, size = std::ptrdiff_t(rows) * tree.nv;
+  const std::ptrdiff_t count = product(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6,
+                       size = std::ptrdiff_t(rows) * tree.nv;
   const auto gathered = scratch(count * wrench_size);
   call.wrenches = {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};
   call.acc_out = out.data();
@@ -123,7 +124,8 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
                   for (std::ptrdiff_t i = begin; i < end; ++i) {
                     if (singular[i] >= 0) continue;
                     const double* qi = call.q + i * call.q_step;
-                    double *body = stacks.get() + 2 * i * (size + tree.nv), *changed = body + size + tree.nv, *result = call.acc_out + i * size;
+                    double *body = stacks.get() + 2 * i * (size + tree.nv), *changed = body + size + tree.nv,
+                           *result = call.acc_out + i * size;
                     change_twists(tree, qi, call.v + i * call.v_step, nullptr, 1, axes, Axes::body, body);
                     std::copy(result, result + size, body + tree.nv);
                     change_twists(tree, qi, body, body + tree.nv, rows + 1, Axes::body, axes, changed);
@@ -136,13 +138,13 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   return nb::make_tuple(std::move(out).object(), std::move(forces).object());
 }
 
-nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches, nb::handle wrench_frame,
-                            nb::handle frame, nb::handle out) {
+nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches,
+                            nb::handle wrench_frame, nb::handle frame, nb::handle out) {
   return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, out);
 }
 
-nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, const std::vector<bool>& prescribed,
-                           nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
+nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau,
+                           const std::vector<bool>& prescribed, nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
   const Tree& tree = model.tree();
   if (std::ptrdiff_t(prescribed.size()) != tree.nv) fail("prescribed has the wrong length");
   const auto mask = std::make_unique<bool[]>(tree.nv + 1);
@@ -198,8 +200,8 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
 
 void bind_forward_dynamics(nb::class_<CoreModel>& c) {
   c.def("forward_dynamics", &forward_dynamics, any("q"), any("v"), any("tau"), nb::kw_only(), nb::arg("wrenches") = nb::none(),
-        nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body", nb::arg("out") = nb::none(), nb::sig(forward_dynamics_signature),
-        forward_dynamics_doc);
+        nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body", nb::arg("out") = nb::none(),
+        nb::sig(forward_dynamics_signature), forward_dynamics_doc);
   c.def("_hybrid_dynamics", &hybrid_dynamics, any("q"), any("v"), any("acc"), any("tau"), nb::arg("prescribed"), any("wrenches"),
         any("wrench_frame"), any("frame"), nb::sig(hybrid_dynamics_signature));
   c.def("inverse_mass_matrix_apply", &inverse_mass_matrix_apply, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),

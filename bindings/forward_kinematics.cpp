@@ -39,13 +39,14 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
 
   const ForwardKinematicsCall call{&tree, states, model.frames().data() + first, frame_count, axes, pose_rows, pose.data(), twist.data()};
   const auto kernel = kernels().forward_kinematics(int(rows) + 1);
-  for_each_part(count, cost(tree, rows + 1), kernel.workspace(tree, int(rows), 0), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-    if (change)
-      for (std::ptrdiff_t i = begin; i < end; ++i)
-        change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step, int(rows), given_axes,
-                      Axes::body, &in_body[i * size]);
-    kernel.run(call, begin, end, workspace);
-  });
+  for_each_part(count, cost(tree, rows + 1), kernel.workspace(tree, int(rows), 0),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  if (change)
+                    for (std::ptrdiff_t i = begin; i < end; ++i)
+                      change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step,
+                                    int(rows), given_axes, Axes::body, &in_body[i * size]);
+                  kernel.run(call, begin, end, workspace);
+                });
   return nb::make_tuple(std::move(pose).object(), std::move(twist).object());
 }
 

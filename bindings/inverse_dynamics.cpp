@@ -52,18 +52,19 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q_, nb::handle v_
   const InverseDynamicsCall call{&tree, states, applied, out.data()};
 
   const auto kernel = kernels().inverse_dynamics(int(rows) - 2, count > 1);
-  for_each_part(count, cost(tree, rows), kernel.workspace(tree, int(rows), 0), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-    wrenches.gather(begin, end, rows - 1, gathered.get());
-    if (change)
-      for (std::ptrdiff_t i = begin; i < end; ++i)
-        change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step, int(rows), axes,
-                      Axes::body, &in_body[i * size]);
-    kernel.run(call, begin, end, workspace);
-    if (change)
-      for (std::ptrdiff_t i = begin; i < end; ++i)
-        change_wrenches(tree, given.q + i * given.q_step, &in_body[i * size], int(rows), Axes::body, Axes::body, axes,
-                        call.tau + i * (rows - 1) * tree.nv, int(rows) - 1);
-  });
+  for_each_part(count, cost(tree, rows), kernel.workspace(tree, int(rows), 0),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  wrenches.gather(begin, end, rows - 1, gathered.get());
+                  if (change)
+                    for (std::ptrdiff_t i = begin; i < end; ++i)
+                      change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step,
+                                    int(rows), axes, Axes::body, &in_body[i * size]);
+                  kernel.run(call, begin, end, workspace);
+                  if (change)
+                    for (std::ptrdiff_t i = begin; i < end; ++i)
+                      change_wrenches(tree, given.q + i * given.q_step, &in_body[i * size], int(rows), Axes::body, Axes::body, axes,
+                                      call.tau + i * (rows - 1) * tree.nv, int(rows) - 1);
+                });
   return std::move(out).object();
 }
 

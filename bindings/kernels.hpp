@@ -49,7 +49,7 @@ struct HybridDynamicsCall {
   int rows;
   const bool* prescribed;  // (nv), or null: nothing is
   Wrenches wrenches;
-  Axes axes;           // of the free joints' rows in v, acc and tau
+  Axes axes;                  // of the free joints' rows in v, acc and tau
   double *acc_out, *tau_out;  // (rows, nv) a state, free joints in body axes
   std::int32_t* singular;     // a state: the body whose inertia has no inverse, or -1
 };

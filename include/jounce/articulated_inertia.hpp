@@ -131,20 +131,6 @@ class ArticulatedInertia {
   Placement<T>& placement(int i) { return placement_[i]; }
   const Placement<T>& placement(int i) const { return placement_[i]; }
 
-  // A wrench on body i, about its origin and in its axes, added to one of the parent's.
-  JOUNCE_INLINE void to_parent(int i, const Vec3<T>& f, const Vec3<T>& t, Vec3<T>& f_parent, Vec3<T>& t_parent) const {
-    const Placement<T>& at = placement_[i];
-    const Vec3<T> force = turn_by(at.E, f);
-    f_parent += force;
-    t_parent += turn_by(at.E, t) + cross_of(at.d, force);
-  }
-  // The acceleration that body i has with its parent.
-  JOUNCE_INLINE void from_parent(int i, const Vec3<T>& a_parent, const Vec3<T>& w_parent, Vec3<T>& a, Vec3<T>& w) const {
-    const Placement<T>& at = placement_[i];
-    w = turn_back_by(at.E, w_parent);
-    a = turn_back_by(at.E, a_parent - cross_of(at.d, w_parent));
-  }
-
   // Needs the placements. False, with the body, where an inertia has no inverse.
   bool factor(const bool* prescribed, int& singular_body) {
     for (int i = 0; i < tree_.size; ++i) rigid(tree_.bodies[i], entry_[i]);

@@ -116,12 +116,18 @@ class HybridDynamics {
       if (b.parent < 0) continue;
       Vec3<T> f = s.p_f, t = s.p_n;
       I.add_answer(s.u, f, t);
-      inertia_.to_parent(i, f, t, state_[b.parent].p_f, state_[b.parent].p_n);
+      to_joint(i, b, f, t);
+      const Vec3<T> force = jounce::apply(b.R, f);
+      state_[b.parent].p_f += force;
+      state_[b.parent].p_n += jounce::apply(b.R, t) + cross(b.p, force);
     }
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
-      State& s = state_[i];
-      inertia_.from_parent(i, state_[b.parent].da, state_[b.parent].dw, s.da, s.dw);
+      State &s = state_[i], &parent = state_[b.parent];
+      s.dw = apply_transpose(b.R, parent.dw);
+      s.da = apply_transpose(b.R, parent.da - cross(b.p, parent.dw));
+      if (b.joint == Joint::free && b.parent >= 0) s.da += cross_of(s.dw, position(i));
+      from_joint(i, b, s.da, s.dw);
       T d[6];
       inertia_[i].solve(s.u, s.da, s.dw, d);
       inertia_[i].add_joint(b, d, s.da, s.dw);
@@ -458,19 +464,52 @@ class HybridDynamics {
         if (b.parent >= 0) I.add_answer(s.u, f, t);
       }
       if (b.parent < 0) continue;
-      State& parent = state_[b.parent];
-      inertia_.to_parent(i, f, t, parent.p_f, parent.p_n);
-      if (k == 0) continue;
-      Vec3<T> f_P{T(0.0), T(0.0), T(0.0)}, t_P = f_P;
-      if (is_ball(b))
-        turned_ball(i, b, k, f_P, t_P);
-      else
-        turned_screw(i, b, k, f_P, t_P);
-      const Vec3<T> force = jounce::apply(b.R, f_P);
-      parent.p_f += force;
-      parent.p_n += jounce::apply(b.R, t_P) + cross(b.p, force);
+      to_joint(i, b, f, t);
+      if (k > 0 && is_ball(b)) turned_ball(i, b, k, f, t);
+      if (k > 0 && !is_ball(b)) turned_screw(i, b, k, f, t);
+      const Vec3<T> force = jounce::apply(b.R, f);
+      state_[b.parent].p_f += force;
+      state_[b.parent].p_n += jounce::apply(b.R, t) + cross(b.p, force);
     }
   }
+
+  // A wrench from the body's axes and origin to those of its joint frame, and an acceleration the other way, at order zero.
+  JOUNCE_INLINE void to_joint(int i, const Body& b, Vec3<T>& f, Vec3<T>& t) const {
+    const T* R = inertia_.placement(i).joint;
+    if (is_ball(b)) {
+      f = turn_by(R, f);
+      t = turn_by(R, t);
+      if (b.joint == Joint::free) t += cross_of(position(i), f);
+      return;
+    }
+    if (b.joint != Joint::revolute) {
+      const T d = slid(b, 0);
+      t.x -= d * f.y;
+      t.y += d * f.x;
+    }
+    if (!turns(b.joint)) return;
+    const T c = R[0], s = R[3];
+    f = {c * f.x - s * f.y, c * f.y + s * f.x, f.z};
+    t = {c * t.x - s * t.y, c * t.y + s * t.x, t.z};
+  }
+  JOUNCE_INLINE void from_joint(int i, const Body& b, Vec3<T>& a, Vec3<T>& w) const {
+    const T* R = inertia_.placement(i).joint;
+    if (is_ball(b)) {
+      a = turn_back_by(R, a);
+      w = turn_back_by(R, w);
+      return;
+    }
+    if (turns(b.joint)) {
+      const T c = R[0], s = R[3];
+      a = {c * a.x + s * a.y, c * a.y - s * a.x, a.z};
+      w = {c * w.x + s * w.y, c * w.y - s * w.x, w.z};
+    }
+    if (b.joint == Joint::revolute) return;
+    const T d = slid(b, 0);
+    a.x += d * w.y;
+    a.y -= d * w.x;
+  }
+  Vec3<T> position(int i) const { return {ball(i, 0).d[0], ball(i, 0).d[1], ball(i, 0).d[2]}; }
 
   // What coefficients 1 .. k of the joint's rotation make of the wrenches of lower order, in the joint frame.
   void turned_screw(int i, const Body& b, int k, Vec3<T>& f_P, Vec3<T>& t_P) const {
@@ -498,40 +537,43 @@ class HybridDynamics {
   }
 
   void turned_ball(int i, const Body& b, int k, Vec3<T>& f_P, Vec3<T>& t_P) const {
+    Vec3<T> f{T(0.0), T(0.0), T(0.0)};
     for (int j = 1; j <= k; ++j) {
-      f_P += turn_by(ball(i, j).R, level(i, k - j).f);
+      f += turn_by(ball(i, j).R, level(i, k - j).f);
       t_P += turn_by(ball(i, j).R, level(i, k - j).t);
     }
+    f_P += f;
     if (b.joint != Joint::free) return;
-    const auto add_cross = [&](const T* d, const Vec3<T>& f) {
-      t_P += Vec3<T>{d[1] * f.z - d[2] * f.y, d[2] * f.x - d[0] * f.z, d[0] * f.y - d[1] * f.x};
-    };
-    add_cross(ball(i, 0).d, f_P);
-    for (int j = 1; j <= k; ++j) add_cross(ball(i, j).d, ball(i, k - j).f_P);
+    t_P += cross_of(position(i), f);
+    for (int j = 1; j <= k; ++j) {
+      const T* d = ball(i, j).d;
+      t_P += cross_of(Vec3<T>{d[0], d[1], d[2]}, ball(i, k - j).f_P);
+    }
   }
 
   void solve(int k) {
     const T scale(1.0 / (k + 1));
+    const bool last = k + 1 == n_;
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
       const Inertia& I = inertia_[i];
       State &s = state_[i], &parent = state_[b.parent];
       Level &own = level(i, k), &next = level(i, k + 1);
-      inertia_.from_parent(i, parent.da, parent.dw, s.da, s.dw);
-      const Vec3<T> dw_P = apply_transpose(b.R, parent.dw);
-      next.w_P += Vec3<T>{scale * dw_P.x, scale * dw_P.y, scale * dw_P.z};
-      own.a_P += apply_transpose(b.R, parent.da - cross(b.p, parent.dw));
+      s.dw = apply_transpose(b.R, parent.dw);
+      s.da = apply_transpose(b.R, parent.da - cross(b.p, parent.dw));
       if (b.joint == Joint::free && b.parent >= 0) {
-        BallLevel& at = ball(i, k);
-        add_skew(dw_P, at.W_P);
-        own.a_P += Vec3<T>{dw_P.y * ball(i, 0).d[2] - dw_P.z * ball(i, 0).d[1], dw_P.z * ball(i, 0).d[0] - dw_P.x * ball(i, 0).d[2],
-                           dw_P.x * ball(i, 0).d[1] - dw_P.y * ball(i, 0).d[0]};
+        add_skew(s.dw, ball(i, k).W_P);
+        s.da += cross_of(s.dw, position(i));
       }
+      next.w_P += Vec3<T>{scale * s.dw.x, scale * s.dw.y, scale * s.dw.z};
+      own.a_P += s.da;
+      from_joint(i, b, s.da, s.dw);
       if (!is_prescribed(b)) {
         T d[6];
         I.solve(s.u, s.da, s.dw, d);
         I.add_joint(b, d, s.da, s.dw);
         for (int c = 0; c < I.dof; ++c) rate_[(k + 1) * stride_ + b.v + c] = scale * d[c];
+        if (last) continue;  // nobody asks for the wrench
       }
       next.w += Vec3<T>{scale * s.dw.x, scale * s.dw.y, scale * s.dw.z};
       own.a += s.da;

@@ -16,8 +16,8 @@ JOUNCE_BEGIN
 struct BallSpring {
   static constexpr int longest = max_order + 1;
   double quaternion[4], position[3];
-  double v[longest][3], w[longest][3];                             // coefficients of the joint's velocity
-  double rotation_vector[3][longest], displacement[3][longest];    // the results: log R and R^T x
+  double v[longest][3], w[longest][3];                           // coefficients of the joint's velocity
+  double rotation_vector[3][longest], displacement[3][longest];  // the results: log R and R^T x
 
   // n coefficients of the results.
   void run(int n, bool has_position) {
@@ -84,8 +84,7 @@ struct BallSpring {
     if (c0 < 0.5) {
       const double rest = 1 - c0 * c0;
       F[0] = 2 * std::acos(c0) / std::sqrt(rest);
-      for (int m = 0; m + 1 < n; ++m)
-        F[m + 1] = ((2 * m + 1) * c0 * F[m] + (m > 0 ? m * F[m - 1] : -2.0)) / ((m + 1) * rest);
+      for (int m = 0; m + 1 < n; ++m) F[m + 1] = ((2 * m + 1) * c0 * F[m] + (m > 0 ? m * F[m - 1] : -2.0)) / ((m + 1) * rest);
     } else {
       for (int m = 0; m < n; ++m) F[m] = 0;
       double f = 2;

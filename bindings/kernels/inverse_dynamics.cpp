@@ -1,0 +1,110 @@
+#include "jounce/inverse_dynamics.hpp"
+
+#include "jounce/forward_kinematics.hpp"
+#include "jounce/passive_forces.hpp"
+#include "select.hpp"
+
+JOUNCE_BEGIN
+
+template <class Ring>
+struct InverseDynamicsKernel {
+  using T = typename Ring::Coefficient;
+  using Sa = typename Ring::Acceleration;
+  static constexpr int n = Ring::order + 1;
+  static constexpr int width = states((const T*)nullptr);
+
+  template <class Arena>
+  struct Space {
+    Motion<Ring> motion;
+    InverseDynamics<Ring> dynamics;
+    ForwardKinematics<Ring> kinematics;
+    T* force;
+    Space(const Tree& tree, Arena& arena)
+        : motion(Motion<Ring>::allocate(tree, arena)),
+          dynamics(tree, motion, arena),
+          kinematics(tree, motion, arena),
+          force(arena.template take<T>(n * motion.stride)) {}
+  };
+
+  static std::size_t workspace(const Tree& tree, int, int) {
+    ArenaSize size;
+    Space<ArenaSize>(tree, size);
+    return size.bytes();
+  }
+
+  static void run(const InverseDynamicsCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Tree& tree = *call.tree;
+    Arena arena(block);
+    Space<Arena> space(tree, arena);
+    const int stride = space.motion.stride, rows = call.states.rows;
+    for (std::ptrdiff_t first = begin; first < end; first += width) {
+      const int count = end - first < width ? int(end - first) : width;
+      space.motion.read(tree, call.states, first, count, rows);
+      space.dynamics.forward();
+      if (call.wrenches.count > 0) apply_wrenches(call, first, count, space);
+      space.dynamics.backward([&](int column, const Sa& f) JOUNCE_LAMBDA_INLINE {
+        T c[Ring::padded];
+        f.store(c);
+        for (int k = 0; k < n; ++k) space.force[k * stride + column] = c[k];
+      });
+      if (tree.passive) add_passive_forces(tree, space.motion, space.force);
+      for (int s = 0; s < count; ++s) {
+        double* tau = call.tau + (first + s) * (rows - 1) * tree.nv;
+        for (int k = 0; k + 1 < rows; ++k)
+          for (int j = 0; j < tree.nv; ++j) tau[k * tree.nv + j] = factorial.value[k] * state(space.force[k * stride + j], s);
+      }
+    }
+  }
+
+  // Paper A, (E5), as products of series: the wrenches in the axes of their bodies, about their origins.
+  template <class Space>
+  static void apply_wrenches(const InverseDynamicsCall& call, std::ptrdiff_t first, int count, Space& space) {
+    const Wrenches& in = call.wrenches;
+    const int rows = call.states.rows - 1;
+    if (in.axes != Axes::body) space.kinematics.run();
+    for (int i = 0; i < in.count; ++i) {
+      T c[6][Ring::padded];
+      for (auto& component : c)
+        for (T& x : component) x = T(0.0);
+      for (int s = 0; s < width; ++s) {
+        const double* value = in.value + (first + (s < count ? s : count - 1)) * in.step + 6 * i;
+        for (int k = 0; k < rows; ++k)
+          for (int j = 0; j < 6; ++j) state(c[j][k], s) = factorial.inverse[k] * value[(k * in.count) * 6 + j];
+      }
+      Vec3<Sa> f{Sa::load(c[0]), Sa::load(c[1]), Sa::load(c[2])}, t{Sa::load(c[3]), Sa::load(c[4]), Sa::load(c[5])};
+      const Frame& frame = in.frames[i];
+      if (frame.body < 0) continue;  // on the world: no joint feels it
+      if (in.axes == Axes::body) {
+        f = apply(frame.R, f);
+        t = apply(frame.R, t) + cross(frame.p, f);
+      } else {
+        const auto& body = space.kinematics[frame.body];
+        if (in.axes == Axes::world) t -= cross(body.x, f);
+        f = turn_back(body.R, f);
+        t = turn_back(body.R, t);
+        if (in.axes == Axes::mixed) t += cross(frame.p, f);
+      }
+      space.dynamics.apply_wrench(frame.body, f, t);
+    }
+  }
+
+  static constexpr Kernel<InverseDynamicsCall> kernel{workspace, run};
+};
+
+Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch) {
+  if (batch && order == 0) return InverseDynamicsKernel<BatchRing<0>>::kernel;
+  if (batch && order == 1) return InverseDynamicsKernel<BatchRing<1>>::kernel;
+  if (batch && order == 2) return InverseDynamicsKernel<BatchRing<2>>::kernel;
+  if (order == 0) return InverseDynamicsKernel<SingleRing<0>>::kernel;
+  if (order == 1) return InverseDynamicsKernel<SingleRing<1>>::kernel;
+  if (order == 2) return InverseDynamicsKernel<SingleRing<2>>::kernel;
+  if (order == 3) return InverseDynamicsKernel<SingleRing<3>>::kernel;
+  if (order == 4) return InverseDynamicsKernel<SingleRing<4>>::kernel;
+  if (order == 5) return InverseDynamicsKernel<SingleRing<5>>::kernel;
+  if (order == 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
+  if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;
+  if (order <= 14) return InverseDynamicsKernel<SingleRing<14>>::kernel;
+  return InverseDynamicsKernel<SingleRing<30>>::kernel;
+}
+
+JOUNCE_END

@@ -1,0 +1,14 @@
+#include "select.hpp"
+
+namespace jounce {
+#define JOUNCE_TEXT_(x) #x
+#define JOUNCE_TEXT(x) JOUNCE_TEXT_(x)
+#define JOUNCE_JOIN_(a, b) a##b
+#define JOUNCE_JOIN(a, b) JOUNCE_JOIN_(a, b)
+
+const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
+  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), inverse_dynamics_kernel, forward_kinematics_kernel,
+                               hybrid_dynamics_kernel,  inverse_mass_kernel(),   articulated_inertia_kernel()};
+  return kernels;
+}
+}  // namespace jounce
