@@ -1,7 +1,8 @@
-// The inverse dynamics kernels alone, without Python: one thread, one state a call, or a batch.
+// The kernels alone, without Python: one thread, one state a call, or a batch.
 //
-//   kernel              a table over N and r, microseconds a state, best of many repeats
-//   kernel N r COUNT    runs that case COUNT times and prints nothing: for `valgrind --tool=callgrind`
+//   kernel_benchmark                       tables over N and r, microseconds a state, best of many repeats
+//   kernel_benchmark inverse N r COUNT     runs that case COUNT times and prints nothing: for `valgrind --tool=callgrind`
+//   kernel_benchmark forward N r COUNT
 //
 // The tree is paper A's aerial manipulator (Table 3) with `branches` arms; N = 1 + branches * links.
 #include <algorithm>
@@ -74,28 +75,44 @@ struct Robot {
 };
 
 struct Case {
-  const Tree& tree;
-  std::vector<double> q, v, tau;
-  Kernel<InverseDynamicsCall> kernel;
-  InverseDynamicsCall call{};
-  void* workspace;
+  std::vector<double> q, v, tau, acc;
+  std::vector<std::int32_t> singular;
+  void* workspace = nullptr;
   std::ptrdiff_t count;
+  InverseDynamicsCall inverse{};
+  HybridDynamicsCall forward{};
+  Kernel<InverseDynamicsCall> inverse_kernel{};
+  Kernel<HybridDynamicsCall> forward_kernel{};
+  bool is_forward;
 
-  Case(const Kernels& kernels, const Tree& t, int order, std::ptrdiff_t states) : tree(t), count(states) {
+  Case(const Kernels& kernels, const Tree& t, bool is_forward, int order, std::ptrdiff_t states) : count(states), is_forward(is_forward) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> uniform(-1, 1);
-    q.resize(states * t.nq), v.resize(states * (order + 2) * t.nv), tau.resize(states * (order + 1) * t.nv);
-    for (double& x : q) x = uniform(random);
-    for (double& x : v) x = uniform(random);
+    const int rows = order + 1;
+    q.resize(states * t.nq), v.resize(states * (rows + 1) * t.nv), tau.resize(states * rows * t.nv), acc.resize(states * rows * t.nv);
+    for (std::vector<double>* all : {&q, &v, &tau})
+      for (double& x : *all) x = uniform(random);
     for (std::ptrdiff_t s = 0; s < states; ++s)
       for (int i = 0; i < 4; ++i) q[s * t.nq + 3 + i] = i == 3;
-    kernel = kernels.inverse_dynamics(order, states > 1);
-    const std::ptrdiff_t step = std::ptrdiff_t(order + 2) * t.nv;
-    call = {&t, {q.data(), v.data(), v.data() + t.nv, t.nq, step, step, order + 2}, {}, tau.data()};
-    workspace = ::operator new(kernel.workspace(t, order + 2, 0) + 64, std::align_val_t(64));
+    singular.assign(states, -1);
+    const std::ptrdiff_t step = std::ptrdiff_t(rows + 1) * t.nv;
+    inverse = {&t, {q.data(), v.data(), v.data() + t.nv, t.nq, step, step, rows + 1}, {}, tau.data()};
+    forward.tree = &t, forward.rows = rows, forward.singular = singular.data();
+    forward.q = q.data(), forward.v = v.data(), forward.tau = tau.data(), forward.acc_out = acc.data();
+    forward.q_step = t.nq, forward.v_step = step, forward.tau_step = std::ptrdiff_t(rows) * t.nv;
+    inverse_kernel = kernels.inverse_dynamics(order, states > 1);
+    forward_kernel = kernels.hybrid_dynamics(states > 1);
+    const std::size_t bytes = std::max(inverse_kernel.workspace(t, rows + 1, 0), forward_kernel.workspace(t, rows, 0));
+    workspace = ::operator new(bytes + 64, std::align_val_t(64));
   }
+  Case(const Case&) = delete;
   ~Case() { ::operator delete(workspace, std::align_val_t(64)); }
-  void run() const { kernel.run(call, 0, count, workspace); }
+  void run() const {
+    if (is_forward)
+      forward_kernel.run(forward, 0, count, workspace);
+    else
+      inverse_kernel.run(inverse, 0, count, workspace);
+  }
 };
 
 double microseconds(const Case& c) {
@@ -126,25 +143,25 @@ const Kernels& best_kernels() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 4) {
-    const int n = std::atoi(argv[1]);
+  const Kernels& kernels = best_kernels();
+  if (argc == 5) {
+    const int n = std::atoi(argv[2]);
     const Robot robot(n == 7 ? 2 : 5, n == 7 ? 3 : (n - 1) / 5);
-    const Case c(best_kernels(), robot.tree, std::atoi(argv[2]), 1);
-    for (int i = 0; i < std::atoi(argv[3]); ++i) c.run();
+    const Case c(kernels, robot.tree, argv[1][0] == 'f', std::atoi(argv[3]), 1);
+    for (int i = 0; i < std::atoi(argv[4]); ++i) c.run();
     return 0;
   }
-  std::vector<const Kernels*> sets{&best_kernels()};
-  for (const Kernels* kernels : sets) {
-    std::printf("%s, microseconds a state\n%6s", kernels->name, "N");
+  for (bool is_forward : {false, true}) {
+    std::printf("%s dynamics, %s kernels, microseconds a state\n%6s", is_forward ? "forward" : "inverse", kernels.name, "N");
     for (int r = 0; r <= 12; ++r) std::printf("    r=%-2d", r);
     for (auto [branches, links] : {std::pair{2, 3}, {5, 20}, {5, 199}}) {
       const Robot robot(branches, links);
       std::printf("\n%6d", robot.tree.size);
-      for (int r = 0; r <= 12; ++r) std::printf(" %7.3f", microseconds(Case(*kernels, robot.tree, r, 1)));
+      for (int r = 0; r <= 12; ++r) std::printf(" %7.3f", microseconds(Case(kernels, robot.tree, is_forward, r, 1)));
     }
     const Robot robot(2, 3);
     std::printf("\n%6s", "batch");
-    for (int r = 0; r <= 12; ++r) std::printf(" %7.3f", microseconds(Case(*kernels, robot.tree, r, 512)));
+    for (int r = 0; r <= 12; ++r) std::printf(" %7.3f", microseconds(Case(kernels, robot.tree, is_forward, r, 512)));
     std::printf("   (N = 7, 512 states)\n");
   }
 }

@@ -175,17 +175,18 @@ class ArticulatedInertia {
     for (int c = 0; c < e.dof; ++c)
       for (int r = 0; r < 6; ++r) e.U[c][r] = entry(e, r, first + c);
     for (int i = 0; i < e.dof; ++i) {
+      T scaled[6];  // L_ij times pivot j
       const T diagonal = e.U[i][first + i] + T(armature[i]);
-      for (int j = 0; j <= i; ++j) {
-        T sum = j == i ? diagonal : e.U[j][first + i];
-        for (int k = 0; k < j; ++k) sum -= e.L[i][k] * e.L[j][k] / e.L[k][k];
-        if (j < i) {
-          e.L[i][j] = sum * e.L[j][j];
-        } else {
-          if (any_at_most(sum, T(singular_fraction) * diagonal)) return false;
-          e.L[i][i] = T(1.0) / sum;
-        }
+      T pivot = diagonal;
+      for (int j = 0; j < i; ++j) {
+        T sum = e.U[j][first + i];
+        for (int k = 0; k < j; ++k) sum -= scaled[k] * e.L[j][k];
+        scaled[j] = sum;
+        e.L[i][j] = sum * e.L[j][j];
+        pivot -= sum * e.L[i][j];
       }
+      if (any_at_most(pivot, T(singular_fraction) * diagonal)) return false;
+      e.L[i][i] = T(1.0) / pivot;
     }
     return true;
   }
