@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "bind.hpp"
 #include "docs.hpp"
@@ -84,7 +85,9 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   Shape shape = batch;
   if (stacked) shape.push_back(rows);
   shape.push_back(tree.nv);
-  Output out(out_, shape), forces(nb::none(), mask ? shape : Shape{0});
+  Output out(out_, shape);
+  std::optional<Output> forces;
+  if (mask) forces.emplace(nb::none(), shape);
   for (const Input* input : inputs)
     if (!out_.is_none() && out.overlaps(*input)) fail("out shares memory with " + input->name());
 
@@ -108,7 +111,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   const auto gathered = scratch(count * wrench_size);
   call.wrenches = {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};
   call.acc_out = out.data();
-  call.tau_out = mask ? forces.data() : nullptr;
+  call.tau_out = mask ? forces->data() : nullptr;
   std::vector<std::int32_t> singular(count, -1);
   call.singular = singular.data();
 
@@ -135,7 +138,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
                 });
   expect_regular(model, singular, batch);
   if (!mask) return std::move(out).object();
-  return nb::make_tuple(std::move(out).object(), std::move(forces).object());
+  return nb::make_tuple(std::move(out).object(), std::move(*forces).object());
 }
 
 nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches,
