@@ -21,7 +21,9 @@ void expect_stack(const Tree& tree, const Input& v, int least, int most, const c
 double cost(const Tree& tree, npy_intp rows);
 
 // Numbers that will be written before they are read; often there are none.
-inline std::unique_ptr<double[]> scratch(std::ptrdiff_t size) { return size > 0 ? std::make_unique_for_overwrite<double[]>(size) : nullptr; }
+inline std::unique_ptr<double[]> scratch(std::ptrdiff_t size) {
+  return size > 0 ? std::make_unique_for_overwrite<double[]>(size) : nullptr;
+}
 
 // Free joints' columns of a velocity stack (v is row 0, `rest` the others) into other axes; the rest is copied.
 void change_twists(const Tree& tree, const double* q, const double* v, const double* rest, int rows, Axes from, Axes to, double* out);

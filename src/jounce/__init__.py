@@ -6,6 +6,8 @@ from .builder import Builder
 from .inertia import Inertia
 from .joints import Cylindrical, Fixed, Free, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from .model import Kinematics, Model
+from .simulation import simulate
+from .trajectory import Trajectory
 
 __all__ = [
     "MAX_ORDER",
@@ -22,10 +24,12 @@ __all__ = [
     "Prismatic",
     "Revolute",
     "Spherical",
+    "Trajectory",
     "Universal",
     "num_threads",
     "robots",
     "set_num_threads",
+    "simulate",
 ]
 
 

@@ -1,0 +1,188 @@
+"""Simulation: from torques to motion, on the configuration manifold itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import rkmk, taylor, trajectory
+from ._checks import array_of
+from ._core import MAX_ORDER
+from .model import Model
+from .stepping import Array, Report, Tolerance, TorqueFunction
+from .trajectory import Trajectory
+
+_METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate}
+_PATIENCE = 2.0  # s until a progress bar appears
+
+
+def simulate(
+    robot: Model,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    times: ArrayLike,
+    tau: ArrayLike | Callable[[float, Array, Array], ArrayLike] | None = None,
+    *,
+    method: str = "taylor",
+    rtol: float = 1e-9,
+    atol: float = 1e-10,
+    order: int | None = None,
+    progress: bool | None = None,
+) -> Trajectory:
+    """The motion of a robot from a state on, under given torques.
+
+    Both methods step on the configuration manifold itself and choose their steps by the tolerances: quaternions stay of
+    unit length, and nothing drifts off.
+
+    "taylor" expands the motion in time, from forward dynamics to high order. It is the more exact and the faster one,
+    for torques whose time derivatives are known. "rkmk" is a Runge-Kutta-Munthe-Kaas method of order 5 and takes any
+    torque, feedback too.
+
+    Args:
+        robot: the model.
+        q0: (nq,) configuration at times[0].
+        v0: (nv,) velocity; twists of `Free` joints in body axes.
+        times: (T,) increasing output times, s; they do not limit the steps of "taylor".
+        tau: generalized forces, N and N m, of `Free` joints in body axes: None (none), a constant (nv,), or a function
+            (t, q, v) -> (nv,), or -> (r + 1, nv) with the time derivatives along the motion, which "taylor" needs: the
+            more rows, the longer its steps. A function is asked at the end of every step and at every output time:
+            shorter events pass unseen.
+        method: "taylor" or "rkmk".
+        rtol, atol: the error that a step may make is atol + rtol times the magnitude, for every coordinate, rad or m
+            and their rates; of orientations the magnitude counts as 1.
+        order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; left out, it follows
+            from rtol, or from what the function returns. Errors shrink with the step to the power order + 1.
+        progress: True shows a bar on stderr (needs rich), False does not; left out, it is shown after two seconds if
+            stderr is a terminal and rich is installed.
+
+    Returns:
+        `Trajectory`, with time, q, v, a and tau at the output times.
+
+    Raises:
+        ValueError: an argument has the wrong shape or a value that makes no sense.
+        RuntimeError: the motion cannot be continued; the message says when and why.
+
+    >>> import jounce as jn
+    >>> robot = jn.robots.aerial_manipulator()
+    >>> fall = simulate(robot, robot.neutral(), np.zeros(robot.nv), np.linspace(0.0, 2.0, 5))
+    >>> fall.q[:, 2].round(9)
+    array([  0.     ,  -1.22625,  -4.905  , -11.03625, -19.62   ])
+    >>> def lift(t, q, v):  # along the body's z axis, swelling; with its first three derivatives
+    ...     rows = np.zeros((4, robot.nv))
+    ...     rows[:, 2] = 39.24 + np.sin(t), np.cos(t), -np.sin(t), -np.cos(t)
+    ...     return rows
+    >>> motion = simulate(robot, robot.neutral(), np.zeros(robot.nv), [0.0, np.pi], lift)
+    >>> round(float(motion.v[-1, 2]), 6)  # 2 N s, 4 kg
+    0.5
+    """
+    if not isinstance(method, str) or method not in _METHODS:
+        raise ValueError(f"method is {method!r}, expected " + " or ".join(map(repr, _METHODS)))
+    q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
+    when = array_of("times", times, (_length(times),))
+    if len(when) == 0 or not (np.diff(when) > 0).all():
+        raise ValueError("times must be one or more numbers that increase")
+    tolerance = Tolerance(*(float(array_of(key, value, ())) for key, value in (("rtol", rtol), ("atol", atol))))
+    if not (0 <= tolerance.rtol < 1 and tolerance.atol > 0):
+        raise ValueError(f"rtol and atol are {rtol} and {atol}, expected 0 <= rtol < 1 and atol > 0")
+    if order is not None and (method != "taylor" or order not in range(1, MAX_ORDER + 1)):
+        raise ValueError(f"order is {order!r}, expected 1 to {MAX_ORDER}, and only for method 'taylor'")
+
+    torque = _stacks(robot, tau, order, tolerance) if method == "taylor" else _torques(robot, tau)
+    q = robot.integrate(q, np.zeros(robot.nv))  # refuses quaternions far from unit length, normalises the others
+    with _reporting(progress, float(when[0]), float(when[-1])) as report, np.errstate(over="ignore", invalid="ignore"):
+        samples = _METHODS[method](robot, q, v, when, torque, tolerance, report)
+    return trajectory.of(robot, when, samples.q, samples.v, samples.a, samples.tau)
+
+
+def _length(times: Any) -> int:
+    try:
+        return len(times)
+    except TypeError:
+        return 1
+
+
+def _torques(robot: Model, tau: object) -> TorqueFunction:
+    """The torque (nv,) as a function."""
+    if not callable(tau):
+        constant = np.zeros(robot.nv) if tau is None else array_of("tau", tau, (robot.nv,))
+        return lambda t, q, v: constant
+
+    def torque(t: float, q: Array, v: Array) -> Array:
+        rows = _called(robot, tau, t, q, v)
+        return rows if rows.ndim == 1 else rows[0]
+
+    return torque
+
+
+def _stacks(robot: Model, tau: object, order: int | None, tolerance: Tolerance) -> TorqueFunction:
+    """The torque and its derivatives (r + 1, nv) as a function."""
+    if not callable(tau):
+        constant = np.zeros(((order or taylor.order_for(tolerance)) + 1, robot.nv))
+        constant[0] = 0.0 if tau is None else array_of("tau", tau, (robot.nv,))
+        return lambda t, q, v: constant
+
+    def stack(t: float, q: Array, v: Array) -> Array:
+        rows = _called(robot, tau, t, q, v)
+        if rows.ndim == 1 or len(rows) < 2:
+            raise ValueError(
+                f"tau(t, q, v) returned shape {rows.shape}, without derivatives: for method 'taylor' return a stack "
+                f"(r + 1, {robot.nv}) of the torque and its first r >= 1 time derivatives, or use method 'rkmk'"
+            )
+        return rows[: (order or MAX_ORDER) + 1]
+
+    return stack
+
+
+def _called(robot: Model, tau: Callable[[float, Array, Array], ArrayLike], t: float, q: Array, v: Array) -> Array:
+    """What the user's function says, checked; it gets copies, so that it may write to them."""
+    value = tau(t, q.copy(), v.copy())
+    try:
+        rows = np.asarray(value)
+    except ValueError:
+        rows = np.asarray(None)
+    shape = rows.shape
+    if rows.dtype.kind not in "buif" or shape not in ((robot.nv,), (*shape[:1], robot.nv)) or shape[0] == 0:
+        raise ValueError(
+            f"tau(t, q, v) returned {rows.dtype} of shape {shape}, expected ({robot.nv},) or (r + 1, {robot.nv})"
+        )
+    if not np.isfinite(rows).all():
+        raise RuntimeError(f"simulation stopped at t = {t:.9g} s: tau(t, q, v) is not finite, {rows.tolist()}")
+    return rows.astype(np.float64)
+
+
+@contextmanager
+def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report]:
+    """A function to be told the time reached, which shows a bar if that is wanted or the run takes long."""
+    if wanted is None and not (sys.stderr.isatty() and importlib.util.find_spec("rich")):
+        wanted = False
+    if wanted is False or end == start:
+        yield lambda t: None
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("simulation {task.completed:.2f} of {task.total:.2f} s"), BarColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=Console(stderr=True), transient=not wanted)
+    task = bar.add_task("simulation", total=end - start)
+    appears = time.monotonic() + (0.0 if wanted else _PATIENCE)
+
+    def report(t: float) -> None:
+        nonlocal appears
+        if time.monotonic() >= appears:
+            bar.start()
+            appears = math.inf
+        bar.update(task, completed=t - start)
+
+    try:
+        yield report
+    finally:
+        bar.stop()

@@ -1,0 +1,248 @@
+"""A simulated motion: sampled over time, kept in a file, drawn."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass, fields, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .joints import Free, Spherical
+from .model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+_COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+)  # Okabe and Ito's, for all eyes
+_Q_UNITS, _V_UNITS = ("m", "rad", "1"), ("m/s", "rad/s")
+_STYLES = ("-", "--", ":", "-.")
+_LEGEND = 14  # names at most beside a panel
+
+
+class State(NamedTuple):
+    """One moment of a motion: `time` (s), `q` (nq,), `v` (nv,)."""
+
+    time: float
+    q: Array
+    v: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A motion at T times, as `simulate` returns it.
+
+    ``trajectory[i]`` is the `State` at one of them, a slice of it a shorter trajectory, ``len(trajectory)`` is T.
+
+    Attributes:
+        time: (T,) s, increasing.
+        q: (T, nq) configurations: m, rad, quaternions.
+        v: (T, nv) velocities: m/s, rad/s; twists of `Free` joints in body axes.
+        a: (T, nv) time derivatives of v.
+        tau: (T, nv) generalized forces that were applied: N, N m.
+        q_names, v_names: of the coordinates in q and in v, a and tau: the joint's name, where it has several
+            coordinates with a suffix.
+        q_units, v_units: "m", "rad" or "1" (quaternions), and "m/s" or "rad/s".
+
+    >>> import jounce as jn
+    >>> robot = jn.robots.aerial_manipulator()
+    >>> motion = of(robot, np.arange(3.0), np.zeros((3, 13)), *np.zeros((3, 3, 12)))
+    >>> motion
+    <jounce.Trajectory: 3 times, 0 to 2 s, nq = 13, nv = 12>
+    >>> motion[1:], motion[-1].time, motion.v_names[5:8]
+    (<jounce.Trajectory: 2 times, 1 to 2 s, nq = 13, nv = 12>, 2.0, ('base.wz', 'q2', 'q3'))
+    """
+
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    q_units: tuple[str, ...]
+    v_units: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        count, nq, nv = np.size(self.time), len(self.q_names), len(self.v_names)
+        shapes = {"time": (count,), "q": (count, nq), "v": (count, nv), "a": (count, nv), "tau": (count, nv)}
+        for key, expected in shapes.items():
+            array = np.asarray(getattr(self, key))
+            if array.dtype != np.float64:
+                raise ValueError(f"{key} holds {array.dtype}, expected float64")
+            if array.shape != expected:
+                raise ValueError(f"{key} has shape {array.shape}, expected {expected}")
+        for key, units, count, known in (("q", self.q_units, nq, _Q_UNITS), ("v", self.v_units, nv, _V_UNITS)):
+            if len(units) != count:
+                raise ValueError(f"{key}_units has {len(units)} entries, expected {count}, one for each name")
+            if not set(units) <= set(known):
+                raise ValueError(f"{key}_units are {units}, expected each to be one of {known}")
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> Trajectory: ...
+    def __getitem__(self, index: int | slice) -> State | Trajectory:
+        if not isinstance(index, slice):
+            return State(float(self.time[index]), self.q[index], self.v[index])
+        return replace(self, **{key: getattr(self, key)[index] for key in ("time", "q", "v", "a", "tau")})
+
+    def __repr__(self) -> str:
+        span = f", {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
+        return f"<jounce.Trajectory: {len(self)} times{span}, nq = {len(self.q_names)}, nv = {len(self.v_names)}>"
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Writes a NumPy .npz file, under exactly the name given, and returns its path."""
+        path = Path(path)
+        with path.open("wb") as file:
+            arrays: dict[str, Any] = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
+            np.savez(file, **arrays)
+        return path
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Trajectory:
+        """Reads what `save` wrote. The file need not be trusted: no code in it is run.
+
+        Raises:
+            ValueError: the file is not one that `save` wrote.
+        """
+        try:
+            return _loaded(Path(path))
+        except (ValueError, KeyError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} holds no trajectory: {error}") from error
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """Draws positions, velocities and forces over time, each unit in its own panel.
+
+        Args:
+            path: file to save the figure to, its format by the suffix; left out, the figure is one of pyplot's, for
+                ``plt.show()``.
+
+        Returns:
+            The matplotlib figure. Needs matplotlib: ``pip install 'jounce[demo]'``.
+        """
+        return _drawn(self, None if path is None else Path(path))
+
+
+def of(robot: Model, time: Array, q: Array, v: Array, a: Array, tau: Array) -> Trajectory:
+    """The trajectory with the names and units of a robot's coordinates."""
+    q_names, q_units, v_names, v_units = [], [], [], []
+    for (body, _), name in zip(robot._moving(), robot.joint_names, strict=True):
+        joint = body.joint
+        if isinstance(joint, (Free, Spherical)):
+            free = isinstance(joint, Free)
+            q_names += [f"{name}.{axis}" for axis in ("x y z " * free + "qx qy qz qw").split()]
+            v_names += [f"{name}.{axis}" for axis in ("vx vy vz " * free + "wx wy wz").split()]
+            q_units += ["m"] * (3 * free) + ["1"] * 4
+            v_units += ["m/s"] * (3 * free) + ["rad/s"] * 3
+            continue
+        kinds = [primitive.kind for primitive in joint.primitives()]
+        units = ["m" if kind == "prismatic" else "rad" for kind in kinds]
+        names = [name] if len(kinds) == 1 else [f"{name}.{i}" for i in range(len(kinds))]
+        q_names, q_units = q_names + names, q_units + units
+        v_names, v_units = v_names + names, v_units + [f"{unit}/s" for unit in units]
+    return Trajectory(time, q, v, a, tau, tuple(q_names), tuple(v_names), tuple(q_units), tuple(v_units))
+
+
+def _loaded(path: Path) -> Trajectory:
+    with path.open("rb") as file:
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in zipfile.ZipFile(file).infolist()):
+            raise ValueError("it is compressed")  # may be far larger than the file: not ours
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            names = {f.name for f in fields(Trajectory)}
+            if set(arrays.files) != names:
+                raise ValueError(f"it has {sorted(arrays.files)}, expected {sorted(names)}")
+            values = {name: arrays[name] for name in names}
+    for key in ("q_names", "v_names", "q_units", "v_units"):
+        if values[key].ndim != 1 or (values[key].dtype.kind != "U" and values[key].size):
+            raise ValueError(f"{key} has shape {values[key].shape} of {values[key].dtype}, expected a list of names")
+        values[key] = tuple(values[key].tolist())
+    loaded = Trajectory(**values)
+    if not (np.diff(loaded.time) > 0).all():
+        raise ValueError("time does not increase")
+    return loaded
+
+
+def _drawn(trajectory: Trajectory, path: Path | None) -> Figure:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    force = {"m/s": "N", "rad/s": "N m"}
+    forces = tuple(force[unit] for unit in trajectory.v_units)
+    q, v, tau = trajectory.q, trajectory.v, trajectory.tau
+    plain = set(trajectory.q_names) & set(trajectory.v_names)
+    dual = {"v": "f", "w": "n"}  # of twists to wrenches, [f; n]
+    tau_names = [
+        name if name in plain else name[:-2] + dual.get(name[-2:-1], "") + name[-1:] for name in trajectory.v_names
+    ]
+    panels = {}
+    for title, unit, values, names, units in (
+        ("position", "m", q, trajectory.q_names, trajectory.q_units),
+        ("angle", "rad", q, trajectory.q_names, trajectory.q_units),
+        ("orientation", "1", q, trajectory.q_names, trajectory.q_units),
+        ("velocity", "m/s", v, trajectory.v_names, trajectory.v_units),
+        ("angular velocity", "rad/s", v, trajectory.v_names, trajectory.v_units),
+        ("force", "N", tau, tau_names, forces),
+        ("moment", "N m", tau, tau_names, forces),
+    ):
+        which = [i for i, each in enumerate(units) if each == unit]
+        which.sort(key=lambda i: names[i] not in plain)  # so that a plain joint has the same colour in all panels
+        if which:
+            label = "quaternion" if unit == "1" else f"{title} ({unit})"
+            panels[title] = label, values[:, which], [names[i] for i in which]
+    turn = ["angle"] if "angle" in panels else ["orientation"]
+    grid: Any = [["position", *turn], ["velocity", "angular velocity"], ["force", "moment"]]
+    if "angle" in panels and "orientation" in panels:
+        grid.insert(1, ["orientation"] * 2)
+    grid = [kept for row in grid if (kept := [title for title in row if title in panels])]
+    if all(len(set(row)) == 1 for row in grid):
+        grid = [row[:1] for row in grid]
+
+    style: Any = {"font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False}
+    with rc_context(style):
+        size = 5.5 * max((len(row) for row in grid), default=1), 1.0 + 1.9 * len(grid)
+        if path is None:
+            import matplotlib.pyplot as plt
+
+            figure = plt.figure(figsize=size, layout="constrained")
+        else:
+            figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplot_mosaic(grid, sharex=True) if grid else {}
+        for title, ax in axes.items():
+            _draw_panel(ax, trajectory.time, *panels[title])
+            if title in grid[-1]:
+                ax.set_xlabel("time (s)")
+        if path is not None:
+            figure.savefig(path, dpi=200)
+    return figure
+
+
+def _draw_panel(ax: Axes, time: Array, label: str, values: Array, names: list[str]) -> None:
+    for i, name in enumerate(names):
+        colour, style = _COLOURS[i % len(_COLOURS)], _STYLES[i // len(_COLOURS) % len(_STYLES)]
+        shown = name if i < _LEGEND else None
+        ax.plot(time, values[:, i], color=colour, linestyle=style, linewidth=1.1, label=shown)
+    if len(names) > _LEGEND:
+        ax.plot([], [], " ", label=f"and {len(names) - _LEGEND} more")
+    ax.set_ylabel(label)
+    ax.margins(x=0)
+    ax.grid(alpha=0.25, linewidth=0.5)
+    columns = 1 if len(names) <= 7 else 2
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns, fontsize=7, frameon=False, handlelength=1.4)
