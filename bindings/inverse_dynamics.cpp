@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bind.hpp"
 #include "docs.hpp"
 #include "parallel.hpp"
@@ -50,21 +52,26 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q_, nb::handle v_
   if (change) states.v = in_body.get(), states.rest = in_body.get() + tree.nv, states.v_step = states.rest_step = size;
   const Wrenches applied{gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};
   const InverseDynamicsCall call{&tree, states, applied, out.data()};
+  const WrenchesToBodyCall to_body{&tree, states, applied, int(rows) - 1, gathered.get()};
 
   const auto kernel = kernels().inverse_dynamics(int(rows) - 2, count > 1);
-  for_each_part(count, cost(tree, rows), kernel.workspace(tree, int(rows), 0),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  wrenches.gather(begin, end, rows - 1, gathered.get());
-                  if (change)
-                    for (std::ptrdiff_t i = begin; i < end; ++i)
-                      change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step,
-                                    int(rows), axes, Axes::body, &in_body[i * size]);
-                  kernel.run(call, begin, end, workspace);
-                  if (change)
-                    for (std::ptrdiff_t i = begin; i < end; ++i)
-                      change_wrenches(tree, given.q + i * given.q_step, &in_body[i * size], int(rows), Axes::body, Axes::body, axes,
-                                      call.tau + i * (rows - 1) * tree.nv, int(rows) - 1);
-                });
+  const auto wrench_kernel = kernels().wrenches_to_body(int(rows) - 1);
+  const bool turn_wrenches = wrenches.count() > 0 && wrench_axes != Axes::body;
+  const std::size_t workspace_bytes =
+      std::max(kernel.workspace(tree, int(rows), 0), turn_wrenches ? wrench_kernel.workspace(tree, int(rows), 0) : 0);
+  for_each_part(count, cost(tree, rows), workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+    wrenches.gather(begin, end, rows - 1, gathered.get());
+    if (change)
+      for (std::ptrdiff_t i = begin; i < end; ++i)
+        change_twists(tree, given.q + i * given.q_step, given.v + i * given.v_step, given.rest + i * given.rest_step, int(rows), axes,
+                      Axes::body, &in_body[i * size]);
+    if (turn_wrenches) wrench_kernel.run(to_body, begin, end, workspace);
+    kernel.run(call, begin, end, workspace);
+    if (change)
+      for (std::ptrdiff_t i = begin; i < end; ++i)
+        change_wrenches(tree, given.q + i * given.q_step, &in_body[i * size], int(rows), Axes::body, Axes::body, axes,
+                        call.tau + i * (rows - 1) * tree.nv, int(rows) - 1);
+  });
   return std::move(out).object();
 }
 

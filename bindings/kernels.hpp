@@ -27,8 +27,17 @@ struct Wrenches {
 struct InverseDynamicsCall {
   const Tree* tree;
   States states;
+  Wrenches wrenches;  // in body axes
+  double* tau;        // (rows - 1, nv) a state
+};
+
+// Wrenches in world or mixed axes into body axes, in place.
+struct WrenchesToBodyCall {
+  const Tree* tree;
+  States states;
   Wrenches wrenches;
-  double* tau;  // (rows - 1, nv) a state
+  int wrench_rows;
+  double* value;  // what wrenches.value points to
 };
 
 struct ForwardKinematicsCall {
@@ -85,6 +94,7 @@ struct Kernels {
   const char* name;
   Kernel<InverseDynamicsCall> (*inverse_dynamics)(int order, bool batch);
   Kernel<ForwardKinematicsCall> (*forward_kinematics)(int coefficients);
+  Kernel<WrenchesToBodyCall> (*wrenches_to_body)(int coefficients);
   Kernel<HybridDynamicsCall> (*hybrid_dynamics)(bool batch);
   Kernel<InverseMassCall> inverse_mass;
   Kernel<ArticulatedInertiaCall> articulated_inertia;

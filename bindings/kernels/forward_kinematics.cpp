@@ -72,12 +72,56 @@ struct ForwardKinematicsKernel {
   static constexpr Kernel<ForwardKinematicsCall> kernel{workspace, run};
 };
 
+// Paper A, (E5), as products of series: wrenches given in world or mixed axes into the axes, and about the origin, of the
+// frames they act on; in place.
+template <class Ring>
+struct WrenchesToBodyKernel {
+  using S = typename Ring::Velocity;
+  using Space = typename ForwardKinematicsKernel<Ring>::template Space<Arena>;
+
+  static void run(const WrenchesToBodyCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Tree& tree = *call.tree;
+    const Wrenches& in = call.wrenches;
+    Arena arena(block);
+    Space space(tree, arena);
+    const int rows = call.wrench_rows;
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      space.motion.read(tree, call.states, i, 1, call.states.rows < rows ? call.states.rows : rows);
+      space.kinematics.run();
+      for (int j = 0; j < in.count; ++j) {
+        const Frame& frame = in.frames[j];
+        const auto& body = space.kinematics[frame.body];
+        double* value = call.value + i * in.step + 6 * j;
+        double c[6][Ring::padded] = {};
+        for (int k = 0; k < rows; ++k)
+          for (int l = 0; l < 6; ++l) c[l][k] = factorial.inverse[k] * value[k * in.count * 6 + l];
+        Vec3<S> f{S::load(c[0]), S::load(c[1]), S::load(c[2])}, t{S::load(c[3]), S::load(c[4]), S::load(c[5])};
+        if (in.axes == Axes::world) t -= cross(body.x + apply(body.R, frame.p), f);
+        f = apply_transpose(frame.R, turn_back(body.R, f));
+        t = apply_transpose(frame.R, turn_back(body.R, t));
+        const S* components[6] = {&f.x, &f.y, &f.z, &t.x, &t.y, &t.z};
+        for (int l = 0; l < 6; ++l) ForwardKinematicsKernel<Ring>::write(*components[l], rows, in.count * 6, value + l);
+      }
+    }
+  }
+
+  static constexpr Kernel<WrenchesToBodyCall> kernel{ForwardKinematicsKernel<Ring>::workspace, run};
+};
+
 Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients) {
   if (coefficients <= 2) return ForwardKinematicsKernel<SingleRing<0>>::kernel;
   if (coefficients <= 4) return ForwardKinematicsKernel<SingleRing<2>>::kernel;
   if (coefficients <= 8) return ForwardKinematicsKernel<SingleRing<6>>::kernel;
   if (coefficients <= 16) return ForwardKinematicsKernel<SingleRing<14>>::kernel;
   return ForwardKinematicsKernel<SingleRing<30>>::kernel;
+}
+
+Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients) {
+  if (coefficients <= 2) return WrenchesToBodyKernel<SingleRing<0>>::kernel;
+  if (coefficients <= 4) return WrenchesToBodyKernel<SingleRing<2>>::kernel;
+  if (coefficients <= 8) return WrenchesToBodyKernel<SingleRing<6>>::kernel;
+  if (coefficients <= 16) return WrenchesToBodyKernel<SingleRing<14>>::kernel;
+  return WrenchesToBodyKernel<SingleRing<30>>::kernel;
 }
 
 JOUNCE_END

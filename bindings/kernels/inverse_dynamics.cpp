@@ -1,6 +1,5 @@
 #include "jounce/inverse_dynamics.hpp"
 
-#include "jounce/forward_kinematics.hpp"
 #include "jounce/passive_forces.hpp"
 #include "select.hpp"
 
@@ -17,13 +16,9 @@ struct InverseDynamicsKernel {
   struct Space {
     Motion<Ring> motion;
     InverseDynamics<Ring> dynamics;
-    ForwardKinematics<Ring> kinematics;
     T* force;
     Space(const Tree& tree, Arena& arena)
-        : motion(Motion<Ring>::allocate(tree, arena)),
-          dynamics(tree, motion, arena),
-          kinematics(tree, motion, arena),
-          force(arena.template take<T>(n * motion.stride)) {}
+        : motion(Motion<Ring>::allocate(tree, arena)), dynamics(tree, motion, arena), force(arena.template take<T>(n * motion.stride)) {}
   };
 
   static std::size_t workspace(const Tree& tree, int, int) {
@@ -56,13 +51,13 @@ struct InverseDynamicsKernel {
     }
   }
 
-  // Paper A, (E5), as products of series: the wrenches in the axes of their bodies, about their origins.
   template <class Space>
   static void apply_wrenches(const InverseDynamicsCall& call, std::ptrdiff_t first, int count, Space& space) {
     const Wrenches& in = call.wrenches;
     const int rows = call.states.rows - 1;
-    if (in.axes != Axes::body) space.kinematics.run();
     for (int i = 0; i < in.count; ++i) {
+      const Frame& frame = in.frames[i];
+      if (frame.body < 0) continue;  // on the world: no joint feels it
       T c[6][Ring::padded];
       for (auto& component : c)
         for (T& x : component) x = T(0.0);
@@ -71,20 +66,9 @@ struct InverseDynamicsKernel {
         for (int k = 0; k < rows; ++k)
           for (int j = 0; j < 6; ++j) state(c[j][k], s) = factorial.inverse[k] * value[(k * in.count) * 6 + j];
       }
-      Vec3<Sa> f{Sa::load(c[0]), Sa::load(c[1]), Sa::load(c[2])}, t{Sa::load(c[3]), Sa::load(c[4]), Sa::load(c[5])};
-      const Frame& frame = in.frames[i];
-      if (frame.body < 0) continue;  // on the world: no joint feels it
-      if (in.axes == Axes::body) {
-        f = apply(frame.R, f);
-        t = apply(frame.R, t) + cross(frame.p, f);
-      } else {
-        const auto& body = space.kinematics[frame.body];
-        if (in.axes == Axes::world) t -= cross(body.x, f);
-        f = turn_back(body.R, f);
-        t = turn_back(body.R, t);
-        if (in.axes == Axes::mixed) t += cross(frame.p, f);
-      }
-      space.dynamics.apply_wrench(frame.body, f, t);
+      const Vec3<Sa> f = apply(frame.R, Vec3<Sa>{Sa::load(c[0]), Sa::load(c[1]), Sa::load(c[2])});
+      const Vec3<Sa> t{Sa::load(c[3]), Sa::load(c[4]), Sa::load(c[5])};
+      space.dynamics.apply_wrench(frame.body, f, apply(frame.R, t) + cross(frame.p, f));
     }
   }
 

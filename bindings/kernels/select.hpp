@@ -12,6 +12,7 @@ static_assert(highest_order == max_order);
 
 Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch);
 Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients);
+Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients);
 Kernel<HybridDynamicsCall> hybrid_dynamics_kernel(bool batch);
 Kernel<InverseMassCall> inverse_mass_kernel();
 Kernel<ArticulatedInertiaCall> articulated_inertia_kernel();

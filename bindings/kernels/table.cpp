@@ -7,7 +7,7 @@ namespace jounce {
 #define JOUNCE_JOIN(a, b) JOUNCE_JOIN_(a, b)
 
 const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
-  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), inverse_dynamics_kernel, forward_kinematics_kernel,
+  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), inverse_dynamics_kernel, forward_kinematics_kernel,   wrenches_to_body_kernel,
                                hybrid_dynamics_kernel,  inverse_mass_kernel(),   articulated_inertia_kernel()};
   return kernels;
 }

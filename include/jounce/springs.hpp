@@ -20,7 +20,7 @@ struct BallSpring {
   double rotation_vector[3][longest], displacement[3][longest];  // the results: log R and R^T x
 
   // n coefficients of the results.
-  void run(int n, bool has_position) {
+  JOUNCE_NOINLINE void run(int n, bool has_position) {
     turn(n);
     if (has_position) move(n);
   }
