@@ -304,6 +304,18 @@ def test_a_joint_that_moves_nothing_is_named() -> None:
     assert np.isfinite(held[0]).all()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_an_inertia_that_is_only_rounding_is_refused(seed: int) -> None:
+    """A point mass on a slanted axis: its inertia about the axis comes out as some 1e-17 instead of zero."""
+    rng = np.random.default_rng(seed)
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    builder = jn.Builder()
+    builder.add("bead", "world", jn.Revolute(axis), inertia=jn.Inertia(0.7, com=0.31 * axis))
+    with pytest.raises(ValueError, match="'bead'"):
+        builder.build().forward_dynamics([0.4], [0.2], [0.1])
+
+
 @pytest.mark.parametrize("offset", [1e-3, 1e-5, 1e-7, 1e-9])
 def test_nearly_singular_is_right_or_refused(offset: float) -> None:
     """Two coaxial joints, the first with hardly any inertia of its own: D of the first is all cancellation."""

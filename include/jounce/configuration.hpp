@@ -25,10 +25,8 @@ inline void integrate(const Tree& tree, const double* q, const double* dv, doubl
       const Vec3<double> x = apply(R, exponential_translation({d[0], d[1], d[2]}, w));
       out[b.q] = q[b.q] + x.x, out[b.q + 1] = q[b.q + 1] + x.y, out[b.q + 2] = q[b.q + 2] + x.z;
     }
-    double* turned = out + b.q + 3 * free;
     exponential(w, step);
-    multiply(u, step, turned);
-    normalize(turned);
+    multiply(u, step, out + b.q + 3 * free);
   }
 }
 
