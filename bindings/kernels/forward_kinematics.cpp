@@ -108,20 +108,17 @@ struct WrenchesToBodyKernel {
   static constexpr Kernel<WrenchesToBodyCall> kernel{ForwardKinematicsKernel<Ring>::workspace, run};
 };
 
-Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients) {
-  if (coefficients <= 2) return ForwardKinematicsKernel<SingleRing<0>>::kernel;
-  if (coefficients <= 4) return ForwardKinematicsKernel<SingleRing<2>>::kernel;
-  if (coefficients <= 8) return ForwardKinematicsKernel<SingleRing<6>>::kernel;
-  if (coefficients <= 16) return ForwardKinematicsKernel<SingleRing<14>>::kernel;
-  return ForwardKinematicsKernel<SingleRing<30>>::kernel;
+// Few rings serve all lengths, padded up.
+template <template <class> class K>
+static auto padded_kernel(int coefficients) {
+  if (coefficients <= 2) return K<SingleRing<0>>::kernel;
+  if (coefficients <= 4) return K<SingleRing<2>>::kernel;
+  if (coefficients <= 8) return K<SingleRing<6>>::kernel;
+  if (coefficients <= 16) return K<SingleRing<14>>::kernel;
+  return K<SingleRing<30>>::kernel;
 }
 
-Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients) {
-  if (coefficients <= 2) return WrenchesToBodyKernel<SingleRing<0>>::kernel;
-  if (coefficients <= 4) return WrenchesToBodyKernel<SingleRing<2>>::kernel;
-  if (coefficients <= 8) return WrenchesToBodyKernel<SingleRing<6>>::kernel;
-  if (coefficients <= 16) return WrenchesToBodyKernel<SingleRing<14>>::kernel;
-  return WrenchesToBodyKernel<SingleRing<30>>::kernel;
-}
+Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients) { return padded_kernel<ForwardKinematicsKernel>(coefficients); }
+Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients) { return padded_kernel<WrenchesToBodyKernel>(coefficients); }
 
 JOUNCE_END

@@ -104,8 +104,8 @@ class HybridDynamicsRun {
       Vec3<T> rate = at(given + 6 * j);
       if (axes == Axes::world)
         for (int l = 0; l <= j; ++l) rate += cross_of(at(given + 6 * l + 3), at(dynamics_.ball_position(body_[i], j - l)));
-      v += turn_back_by(R, rate);
-      w += turn_back_by(R, at(given + 6 * j + 3));
+      v += apply_transpose(R, rate);
+      w += apply_transpose(R, at(given + 6 * j + 3));
     }
     put(dynamics_.rate(k) + tree_.free_joints[i].v, v, w);
   }
@@ -119,8 +119,8 @@ class HybridDynamicsRun {
       Vec3<T> moment = at(given + 6 * j + 3);
       if (axes == Axes::world)
         for (int l = 0; l <= j; ++l) moment -= cross_of(at(dynamics_.ball_position(body_[i], j - l)), at(given + 6 * l));
-      f += turn_back_by(R, at(given + 6 * j));
-      n += turn_back_by(R, moment);
+      f += apply_transpose(R, at(given + 6 * j));
+      n += apply_transpose(R, moment);
     }
     put(dynamics_.force(k) + tree_.free_joints[i].v, f, n);
   }

@@ -16,14 +16,6 @@
 JOUNCE_BEGIN
 
 template <class T>
-JOUNCE_INLINE Vec3<T> turn_by(const T* R, const Vec3<T>& u) {
-  return {R[0] * u.x + R[1] * u.y + R[2] * u.z, R[3] * u.x + R[4] * u.y + R[5] * u.z, R[6] * u.x + R[7] * u.y + R[8] * u.z};
-}
-template <class T>
-JOUNCE_INLINE Vec3<T> turn_back_by(const T* R, const Vec3<T>& u) {
-  return {R[0] * u.x + R[3] * u.y + R[6] * u.z, R[1] * u.x + R[4] * u.y + R[7] * u.z, R[2] * u.x + R[5] * u.y + R[8] * u.z};
-}
-template <class T>
 JOUNCE_INLINE Vec3<T> cross_of(const Vec3<T>& a, const Vec3<T>& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
@@ -117,8 +109,8 @@ class ArticulatedInertia {
     }
     // (f, t) += I (a, w)
     JOUNCE_INLINE void add_momentum(const Vec3<T>& a, const Vec3<T>& w, Vec3<T>& f, Vec3<T>& t) const {
-      f += turn_by(A, a) + turn_by(H, w);
-      t += turn_back_by(H, a) + turn_by(J, w);
+      f += apply(A, a) + apply(H, w);
+      t += apply_transpose(H, a) + apply(J, w);
     }
   };
 

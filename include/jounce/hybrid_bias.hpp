@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jounce/hybrid_tables.hpp"
+#include "jounce/newton_euler.hpp"
 
 JOUNCE_BEGIN
 
@@ -36,12 +37,15 @@ class HybridBias : public HybridTables<T> {
       Level &own = level(i, k), &next = level(i, k + 1);
       State& s = state_[i];
       next.w_P = apply_transpose(b.R, level(b.parent, k + 1).w);
-      own.a_P = apply_transpose(b.R, parent.a + jounce::apply(state_[b.parent].W, b.p));
+      own.a_P = apply_transpose(b.R, parent.a + apply(state_[b.parent].W, b.p));
       if (is_ball(b))
         bias_ball(i, b, k);
       else
         bias_screw(i, b, k);
-      newton_euler(b, own.a, s.W, s.p_f, s.p_n);
+      if (b.massless)
+        s.p_f = s.p_n = {T(0.0), T(0.0), T(0.0)};
+      else
+        newton_euler(b, own.a, s.W, s.p_f, s.p_n);
     }
   }
 
@@ -97,10 +101,10 @@ class HybridBias : public HybridTables<T> {
     next.w = {zero, zero, zero};
     own.a = {zero, zero, zero};
     if (moving) {
-      for (int j = 0; j <= k + 1; ++j) next.w += turn_back_by(ball(i, j).R, level(i, k + 1 - j).w_P);
-      for (int j = 0; j <= k; ++j) own.a += turn_back_by(ball(i, j).R, level(i, k - j).a_P);
+      for (int j = 0; j <= k + 1; ++j) next.w += apply_transpose(ball(i, j).R, level(i, k + 1 - j).w_P);
+      for (int j = 0; j <= k; ++j) own.a += apply_transpose(ball(i, j).R, level(i, k - j).a_P);
     } else {
-      own.a = turn_back_by(ball(i, k).R, level(i, 0).a_P);
+      own.a = apply_transpose(ball(i, k).R, level(i, 0).a_P);
     }
     if (is_prescribed(b)) next.w += joint_angular(b, k + 1);
     if (free) {
@@ -130,24 +134,10 @@ class HybridBias : public HybridTables<T> {
       xy += a.x * b.y, xz += a.x * b.z, yz += a.y * b.z;
     }
     const T scale(k + 1.0), ax = scale * next.x, ay = scale * next.y, az = scale * next.z;
-    return {{-(yy + zz), xy + az, xz - ay}, {xy - az, -(xx + zz), yz + ax}, {xz + ay, yz - ax, -(xx + yy)}};
+    return jounce::acceleration_matrix(xx, yy, zz, xy, xz, yz, ax, ay, az);
   }
   Mat3<T> acceleration_matrix(int i, int k) const {
     return acceleration_matrix_of(k, level(i, k + 1).w, [&](int j) -> const Vec3<T>& { return level(i, j).w; });
-  }
-
-  static void newton_euler(const Body& b, const Vec3<T>& a, const Mat3<T>& W, Vec3<T>& f, Vec3<T>& t) {
-    if (b.massless) {
-      f = t = {T(0.0), T(0.0), T(0.0)};
-      return;
-    }
-    const T m(b.mass), xx(b.second[0]), yy(b.second[1]), zz(b.second[2]), xy(b.second[3]), xz(b.second[4]), yz(b.second[5]);
-    const T x(b.first[0]), y(b.first[1]), z(b.first[2]);
-    f = {m * a.x + x * W.cx.x + y * W.cy.x + z * W.cz.x, m * a.y + x * W.cx.y + y * W.cy.y + z * W.cz.y,
-         m * a.z + x * W.cx.z + y * W.cy.z + z * W.cz.z};
-    t = {y * a.z - z * a.y + yy * W.cy.z - zz * W.cz.y + xy * W.cx.z - xz * W.cx.y + yz * (W.cz.z - W.cy.y),
-         z * a.x - x * a.z + zz * W.cz.x - xx * W.cx.z + yz * W.cy.x - xy * W.cy.z + xz * (W.cx.x - W.cz.z),
-         x * a.y - y * a.x + xx * W.cx.y - yy * W.cy.x + xz * W.cz.y - yz * W.cz.x + xy * (W.cy.y - W.cx.x)};
   }
 };
 

@@ -68,14 +68,14 @@ class HybridDynamics : public HybridSolve<T> {
       extend_pose(in, k);
       for (int j = 0; j <= k; ++j) {
         const T *R = in.rotation + 9 * (k - j), *w = in.value + 6 * j;
-        f += turn_back_by(R, Vec3<T>{w[0], w[1], w[2]});
+        f += apply_transpose(R, Vec3<T>{w[0], w[1], w[2]});
         Vec3<T> moment{w[3], w[4], w[5]};
         if (in.axes == Axes::world)
           for (int l = 0; l <= j; ++l) {
             const T *x = in.position + 3 * l, *g = in.value + 6 * (j - l);
             moment -= Vec3<T>{x[1] * g[2] - x[2] * g[1], x[2] * g[0] - x[0] * g[2], x[0] * g[1] - x[1] * g[0]};
           }
-        t += turn_back_by(R, moment);
+        t += apply_transpose(R, moment);
       }
       if (in.axes == Axes::mixed) {
         const T x(in.p[0]), y(in.p[1]), z(in.p[2]);

@@ -49,9 +49,9 @@ class HybridSolve : public HybridBias<T> {
       to_joint(i, b, f, t);
       if (k > 0 && is_ball(b)) turned_ball(i, b, k, f, t);
       if (k > 0 && !is_ball(b)) turned_screw(i, b, k, f, t);
-      const Vec3<T> force = jounce::apply(b.R, f);
+      const Vec3<T> force = apply(b.R, f);
       state_[b.parent].p_f += force;
-      state_[b.parent].p_n += jounce::apply(b.R, t) + cross(b.p, force);
+      state_[b.parent].p_n += apply(b.R, t) + cross(b.p, force);
     }
   }
 
@@ -103,7 +103,7 @@ class HybridSolve : public HybridBias<T> {
       if (b.joint == Joint::free) {
         BallLevel& at = ball(i, k);
         at.f_P = {T(0.0), T(0.0), T(0.0)};
-        for (int j = 0; j <= k; ++j) at.f_P += turn_by(ball(i, j).R, level(i, k - j).f);
+        for (int j = 0; j <= k; ++j) at.f_P += apply(ball(i, j).R, level(i, k - j).f);
       }
     }
   }
@@ -123,9 +123,9 @@ class HybridSolve : public HybridBias<T> {
       Vec3<T> f = s.p_f, t = s.p_n;
       I.add_answer(s.u, f, t);
       to_joint(i, b, f, t);
-      const Vec3<T> force = jounce::apply(b.R, f);
+      const Vec3<T> force = apply(b.R, f);
       state_[b.parent].p_f += force;
-      state_[b.parent].p_n += jounce::apply(b.R, t) + cross(b.p, force);
+      state_[b.parent].p_n += apply(b.R, t) + cross(b.p, force);
     }
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
@@ -146,8 +146,8 @@ class HybridSolve : public HybridBias<T> {
   JOUNCE_INLINE void to_joint(int i, const Body& b, Vec3<T>& f, Vec3<T>& t) const {
     const T* R = inertia_.placement(i).joint;
     if (is_ball(b)) {
-      f = turn_by(R, f);
-      t = turn_by(R, t);
+      f = apply(R, f);
+      t = apply(R, t);
       if (b.joint == Joint::free) t += cross_of(position(i), f);
       return;
     }
@@ -164,8 +164,8 @@ class HybridSolve : public HybridBias<T> {
   JOUNCE_INLINE void from_joint(int i, const Body& b, Vec3<T>& a, Vec3<T>& w) const {
     const T* R = inertia_.placement(i).joint;
     if (is_ball(b)) {
-      a = turn_back_by(R, a);
-      w = turn_back_by(R, w);
+      a = apply_transpose(R, a);
+      w = apply_transpose(R, w);
       return;
     }
     if (turns(b.joint)) {
@@ -208,8 +208,8 @@ class HybridSolve : public HybridBias<T> {
   void turned_ball(int i, const Body& b, int k, Vec3<T>& f_P, Vec3<T>& t_P) const {
     Vec3<T> f{T(0.0), T(0.0), T(0.0)};
     for (int j = 1; j <= k; ++j) {
-      f += turn_by(ball(i, j).R, level(i, k - j).f);
-      t_P += turn_by(ball(i, j).R, level(i, k - j).t);
+      f += apply(ball(i, j).R, level(i, k - j).f);
+      t_P += apply(ball(i, j).R, level(i, k - j).t);
     }
     f_P += f;
     if (b.joint != Joint::free) return;

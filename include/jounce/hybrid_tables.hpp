@@ -71,7 +71,7 @@ class HybridTables {
       const Body& b = tree_.bodies[i];
       Level& own = level(i, 0);
       own.w_P = apply_transpose(b.R, level(b.parent, 0).w);
-      own.w = turn_back_by(inertia_.placement(i).joint, own.w_P) + joint_angular(b, 0);
+      own.w = apply_transpose(inertia_.placement(i).joint, own.w_P) + joint_angular(b, 0);
     }
   }
 
@@ -89,8 +89,8 @@ class HybridTables {
     for (int i = body; i >= 0; i = tree_.bodies[i].parent) {
       const Body& b = tree_.bodies[i];
       const Placement<T>& p = inertia_.placement(i);
-      rate = turn_by(p.E, joint_linear(b) + cross_of(joint_angular(b, 0), at) + rate);
-      at = p.d + turn_by(p.E, at);
+      rate = apply(p.E, joint_linear(b) + cross_of(joint_angular(b, 0), at) + rate);
+      at = p.d + apply(p.E, at);
       T turned[9];
       for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c) turned[3 * r + c] = p.E[3 * r] * R[c] + p.E[3 * r + 1] * R[3 + c] + p.E[3 * r + 2] * R[6 + c];

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "jounce/motion.hpp"
-#include "jounce/vec3.hpp"
+#include "jounce/newton_euler.hpp"
 
 JOUNCE_BEGIN
 
@@ -61,7 +61,7 @@ class InverseDynamics {
       if (b.massless)
         wrench_[i] = {{zero, zero, zero}, {zero, zero, zero}};
       else
-        newton_euler(b, kinematics_[i], wrench_[i]);
+        newton_euler(b, kinematics_[i].a, kinematics_[i].W, wrench_[i].f, wrench_[i].n);
     }
   }
 
@@ -199,19 +199,7 @@ class InverseDynamics {
     const auto& fy = as_factor(wy);
     const auto& fz = as_factor(wz);
     const Sa xx = fx * wx, yy = fy * wy, zz = fz * wz, xy = fx * wy, xz = fx * wz, yz = fy * wz;
-    return {{-(yy + zz), xy + az, xz - ay}, {xy - az, -(xx + zz), yz + ax}, {xz + ay, yz - ax, -(xx + yy)}};
-  }
-
-  // f = m a + W h,  n = h x a + axial(W J)
-  static JOUNCE_INLINE void newton_euler(const Body& b, const Kinematics& k, Wrench& out) {
-    const double xx = b.second[0], yy = b.second[1], zz = b.second[2], xy = b.second[3], xz = b.second[4], yz = b.second[5];
-    const Mat3<Sa>& W = k.W;
-    out.f = b.mass * k.a + apply(W, b.first);
-    Vec3<Sa> t = cross(b.first, k.a);
-    t.x += yy * W.cy.z - zz * W.cz.y + xy * W.cx.z - xz * W.cx.y + yz * (W.cz.z - W.cy.y);
-    t.y += zz * W.cz.x - xx * W.cx.z + yz * W.cy.x - xy * W.cy.z + xz * (W.cx.x - W.cz.z);
-    t.z += xx * W.cx.y - yy * W.cy.x + xz * W.cz.y - yz * W.cz.x + xy * (W.cy.y - W.cx.x);
-    out.n = t;
+    return jounce::acceleration_matrix(xx, yy, zz, xy, xz, yz, ax, ay, az);
   }
 
   JOUNCE_INLINE void to_parent(const Body& b, const Vec3<Sa>& f, const Vec3<Sa>& t) {

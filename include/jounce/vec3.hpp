@@ -17,15 +17,15 @@ struct Vec3 {
   JOUNCE_INLINE Vec3& operator-=(const Vec3& b) { return *this = *this - b; }
 };
 
-// R u for a constant row-major 3x3 matrix R.
-template <class S>
-JOUNCE_INLINE Vec3<S> apply(const double* R, const Vec3<S>& u) {
+// R u for a row-major 3x3 matrix R of constants or of the ring's own elements.
+template <class C, class S>
+JOUNCE_INLINE Vec3<S> apply(const C* R, const Vec3<S>& u) {
   return {R[0] * u.x + R[1] * u.y + R[2] * u.z, R[3] * u.x + R[4] * u.y + R[5] * u.z, R[6] * u.x + R[7] * u.y + R[8] * u.z};
 }
 
 // R^T u
-template <class S>
-JOUNCE_INLINE Vec3<S> apply_transpose(const double* R, const Vec3<S>& u) {
+template <class C, class S>
+JOUNCE_INLINE Vec3<S> apply_transpose(const C* R, const Vec3<S>& u) {
   return {R[0] * u.x + R[3] * u.y + R[6] * u.z, R[1] * u.x + R[4] * u.y + R[7] * u.z, R[2] * u.x + R[5] * u.y + R[8] * u.z};
 }
 
