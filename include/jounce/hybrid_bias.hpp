@@ -9,13 +9,11 @@ JOUNCE_BEGIN
 
 template <class T>
 class HybridBias : public HybridTables<T> {
- public:
+ protected:
   using Base = HybridTables<T>;
-  using Base::angular;
   using Base::ball;
   using Base::Base;
   using Base::cosine_;
-  using Base::inertia_;
   using Base::is_ball;
   using Base::is_prescribed;
   using Base::joint_angular;
@@ -26,10 +24,10 @@ class HybridBias : public HybridTables<T> {
   using Base::state_;
   using Base::stride_;
   using Base::tree_;
-  using typename Base::Inertia;
   using typename Base::Level;
   using typename Base::State;
 
+ public:
   void bias(int k) {
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
@@ -49,6 +47,7 @@ class HybridBias : public HybridTables<T> {
     }
   }
 
+ private:
   void bias_screw(int i, const Body& b, int k) {
     Level &own = level(i, k), &next = level(i, k + 1);
     State& s = state_[i];
@@ -123,7 +122,6 @@ class HybridBias : public HybridTables<T> {
     own.W_z = state_[i].W.cz;
   }
 
- private:
   // Coefficient k of W = [w'] + [w]^2, given coefficient k + 1 of w.
   template <class W>
   static Mat3<T> acceleration_matrix_of(int k, const Vec3<T>& next, const W& w) {

@@ -9,7 +9,7 @@ JOUNCE_BEGIN
 
 template <class T>
 class HybridSolve : public HybridBias<T> {
- public:
+ protected:
   using Base = HybridBias<T>;
   using Base::angular;
   using Base::ball;
@@ -33,6 +33,7 @@ class HybridSolve : public HybridBias<T> {
   using typename Base::Level;
   using typename Base::State;
 
+ public:
   void gather(int k) {
     for (int i = tree_.size - 1; i >= 0; --i) {
       const Body& b = tree_.bodies[i];
