@@ -84,6 +84,7 @@ CoreModel::CoreModel(nb::dict c) {
   armature_ = numbers(c, "armature", nv);
   damping_ = numbers(c, "damping", nv);
   stiffness_ = numbers(c, "stiffness", nv);
+  rest_ = numbers(c, "rest", nv);
   bool passive = false;
   for (int i = 0; i < nv; ++i) passive |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
   const auto gravity = numbers(c, "gravity", 3);
@@ -93,6 +94,7 @@ CoreModel::CoreModel(nb::dict c) {
            armature_.data(),
            damping_.data(),
            stiffness_.data(),
+           rest_.data(),
            std::int32_t(n),
            std::int32_t(free_joints_.size()),
            std::int32_t(quaternions_.size()),

@@ -29,7 +29,7 @@ class CoreModel {
   std::vector<Frame> frames_;
   std::vector<FreeJoint> free_joints_;
   std::vector<std::int32_t> quaternions_;
-  std::vector<double> armature_, damping_, stiffness_;
+  std::vector<double> armature_, damping_, stiffness_, rest_;
   int body_count_ = 0;
   Tree tree_{};
 };

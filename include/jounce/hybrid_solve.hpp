@@ -232,7 +232,7 @@ class HybridSolve : public HybridBias<T> {
     for (int c = 0; c < dof; ++c) u[c] -= T(tree_.damping[b.v + c]) * rate_[k * stride_ + b.v + c];
     if (!is_ball(b)) {
       const double stiffness = tree_.stiffness[b.v];
-      if (stiffness != 0) u[0] -= T(stiffness) * (k == 0 ? q_[b.q] : T(1.0 / k) * rate_[(k - 1) * stride_ + b.v]);
+      if (stiffness != 0) u[0] -= T(stiffness) * (k == 0 ? q_[b.q] - T(tree_.rest[b.v]) : T(1.0 / k) * rate_[(k - 1) * stride_ + b.v]);
     } else if (tree_.stiffness[b.v] != 0 || tree_.stiffness[angular(b)] != 0) {
       for_each_ball_spring(b, q_, rate_, stride_, k + 1, [&](int s, const BallSpring& spring) {
         for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// What a joint itself takes at every order: armature * dv/dt + damping * v + stiffness * (displacement).
+// What a joint itself takes at every order: armature * dv/dt + damping * v + stiffness * displacement.
 #pragma once
 
 #include "jounce/motion.hpp"
@@ -50,6 +50,7 @@ void add_passive_forces(const Tree& tree, const Motion<Ring>& motion, typename R
     } else if (tree.stiffness[b.v] != 0) {
       const auto q = motion.position_factor(b);
       for (int k = 0; k < n; ++k) force[k * stride + b.v] += T(tree.stiffness[b.v]) * q[k];
+      force[b.v] -= T(tree.stiffness[b.v] * tree.rest[b.v]);
     }
   }
 }

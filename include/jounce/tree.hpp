@@ -48,6 +48,7 @@ struct Tree {
   const FreeJoint* free_joints;
   const std::int32_t* quaternions;               // where in q each begins
   const double *armature, *damping, *stiffness;  // (nv)
+  const double* rest;                            // (nv): where the springs of one-coordinate joints are at rest
   std::int32_t size, free_joint_count, quaternion_count, nq, nv;
   std::int32_t passive;  // whether any of the three is not zero
   double gravity[3];

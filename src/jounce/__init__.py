@@ -4,7 +4,20 @@ from . import robots
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
 from .inertia import Inertia
-from .joints import Cylindrical, Fixed, Free, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from .joints import (
+    Cylindrical,
+    Fixed,
+    Follow,
+    Free,
+    Helical,
+    Joint,
+    Limits,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from .model import Kinematics, Model
 from .simulation import simulate
 from .trajectory import Trajectory
@@ -14,11 +27,13 @@ __all__ = [
     "Builder",
     "Cylindrical",
     "Fixed",
+    "Follow",
     "Free",
     "Helical",
     "Inertia",
     "Joint",
     "Kinematics",
+    "Limits",
     "Model",
     "Planar",
     "Prismatic",

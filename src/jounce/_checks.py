@@ -26,6 +26,14 @@ def array_of(name: str, value: object, *shapes: tuple[int, ...]) -> NDArray[np.f
     return result
 
 
+def real(name: str, value: object) -> float:
+    """A number, infinity allowed."""
+    given = np.asarray(value)
+    if given.shape != () or given.dtype.kind not in "buif" or np.isnan(given):
+        raise ValueError(f"{name} is {value!r}, expected a number")
+    return float(given)
+
+
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """A copy that cannot be written to, nor be made writable again."""
     copy = array.copy()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import array_of, frozen, near, pose, text
-from .compile import BodyRecord
+from .compile import BodyRecord, massless_bodies
 from .inertia import Inertia
 from .joints import Joint
 from .model import Model
@@ -71,6 +73,22 @@ class Builder:
         self._index[name] = len(self._bodies)
         self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0)))
 
-    def build(self) -> Model:
-        """The robot. A joint that moves nothing that has inertia is a ``ValueError``."""
+    def build(self, *, allow_massless: bool = False) -> Model:
+        """The robot.
+
+        Args:
+            allow_massless: whether a joint may move nothing that has inertia. By default that is a ``ValueError``; such
+                a robot has kinematics and inverse dynamics, but no forward dynamics.
+        """
+        if not allow_massless:
+            _check_movable(self._bodies)
         return Model(tuple(self._bodies), self._gravity)
+
+
+def _check_movable(bodies: Sequence[BodyRecord]) -> None:
+    massless = massless_bodies(bodies)
+    if massless:
+        raise ValueError(
+            f"body {massless[0]!r} moves but has no inertia, nor has any body below it: "
+            "give it an inertia, its joint an armature, or make the joint Fixed"
+        )

@@ -107,8 +107,22 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
         "armature": _each(bodies, "armature"),
         "damping": _each(bodies, "damping"),
         "stiffness": _each(bodies, "stiffness"),
+        "rest": np.repeat([b.joint.rest for b in bodies], [b.joint.nv for b in bodies]),
         "gravity": gravity,
     }
+
+
+def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
+    """Names of the bodies whose joint moves nothing that resists: no inertia in or below them, no armature."""
+    heavy = [not b.inertia.is_zero for b in bodies]
+    for i in reversed(range(len(bodies))):
+        if heavy[i] and bodies[i].parent >= 0:
+            heavy[bodies[i].parent] = True
+    return [
+        b.name
+        for b, has_inertia in zip(bodies, heavy, strict=True)
+        if not has_inertia and b.joint.nv > 0 and not (b.joint.armature > 0).all()
+    ]
 
 
 def _each(bodies: Sequence[BodyRecord], key: str) -> Array:

@@ -20,9 +20,9 @@ class Inertia:
         com: (3,) centre of mass in the body frame, m.
         rotational: (3, 3) inertia matrix about the centre of mass in body axes, kg m^2, or its (3,) diagonal.
             Left out, the body is a point mass.
-
-    An inertia that no real body has (not symmetric, a negative principal moment, one that exceeds the sum of the
-    other two) is a ``ValueError``.
+        physical: whether an inertia that no real body has (a negative principal moment, one that exceeds the sum of
+            the other two, moments without mass) is a ``ValueError``. Files hold such; the equations do not mind them
+            until a matrix has no inverse.
 
     >>> rod = Inertia(2.0, com=(0, 0, 0.5), rotational=(1 / 6, 1 / 6, 0.0))
     >>> rod.mass
@@ -33,40 +33,62 @@ class Inertia:
     com: NDArray[np.float64]
     rotational: NDArray[np.float64]
 
-    def __init__(self, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), rotational: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        rotational: ArrayLike | None = None,
+        *,
+        physical: bool = True,
+    ) -> None:
         value = float(array_of("mass", mass, ()))
         if value < 0:
             raise ValueError(f"mass is {value}, expected a number that is not negative")
         moments = np.zeros((3, 3)) if rotational is None else array_of("rotational", rotational, (3, 3), (3,))
         if moments.ndim == 1:
             moments = np.diag(moments)
-        _check_rotational(value, moments)
+        _check_symmetric(moments)
+        if physical and (fault := _fault(value, moments)):
+            raise ValueError(f"rotational {fault}")
         object.__setattr__(self, "mass", value)
         object.__setattr__(self, "com", frozen(array_of("com", com, (3,))))
         object.__setattr__(self, "rotational", frozen((moments + moments.T) / 2))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Inertia, (self.mass, self.com, self.rotational)
+        return _unchecked, (self.mass, self.com, self.rotational)
 
     @property
     def is_zero(self) -> bool:
         """Whether there is no mass and no rotational inertia at all."""
         return self.mass == 0 and not self.rotational.any()
 
+    @property
+    def fault(self) -> str | None:
+        """Why no real body has this inertia; None where one could."""
+        return _fault(self.mass, self.rotational)
 
-def _check_rotational(mass: float, moments: NDArray[np.float64]) -> None:
+
+def _unchecked(mass: float, com: ArrayLike, rotational: ArrayLike) -> Inertia:
+    return Inertia(mass, com, rotational, physical=False)
+
+
+def _check_symmetric(moments: NDArray[np.float64]) -> None:
+    if float(np.abs(moments - moments.T).max()) > 1e-6 * float(np.abs(moments).max()):
+        raise ValueError(f"rotational is not symmetric: {moments.tolist()}")
+
+
+def _fault(mass: float, moments: NDArray[np.float64]) -> str | None:
     scale = float(np.abs(moments).max())
     if scale == 0:
-        return
+        return None
     if mass == 0:
-        raise ValueError("rotational is not zero although mass is: no body has that")
-    if float(np.abs(moments - moments.T).max()) > 1e-6 * scale:
-        raise ValueError(f"rotational is not symmetric: {moments.tolist()}")
+        return "is not zero although mass is: no body has that"
     principal = np.linalg.eigvalsh((moments + moments.T) / 2)
     if principal[0] < -1e-9 * scale:
-        raise ValueError(f"rotational has a negative principal moment: {principal.tolist()}")
+        return f"has a negative principal moment: {principal.tolist()}"
     if principal[2] > (principal[0] + principal[1]) * (1 + 1e-6) + 1e-12 * scale:
-        raise ValueError(
-            f"rotational has principal moments {principal.tolist()}: the largest exceeds the sum of the others, "
+        return (
+            f"has principal moments {principal.tolist()}: the largest exceeds the sum of the others, "
             "which no body of positive density has"
         )
+    return None

@@ -23,12 +23,15 @@ The velocities of ``Free`` and ``Spherical`` are relative to the parent, in body
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, frozen, text, unit
+from ._checks import array_of, frozen, real, text, unit
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Array = NDArray[np.float64]
 Kind = Literal["revolute", "prismatic", "helical", "spherical", "free"]
@@ -46,14 +49,67 @@ class Primitive:
 _Z = frozen(np.array([0.0, 0.0, 1.0]))
 
 
+@dataclass(frozen=True)
+class Limits:
+    """How far, how fast and how strongly a joint with one coordinate may move: radians or metres, a second, N m or N.
+
+    jounce keeps them for its users (``robot.lower`` and ``upper``, ``velocity_limit``, ``effort_limit``); the dynamics
+    do not know of them.
+    """
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+
+    def __post_init__(self) -> None:
+        for key in ("lower", "upper", "velocity", "effort"):
+            object.__setattr__(self, key, real(key, getattr(self, key)))
+        if self.lower > self.upper:
+            raise ValueError(f"lower is {self.lower:g}, above upper, {self.upper:g}")
+        if self.velocity < 0 or self.effort < 0:
+            raise ValueError(
+                f"velocity and effort are {self.velocity:g} and {self.effort:g}, expected no negative number"
+            )
+
+
+@dataclass(frozen=True)
+class Follow:
+    """The coupling of a joint to another: q = ratio * q_joint + offset (URDF's ``mimic``)."""
+
+    joint: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        text("joint", self.joint)
+        for key in ("ratio", "offset"):
+            object.__setattr__(self, key, float(array_of(key, getattr(self, key), ())))
+
+
+class Options(TypedDict, total=False):
+    """What every joint may be given; see `Joint`."""
+
+    armature: ArrayLike
+    damping: ArrayLike
+    stiffness: ArrayLike
+    rest: float
+    limits: Limits | None
+    follows: Follow | None
+    name: str | None
+
+
 class Joint:
     """What all joints share.
 
     Args:
         armature: inertia of the drive, seen at the joint: adds ``armature * dv/dt`` to the force.
         damping: adds ``damping * v``.
-        stiffness: adds ``stiffness * q``; for `Spherical` and `Free` a torsion spring ``stiffness * log(R)`` (and
-            ``stiffness * position``), in body axes, which must be the same for the three axes.
+        stiffness: adds ``stiffness * (q - rest)``; for `Spherical` and `Free` a torsion spring ``stiffness * log(R)``
+            (and ``stiffness * position``), in body axes, which must be the same for the three axes.
+        rest: where the spring is at rest; joints with one coordinate only.
+        limits: `Limits`; joints with one coordinate only.
+        follows: `Follow`, where this joint has no coordinate of its own; joints with one coordinate only.
         name: of the joint; the body's name when left out.
 
     Each of the first three is one number for all coordinates of the joint or an array (nv,).
@@ -65,6 +121,9 @@ class Joint:
     armature: Array
     damping: Array
     stiffness: Array
+    rest: float
+    limits: Limits | None
+    follows: Follow | None
     name: str | None
 
     def __init__(
@@ -73,6 +132,9 @@ class Joint:
         armature: ArrayLike = 0.0,
         damping: ArrayLike = 0.0,
         stiffness: ArrayLike = 0.0,
+        rest: float = 0.0,
+        limits: Limits | None = None,
+        follows: Follow | None = None,
         name: str | None = None,
     ) -> None:
         for key, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
@@ -80,7 +142,17 @@ class Joint:
             if key != "stiffness" and (numbers < 0).any():
                 raise ValueError(f"{key} is {numbers.tolist()}, expected numbers that are not negative")
             object.__setattr__(self, key, frozen(numbers))
-        object.__setattr__(self, "name", name if name is None else text("name", name))
+        length = float(array_of("rest", rest, ()))
+        for key, given, kind in (
+            ("rest", length or None, float),
+            ("limits", limits, Limits),
+            ("follows", follows, Follow),
+        ):
+            if given is not None and self.nv != 1:
+                raise ValueError(f"{key} is for joints with one coordinate, not for {type(self).__name__}")
+            if given is not None and not isinstance(given, kind):
+                raise ValueError(f"{key} is {given!r}, expected a jounce.{kind.__name__}")
+        self._set(rest=length, limits=limits, follows=follows, name=name if name is None else text("name", name))
 
     def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError(f"a joint cannot be changed: {type(self).__name__}.{key}")
@@ -113,16 +185,8 @@ class Joint:
 class _AxisJoint(Joint):
     axis: Array
 
-    def __init__(
-        self,
-        axis: ArrayLike = (0.0, 0.0, 1.0),
-        *,
-        armature: ArrayLike = 0.0,
-        damping: ArrayLike = 0.0,
-        stiffness: ArrayLike = 0.0,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+    def __init__(self, axis: ArrayLike = (0.0, 0.0, 1.0), **options: Unpack[Options]) -> None:
+        super().__init__(**options)
         self._set(axis=frozen(unit("axis", axis)))
 
     def _describe(self) -> str:
@@ -169,13 +233,9 @@ class Helical(_AxisJoint):
         self,
         axis: ArrayLike = (0.0, 0.0, 1.0),
         pitch: float = 0.0,
-        *,
-        armature: ArrayLike = 0.0,
-        damping: ArrayLike = 0.0,
-        stiffness: ArrayLike = 0.0,
-        name: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(axis, armature=armature, damping=damping, stiffness=stiffness, name=name)
+        super().__init__(axis, **options)
         self._set(pitch=float(array_of("pitch", pitch, ())))
 
     def primitives(self) -> tuple[Primitive, ...]:
@@ -205,13 +265,9 @@ class Planar(Joint):
         self,
         x: ArrayLike = (1.0, 0.0, 0.0),
         y: ArrayLike = (0.0, 1.0, 0.0),
-        *,
-        armature: ArrayLike = 0.0,
-        damping: ArrayLike = 0.0,
-        stiffness: ArrayLike = 0.0,
-        name: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+        super().__init__(**options)
         first, second = unit("x", x), unit("y", y)
         if abs(first @ second) > 1e-6:
             raise ValueError(f"x and y are {_tidy(first)} and {_tidy(second)}, expected orthogonal directions")
@@ -240,13 +296,9 @@ class Universal(Joint):
         self,
         first: ArrayLike = (1.0, 0.0, 0.0),
         second: ArrayLike = (0.0, 1.0, 0.0),
-        *,
-        armature: ArrayLike = 0.0,
-        damping: ArrayLike = 0.0,
-        stiffness: ArrayLike = 0.0,
-        name: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+        super().__init__(**options)
         one, two = unit("first", first), unit("second", second)
         if np.linalg.norm(np.cross(one, two)) < 1e-6:
             raise ValueError(f"first and second are both {_tidy(one)}, expected axes that are not parallel")
@@ -260,15 +312,8 @@ class Universal(Joint):
 
 
 class _BallJoint(Joint):
-    def __init__(
-        self,
-        *,
-        armature: ArrayLike = 0.0,
-        damping: ArrayLike = 0.0,
-        stiffness: ArrayLike = 0.0,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(armature=armature, damping=damping, stiffness=stiffness, name=name)
+    def __init__(self, **options: Unpack[Options]) -> None:
+        super().__init__(**options)
         for triple in self.stiffness.reshape(-1, 3):
             if (triple != triple[0]).any():
                 raise ValueError(

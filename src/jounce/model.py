@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import frozen, near
 from ._core import CoreModel
 from .compile import BodyRecord, compiled
-from .joints import Fixed, Free, Joint, Spherical
+from .joints import Fixed, Free, Joint, Limits, Spherical
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,6 @@ class Model(CoreModel):
     _coordinates: dict[str, tuple[slice, slice]]
 
     def __init__(self, bodies: tuple[BodyRecord, ...], gravity: Array) -> None:
-        _check_movable(bodies)
         super().__init__(compiled(bodies, gravity))
         moving = [b for b in bodies if not isinstance(b.joint, Fixed)]
         names = [b.name for b in moving] + [b.name for b in bodies if isinstance(b.joint, Fixed)]
@@ -116,6 +115,31 @@ class Model(CoreModel):
         """The slice of q that belongs to a joint."""
         return self._where(joint)[0]
 
+    @property
+    def lower(self) -> Array:
+        """(nq,) least position of each joint that has a limit, minus infinity elsewhere."""
+        return self._limits("nq", "lower", -np.inf)
+
+    @property
+    def upper(self) -> Array:
+        """(nq,) greatest position of each joint that has a limit, infinity elsewhere."""
+        return self._limits("nq", "upper", np.inf)
+
+    @property
+    def velocity_limit(self) -> Array:
+        """(nv,) greatest speed of each joint, infinity where there is no limit."""
+        return self._limits("nv", "velocity", np.inf)
+
+    @property
+    def effort_limit(self) -> Array:
+        """(nv,) greatest force of each joint, infinity where there is no limit."""
+        return self._limits("nv", "effort", np.inf)
+
+    def _limits(self, size: str, key: str, unlimited: float) -> Array:
+        joints = [b.joint for b, _ in self._moving()]
+        values = [unlimited if j.limits is None else getattr(j.limits, key) for j in joints]
+        return np.repeat(values, [getattr(j, size) for j in joints])
+
     def _where(self, joint: str) -> tuple[slice, slice]:
         try:
             return self._coordinates[joint]
@@ -137,7 +161,9 @@ class Model(CoreModel):
         return q
 
     def random_configuration(self, rng: np.random.Generator, shape: SupportsIndex | Sequence[int] = ()) -> Array:
-        """Random configurations (*shape, nq): angles in [-pi, pi), distances in [-1, 1) m, orientations uniform.
+        """Random configurations (*shape, nq), orientations uniform.
+
+        Joints with limits stay within them; otherwise angles are in [-pi, pi) and distances in [-1, 1) m.
 
         >>> import jounce as jn
         >>> jn.robots.aerial_manipulator().random_configuration(np.random.default_rng(0), 5).shape
@@ -154,7 +180,7 @@ class Model(CoreModel):
             else:
                 for i, primitive in enumerate(b.joint.primitives()):
                     reach = 1.0 if primitive.kind == "prismatic" else np.pi
-                    part[..., i] = rng.uniform(-reach, reach, lead)
+                    part[..., i] = rng.uniform(*_range(b.joint.limits or Limits(), reach), lead)
         return q
 
     def _moving(self) -> list[tuple[BodyRecord, tuple[slice, slice]]]:
@@ -244,18 +270,12 @@ class Model(CoreModel):
         return pose
 
 
-def _check_movable(bodies: tuple[BodyRecord, ...]) -> None:
-    """A joint must move something that resists: inertia somewhere below it, or armature in it."""
-    heavy = [not b.inertia.is_zero for b in bodies]
-    for i in reversed(range(len(bodies))):
-        if heavy[i] and bodies[i].parent >= 0:
-            heavy[bodies[i].parent] = True
-    for b, has_inertia in zip(bodies, heavy, strict=True):
-        if not has_inertia and b.joint.nv > 0 and not (b.joint.armature > 0).all():
-            raise ValueError(
-                f"body {b.name!r} moves but has no inertia, nor has any body below it: "
-                "give it an inertia, its joint an armature, or make the joint Fixed"
-            )
+def _range(limits: Limits, reach: float) -> tuple[float, float]:
+    """The limits; where one is missing, as far from the other as twice the reach, or just [-reach, reach]."""
+    lower, upper = limits.lower, limits.upper
+    if np.isinf(lower):
+        lower = min(-reach, upper - 2 * reach)
+    return lower, max(reach, lower + 2 * reach) if np.isinf(upper) else upper
 
 
 def _drawn(model: Model) -> str:
