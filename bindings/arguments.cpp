@@ -101,7 +101,7 @@ Shape broadcast_shape(const Input* const* inputs, int count) {
   return result;
 }
 
-Output::Output(nb::handle out, const Shape& shape) : size_(product(shape)) {
+Output::Output(nb::handle out, const Shape& shape) : size_(product(shape)), given_(!out.is_none()) {
   if (out.is_none()) {
     object_ = nb::steal(PyArray_SimpleNew(int(shape.size()), shape.data(), NPY_DOUBLE));
     if (!object_.is_valid()) nb::raise_python_error();
@@ -115,9 +115,10 @@ Output::Output(nb::handle out, const Shape& shape) : size_(product(shape)) {
   object_ = nb::borrow(out);
 }
 
-bool Output::overlaps(const Input& input) const {
+void Output::expect_apart(const std::vector<const Input*>& inputs) const {
   const double *begin = data(), *end = begin + size_;
-  return input.data() < end && begin < input.data() + input.total();
+  for (const Input* input : inputs)
+    if (given_ && input->data() < end && begin < input->data() + input->total()) fail("out shares memory with " + input->name());
 }
 
 }  // namespace jounce

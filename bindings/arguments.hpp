@@ -67,11 +67,12 @@ class Output {
   Output(nb::handle out, const Shape& shape);
   double* data() const { return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object_.ptr()))); }
   nb::object object() && { return std::move(object_); }
-  bool overlaps(const Input& input) const;
+  void expect_apart(const std::vector<const Input*>& inputs) const;  // an `out` that shares no memory with them
 
  private:
   nb::object object_;
   npy_intp size_;
+  bool given_;
 };
 
 }  // namespace jounce

@@ -1,5 +1,6 @@
 #include "core_model.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
@@ -27,7 +28,6 @@ void expect(bool condition, const char* what) {
 }
 
 int positions(Joint j) { return j == Joint::free ? 7 : j == Joint::spherical ? 4 : 1; }
-int velocities(Joint j) { return j == Joint::free ? 6 : j == Joint::spherical ? 3 : 1; }
 
 }  // namespace
 
@@ -57,7 +57,20 @@ CoreModel::CoreModel(nb::dict c) {
     for (double x : b.second) b.massless &= x == 0;
     if (b.joint == Joint::free || b.joint == Joint::spherical) quaternions_.push_back(nq + (b.joint == Joint::free ? 3 : 0));
     nq += positions(b.joint);
-    nv += velocities(b.joint);
+    nv += freedom(b.joint);
+  }
+  Integers carried(n);  // columns of all that a body carries, its own included
+  for (std::size_t i = 0; i < n; ++i) {
+    carried[i] = freedom(bodies_[i].joint);
+    bodies_[i].end = bodies_[i].v + carried[i];
+  }
+  bool depth_first = true;
+  for (std::size_t i = n; i-- > 0;) {
+    depth_first &= bodies_[i].end - bodies_[i].v == carried[i];
+    if (const int up = bodies_[i].parent; up >= 0) {
+      carried[up] += carried[i];
+      bodies_[up].end = std::max(bodies_[up].end, bodies_[i].end);
+    }
   }
 
   const auto frame_R = numbers(c, "frame_rotation", 9 * m), frame_p = numbers(c, "frame_position", 3 * m);
@@ -101,6 +114,7 @@ CoreModel::CoreModel(nb::dict c) {
            nq,
            nv,
            passive,
+           depth_first,
            {gravity[0], gravity[1], gravity[2]}};
 }
 

@@ -9,17 +9,6 @@
 namespace jounce {
 namespace {
 
-[[noreturn]] void fail_singular(const CoreModel& model, std::ptrdiff_t state, int body, bool batch) {
-  const nb::object name = nb::find(model).attr("_body_moved_by")(body);
-  fail(std::string("forward dynamics has no answer: the joint of body ") + nb::repr(name).c_str() +
-       " moves nothing that resists it (its articulated inertia is singular" + (batch ? ", in state " + std::to_string(state) : "") + ")");
-}
-
-void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& singular, const Shape& batch) {
-  for (std::size_t i = 0; i < singular.size(); ++i)
-    if (singular[i] >= 0) fail_singular(model, std::ptrdiff_t(i), singular[i], !batch.empty());
-}
-
 // tau (or acc) belongs to v: as many dimensions mean one row, more mean a stack.
 bool is_stack(const Input& v, const Input& tau) {
   if (tau.dimensions() > v.dimensions()) return true;
@@ -88,8 +77,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   Output out(out_, shape);
   std::optional<Output> forces;
   if (mask) forces.emplace(nb::none(), shape);
-  for (const Input* input : inputs)
-    if (!out_.is_none() && out.overlaps(*input)) fail("out shares memory with " + input->name());
+  out.expect_apart(inputs);
 
   HybridDynamicsCall call{};
   call.tree = &tree;
@@ -136,7 +124,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
                     if (mask) change_wrenches(tree, qi, body, rows + 1, Axes::body, Axes::body, axes, call.tau_out + i * size, rows);
                   }
                 });
-  expect_regular(model, singular, batch);
+  expect_regular(model, singular, batch, "forward dynamics");
   if (!mask) return std::move(out).object();
   return nb::make_tuple(std::move(out).object(), std::move(*forces).object());
 }
@@ -178,7 +166,7 @@ nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::
   const auto& kernel = kernels().inverse_mass;
   for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
-  expect_regular(model, singular, batch);
+  expect_regular(model, singular, batch, "forward dynamics");
   return std::move(out).object();
 }
 
@@ -195,7 +183,7 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
   const auto& kernel = kernels().articulated_inertia;
   for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
-  expect_regular(model, singular, batch);
+  expect_regular(model, singular, batch, "forward dynamics");
   return std::move(out).object();
 }
 

@@ -34,8 +34,7 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q_, nb::handle v_
   if (stacked) shape.push_back(rows - 1);
   shape.push_back(tree.nv);
   Output out(out_, shape);
-  for (const Input* input : inputs)
-    if (!out_.is_none() && out.overlaps(*input)) fail("out shares memory with " + input->name());
+  out.expect_apart(inputs);
 
   States given;
   given.q_step = q.broadcast(batch), given.q = q.data();

@@ -51,6 +51,36 @@ struct ForwardKinematicsCall {
   double* twist;  // (rows, frame_count, 6) a state
 };
 
+// Everything that comes from the screws of a robot: Jacobians, the matrices of the equations of motion, momentum and energy.
+struct EquationsCall {
+  const Tree* tree;
+  States states;
+  Axes velocity_axes;  // of the free joints' columns
+  int rows;            // derivatives wanted, the quantity itself included
+  std::ptrdiff_t size;
+  double* out;         // `size` numbers a state
+  const Frame* frame;  // of a Jacobian, and its axes
+  Axes axes;
+};
+
+// M a_ref + C(q, v) v_ref + g.
+struct PassiveCall {
+  const Tree* tree;
+  States states;  // q and v, in body axes
+  Axes axes;      // of v_ref, a_ref and tau
+  const double *v_ref, *a_ref;
+  std::ptrdiff_t v_ref_step, a_ref_step;
+  double* tau;
+};
+
+struct InverseMassMatrixCall {
+  const Tree* tree;
+  States states;
+  Axes axes;
+  double* out;             // (nv, nv) a state
+  std::int32_t* singular;  // a state: the body whose inertia has no inverse, or -1
+};
+
 struct HybridDynamicsCall {
   const Tree* tree;
   const double *q, *v, *acc, *tau;  // v one row; acc and tau stacks of `rows`, null where nothing is given
@@ -88,6 +118,13 @@ struct Kernel {
   void (*run)(const Call&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
 };
 
+// Each by the number of coefficients that the motion needs: one more than the velocity has rows.
+struct EquationsKernels {
+  using Select = Kernel<EquationsCall> (*)(int coefficients);
+  Select mass_matrix, coriolis_matrix, gravity_force;
+  Select jacobian, center_of_mass, momentum, momentum_matrix, kinetic_energy, potential_energy;
+};
+
 constexpr int highest_order = 30;
 
 struct Kernels {
@@ -98,6 +135,9 @@ struct Kernels {
   Kernel<HybridDynamicsCall> (*hybrid_dynamics)(bool batch);
   Kernel<InverseMassCall> inverse_mass;
   Kernel<ArticulatedInertiaCall> articulated_inertia;
+  Kernel<PassiveCall> passive_inverse_dynamics;
+  Kernel<InverseMassMatrixCall> inverse_mass_matrix;
+  EquationsKernels equations;
 };
 
 const Kernels& generic_kernels();

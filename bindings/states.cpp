@@ -53,6 +53,16 @@ void expect_stack(const Tree& tree, const Input& v, int least, int most, const c
   v.expect_finite();
 }
 
+void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& singular, const Shape& batch, const char* what) {
+  for (std::size_t i = 0; i < singular.size(); ++i) {
+    if (singular[i] < 0) continue;
+    const nb::object name = nb::find(model).attr("_body_moved_by")(singular[i]);
+    fail(std::string(what) + " has no answer: the joint of body " + nb::repr(name).c_str() +
+         " moves nothing that resists it (its articulated inertia is singular" + (batch.empty() ? "" : ", in state " + std::to_string(i)) +
+         ")");
+  }
+}
+
 double cost(const Tree& tree, npy_intp rows) { return 0.02 * double(tree.size + 1) * double(rows) * (1 + 0.1 * double(rows)); }
 
 void change_twists(const Tree& tree, const double* q, const double* v, const double* rest, int rows, Axes from, Axes to, double* out) {
@@ -75,16 +85,57 @@ void change_wrenches(const Tree& tree, const double* q, const double* v, int row
   }
 }
 
+MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes)
+    : tree_(model.tree()), axes_(axes), kind_(kind), q_(q, "q", 1) {
+  if (kind != Velocity::none) v_ = Input(v, "v", kind == Velocity::stack ? 2 : 1);
+}
+
+void MovingStates::expect(int most_rows) const {
+  expect_configuration(tree_, q_);
+  if (kind_ == Velocity::row) expect_velocity(tree_, v_);
+  if (kind_ == Velocity::stack) expect_stack(tree_, v_, 1, most_rows, "v, dv/dt, ...");
+}
+
+void MovingStates::add_to(std::vector<const Input*>& inputs) const {
+  inputs.push_back(&q_);
+  if (kind_ != Velocity::none) inputs.push_back(&v_);
+}
+
+void MovingStates::broadcast(const Shape& batch) {
+  given_.q_step = q_.broadcast(batch), given_.q = q_.data();
+  if (kind_ != Velocity::none) {
+    given_.v_step = given_.rest_step = v_.broadcast(batch);
+    given_.v = v_.data(), given_.rest = v_.data() + tree_.nv;
+    rows_ = kind_ == Velocity::stack ? int(v_.size(-2)) : 1;
+  }
+  given_.rows = rows_;
+  states_ = given_;
+  if (rows_ == 0 || axes_ == Axes::body || tree_.free_joint_count == 0) return;
+  const std::ptrdiff_t size = std::ptrdiff_t(rows_) * tree_.nv;
+  in_body_ = scratch(product(batch) * size);
+  states_.v = in_body_.get(), states_.rest = in_body_.get() + tree_.nv, states_.v_step = states_.rest_step = size;
+}
+
+void MovingStates::to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const {
+  if (!in_body_) return;
+  for (std::ptrdiff_t i = begin; i < end; ++i)
+    change_twists(tree_, given_.q + i * given_.q_step, given_.v + i * given_.v_step, given_.rest + i * given_.rest_step, rows_, axes_,
+                  Axes::body, &in_body_[i * states_.v_step]);
+}
+
+const Frame& frame_named(const CoreModel& model, nb::handle name) {
+  const int index = nb::cast<int>(nb::find(model).attr("frame_index")(name));
+  if (index < 0 || index >= int(model.frames().size()))
+    fail("frame_index gave " + std::to_string(index) + ", which is no frame of this model");
+  return model.frames()[index];
+}
+
 WrenchArguments::WrenchArguments(const CoreModel& model, nb::handle given, bool stacked) : stacked_(stacked) {
   if (given.is_none()) return;
   if (!PyDict_Check(given.ptr())) fail(std::string("wrenches must be a dict of name: array, got a ") + Py_TYPE(given.ptr())->tp_name);
   const nb::dict items = nb::steal<nb::dict>(PyDict_Copy(given.ptr()));  // what runs below might change the one given
-  const nb::object self = nb::find(model);
   for (auto [name, value] : items) {
-    const int index = nb::cast<int>(self.attr("frame_index")(name));
-    if (index < 0 || index >= int(model.frames().size()))
-      fail("frame_index gave " + std::to_string(index) + ", which is no frame of this model");
-    frames_.push_back(model.frames()[index]);
+    frames_.push_back(frame_named(model, name));
     inputs_.emplace_back(value, std::string("wrenches[") + nb::repr(name).c_str() + "]", stacked ? 2 : 1);
   }
 }

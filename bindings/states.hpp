@@ -12,10 +12,16 @@ namespace jounce {
 
 Axes axes_named(nb::handle name, const char* argument);
 
+// The frame of that name or index.
+const Frame& frame_named(const CoreModel& model, nb::handle name);
+
 // Each is a check that throws a ValueError that names the argument.
 void expect_configuration(const Tree& tree, const Input& q);
 void expect_velocity(const Tree& tree, const Input& v);
 void expect_stack(const Tree& tree, const Input& v, int least, int most, const char* what);
+
+// Of the body in each state that nothing resists, -1 where there is none.
+void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& singular, const Shape& batch, const char* what);
 
 // Microseconds that one state takes, roughly: to decide on threads.
 double cost(const Tree& tree, npy_intp rows);
@@ -31,6 +37,30 @@ void change_twists(const Tree& tree, const double* q, const double* v, const dou
 // The same for a stack of generalized forces, in place; `v` is in the axes `axes` and has a row fewer than tau, or more.
 void change_wrenches(const Tree& tree, const double* q, const double* v, int rows, Axes axes, Axes from, Axes to, double* tau,
                      int force_rows);
+
+// q and a velocity: checked, broadcast, and with free joints in body axes, as the kernels want them.
+class MovingStates {
+ public:
+  enum class Velocity { none, row, stack };
+  // Makes the Inputs. A stack that is None counts as none.
+  MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes);
+
+  void expect(int most_rows) const;  // of the stack, which has one at least
+  int rows() const { return rows_; }
+  void add_to(std::vector<const Input*>& inputs) const;
+  void broadcast(const Shape& batch);
+  const States& states() const { return states_; }
+  void to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // to be called before states() are used
+
+ private:
+  const Tree& tree_;
+  Axes axes_;
+  Velocity kind_;
+  Input q_, v_;
+  int rows_ = 0;
+  States given_{}, states_{};
+  std::unique_ptr<double[]> in_body_;
+};
 
 // wrenches={name: stack}: inputs first, then checked, then gathered into one array (states, rows, count, 6).
 class WrenchArguments {

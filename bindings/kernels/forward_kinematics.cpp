@@ -108,16 +108,6 @@ struct WrenchesToBodyKernel {
   static constexpr Kernel<WrenchesToBodyCall> kernel{ForwardKinematicsKernel<Ring>::workspace, run};
 };
 
-// Few rings serve all lengths, padded up.
-template <template <class> class K>
-static auto padded_kernel(int coefficients) {
-  if (coefficients <= 2) return K<SingleRing<0>>::kernel;
-  if (coefficients <= 4) return K<SingleRing<2>>::kernel;
-  if (coefficients <= 8) return K<SingleRing<6>>::kernel;
-  if (coefficients <= 16) return K<SingleRing<14>>::kernel;
-  return K<SingleRing<30>>::kernel;
-}
-
 Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients) { return padded_kernel<ForwardKinematicsKernel>(coefficients); }
 Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients) { return padded_kernel<WrenchesToBodyKernel>(coefficients); }
 

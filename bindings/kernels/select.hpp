@@ -16,6 +16,17 @@ Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients);
 Kernel<HybridDynamicsCall> hybrid_dynamics_kernel(bool batch);
 Kernel<InverseMassCall> inverse_mass_kernel();
 Kernel<ArticulatedInertiaCall> articulated_inertia_kernel();
+Kernel<PassiveCall> passive_inverse_dynamics_kernel();
+Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel();
+Kernel<EquationsCall> mass_matrix_kernel(int coefficients);
+Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients);
+Kernel<EquationsCall> gravity_force_kernel(int coefficients);
+Kernel<EquationsCall> jacobian_kernel(int coefficients);
+Kernel<EquationsCall> center_of_mass_kernel(int coefficients);
+Kernel<EquationsCall> momentum_kernel(int coefficients);
+Kernel<EquationsCall> momentum_matrix_kernel(int coefficients);
+Kernel<EquationsCall> kinetic_energy_kernel(int coefficients);
+Kernel<EquationsCall> potential_energy_kernel(int coefficients);
 
 // Which ring serves a single state of a given order was chosen by measurement: coefficients in lanes from order 1 on where
 // the registers hold four, in arrays otherwise. Orders in between are padded up: the coefficients beyond the wanted ones are
@@ -25,5 +36,15 @@ using SingleRing = std::conditional_t < r == 0 || native_width<4, ArrayRing<doub
 
 template <int r>
 using BatchRing = ArrayRing<Pack<native_width>, r>;
+
+// Few rings serve all lengths, padded up.
+template <template <class> class K>
+auto padded_kernel(int coefficients) {
+  if (coefficients <= 2) return K<SingleRing<0>>::kernel;
+  if (coefficients <= 4) return K<SingleRing<2>>::kernel;
+  if (coefficients <= 8) return K<SingleRing<6>>::kernel;
+  if (coefficients <= 16) return K<SingleRing<14>>::kernel;
+  return K<SingleRing<30>>::kernel;
+}
 
 JOUNCE_END

@@ -7,8 +7,17 @@ namespace jounce {
 #define JOUNCE_JOIN(a, b) JOUNCE_JOIN_(a, b)
 
 const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
-  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), inverse_dynamics_kernel, forward_kinematics_kernel,   wrenches_to_body_kernel,
-                               hybrid_dynamics_kernel,  inverse_mass_kernel(),   articulated_inertia_kernel()};
+  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA),
+                               inverse_dynamics_kernel,
+                               forward_kinematics_kernel,
+                               wrenches_to_body_kernel,
+                               hybrid_dynamics_kernel,
+                               inverse_mass_kernel(),
+                               articulated_inertia_kernel(),
+                               passive_inverse_dynamics_kernel(),
+                               inverse_mass_matrix_kernel(),
+                               {mass_matrix_kernel, coriolis_matrix_kernel, gravity_force_kernel, jacobian_kernel, center_of_mass_kernel,
+                                momentum_kernel, momentum_matrix_kernel, kinetic_energy_kernel, potential_energy_kernel}};
   return kernels;
 }
 }  // namespace jounce

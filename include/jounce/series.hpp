@@ -98,6 +98,14 @@ JOUNCE_INLINE Series<T, K> operator*(const Factor& a, const Series<T, K>& b)
   return y;
 }
 
+// Coefficients that store() writes, and the first of them.
+template <class S>
+constexpr int padded_length = S::length;
+template <class T, int K>
+JOUNCE_INLINE T leading(const Series<T, K>& a) {
+  return a.c[0];
+}
+
 template <class T, int K>
 JOUNCE_INLINE const Series<T, K>& as_factor(const Series<T, K>& a) {
   return a;
@@ -163,6 +171,13 @@ struct LaneSeries {
   JOUNCE_INLINE LaneSeries& operator+=(const LaneSeries& y) { return *this = *this + y; }
   JOUNCE_INLINE LaneSeries& operator-=(const LaneSeries& y) { return *this = *this - y; }
 };
+
+template <int K, int W>
+constexpr int padded_length<LaneSeries<K, W>> = LaneSeries<K, W>::blocks * W;
+template <int K, int W>
+JOUNCE_INLINE double leading(const LaneSeries<K, W>& a) {
+  return a.b[0][0];
+}
 
 // t^J x: the lanes move up by J.
 template <int J, int K, int W>

@@ -17,12 +17,14 @@ enum class Joint : std::int32_t {
   free        // moves in any way: q position and quaternion, v the twist [linear; angular] in body axes
 };
 
+constexpr int freedom(Joint j) { return j == Joint::free ? 6 : j == Joint::spherical ? 3 : 1; }
 constexpr bool turns(Joint j) { return j == Joint::revolute || j == Joint::helical; }
 
 struct Body {
   Joint joint;
   std::int32_t parent;  // -1: the world
   std::int32_t q, v;    // where its coordinates begin
+  std::int32_t end;     // the column of v after the last one of all that it carries
   std::int32_t massless;
   double R[9], p[3];  // the joint frame in the parent
   double slide;       // metres along z for each unit of q; 0 for a revolute joint
@@ -50,7 +52,8 @@ struct Tree {
   const double *armature, *damping, *stiffness;  // (nv)
   const double* rest;                            // (nv): where the springs of one-coordinate joints are at rest
   std::int32_t size, free_joint_count, quaternion_count, nq, nv;
-  std::int32_t passive;  // whether any of the three is not zero
+  std::int32_t passive;      // whether any of the three is not zero
+  std::int32_t depth_first;  // whether the columns of all that a body carries follow its own
   double gravity[3];
 };
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from math import comb
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,21 +15,32 @@ from ._core import CoreModel
 from .compile import BodyRecord, compiled
 from .joints import Fixed, Free, Joint, Limits, Spherical
 
+if TYPE_CHECKING:
+    from .closed_form import ClosedForm
+
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Kinematics:
-    """Poses and twists of all bodies, in the order of ``robot.body_names``.
+    """Poses and twists of bodies and frames; ``kin["tool0"]`` is the pose of one of them.
 
     Attributes:
-        pose: (..., nbodies, 4, 4) pose of each body in the world.
-        twist: (..., K, nbodies, 6) twist [linear; angular] of each body relative to the world and its K - 1
-            component-wise derivatives, in the frame asked for; K = 0 where no velocity was given.
+        names: whose they are; ``robot.body_names`` unless others were asked for.
+        pose: (..., nframes, 4, 4) pose of each in the world.
+        twist: (..., K, nframes, 6) twist [linear; angular] of each relative to the world and its K - 1 component-wise
+            derivatives, in the frame asked for; K = 0 where no velocity was given.
     """
 
+    names: tuple[str, ...]
     pose: Array
     twist: Array
+
+    def __getitem__(self, name: str) -> Array:
+        """The pose (..., 4, 4) of one of them."""
+        if name not in self.names:
+            raise ValueError(f"no pose was computed for {name!r}: {near(str(name), self.names)}")
+        return self.pose[..., self.names.index(name), :, :]
 
 
 class Model(CoreModel):
@@ -95,8 +107,12 @@ class Model(CoreModel):
     def __str__(self) -> str:
         return _drawn(self)
 
-    def frame_index(self, name: str) -> int:
+    def frame_index(self, name: str | int) -> int:
         """Where the body or fixed frame of that name is in ``frame_names`` (bodies come first)."""
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+            if not 0 <= name < len(self.frame_names):
+                raise ValueError(f"frame {name} does not exist: there are {len(self.frame_names)}, counted from 0")
+            return int(name)
         try:
             return self._frame_index[name]
         except (KeyError, TypeError):
@@ -233,18 +249,90 @@ class Model(CoreModel):
                 )
         return self._hybrid_dynamics(q, v, acc, tau, mask.tolist(), wrenches, wrench_frame, frame)
 
+    def bias_force(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
+        """The generalized forces of a motion without acceleration: inverse dynamics is ``M dv/dt + bias_force``.
+
+        C v and gravity, and what damping and springs take.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv).
+            frame: axes of the twist and wrench rows of `Free` joints.
+
+        Returns:
+            (..., nv).
+        """
+        return self.inverse_dynamics(q, v, np.zeros(self.nv), frame=frame)
+
+    def torque_coefficients(
+        self, q: ArrayLike, v: ArrayLike, order: int | None = None, *, frame: str = "body"
+    ) -> Array:
+        """The matrices P_k of paper C, (38): how the n-th time derivative of the force depends on that of the velocity.
+
+        tau^(n) = sum over k of P_k v^(k) + g^(n), with P_k = binom(n, k - 1) M^(n - k + 1) + binom(n, k) C^(n - k) for
+        v^(k), which is q^(k + 1) of the paper. Damping adds to P_n, springs are left out.
+
+        Args:
+            q: (..., nq).
+            v: stack (..., K, nv), K >= n + 1.
+            order: n; K - 1 when left out.
+            frame: axes of the twist and wrench rows of `Free` joints.
+
+        Returns:
+            (..., n + 2, nv, nv): the coefficients of v, dv/dt, ..., and of its derivative n + 1, which is M.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> rng = np.random.default_rng(0)
+        >>> q, v = robot.random_configuration(rng), rng.normal(size=(4, robot.nv))  # v to its third derivative
+        >>> P, g = robot.torque_coefficients(q, v[:3]), robot.gravity_force_derivatives(q, v[:2])
+        >>> bool(np.allclose(np.einsum("kij,kj", P, v) + g[2], robot.inverse_dynamics(q, v)[2]))
+        True
+        """
+        stack = np.asarray(v, dtype=np.float64)
+        rows = stack.shape[-2] if stack.ndim > 1 else 0
+        n = rows - 1 if order is None else order
+        if not 0 <= n < max(rows, 1):
+            raise ValueError(f"order is {n}, expected 0 to {rows - 1}: v has {rows} rows")
+        C = self.coriolis_matrix_derivatives(q, stack[..., : n + 1, :], frame=frame)
+        M = self.mass_matrix_derivatives(q, stack[..., : n + 1, :], frame=frame)
+        P = np.zeros((*M.shape[:-3], n + 2, self.nv, self.nv))
+        for k in range(n + 2):
+            if k > 0:
+                P[..., k, :, :] += comb(n, k - 1) * M[..., n - k + 1, :, :]
+            if k <= n:
+                P[..., k, :, :] += comb(n, k) * C[..., n - k, :, :]
+        return P
+
+    def closed_form(self, q: ArrayLike, v: ArrayLike) -> ClosedForm:
+        """The equations of motion as the papers write them, for reading and for symbolic work; see `ClosedForm`."""
+        from .closed_form import ClosedForm
+
+        return ClosedForm(self, q, v)
+
     # Kinematics
 
-    def forward_kinematics(self, q: ArrayLike, v: ArrayLike | None = None, *, frame: str = "body") -> Kinematics:
-        """Poses of all bodies and, from a velocity stack, their twists with all derivatives (paper A, Algorithm 1).
+    def forward_kinematics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        frames: Sequence[str | int] | None = None,
+        frame: str = "body",
+        velocity_frame: str | None = None,
+    ) -> Kinematics:
+        """Poses of bodies and, from a velocity stack, their twists with all derivatives (paper A, Algorithm 1).
 
         Args:
             q: (..., nq).
             v: stack (..., K, nv), K >= 1; left out, only poses are computed.
-            frame: axes of the returned twists, and of the twist rows of `Free` joints in v.
+            frames: names of the bodies and fixed frames that are wanted; all bodies when left out, and all there are
+                for ``robot.frame_names``.
+            frame: axes of the returned twists.
+            velocity_frame: axes of the twist rows of `Free` joints in v; those of `frame` when left out.
 
         Returns:
-            `Kinematics`, with pose (..., nbodies, 4, 4) and twist (..., K, nbodies, 6).
+            `Kinematics`, with pose (..., nframes, 4, 4) and twist (..., K, nframes, 6).
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
@@ -252,22 +340,58 @@ class Model(CoreModel):
         >>> kin.pose.shape, kin.twist.shape
         ((7, 4, 4), (3, 7, 6))
         """
-        pose, twist = self._forward_kinematics(q, v, 0, len(self.body_names), 1, frame, frame)
-        return Kinematics(pose[..., 0, :, :, :], twist)
+        names = self.body_names if frames is None else tuple(self.frame_names[self.frame_index(f)] for f in frames)
+        pose, twist = self._frames(names, q, v, 1, frame, velocity_frame)
+        return Kinematics(names, pose[..., 0, :, :, :], twist)
 
-    def pose_derivatives(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
+    def pose(self, name: str | int, q: ArrayLike) -> Array:
+        """The pose (..., 4, 4) of a body or frame in the world, for q (..., nq).
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> robot.pose("base", robot.neutral())[:3, 3]
+        array([0., 0., 0.])
+        """
+        return self._forward_kinematics(q, None, self.frame_index(name), 1, 1, "body", "body")[0][..., 0, 0, :, :]
+
+    def twist(
+        self, name: str | int, q: ArrayLike, v: ArrayLike, *, frame: str = "body", velocity_frame: str | None = None
+    ) -> Array:
+        """The twist (..., K, 6) of a body or frame and its component-wise derivatives, for a stack v (..., K, nv).
+
+        `frame` and `velocity_frame` are those of `forward_kinematics`.
+        """
+        index = self.frame_index(name)
+        return self._forward_kinematics(q, v, index, 1, 0, frame, velocity_frame or frame)[1][..., 0, :]
+
+    def _frames(
+        self, names: Sequence[str], q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, velocity_frame: str | None
+    ) -> tuple[Array, Array]:
+        """Poses and twists of the named frames: one run of the kernel over the range that holds them."""
+        indices = [self._frame_index[name] for name in names]
+        first, last = min(indices, default=0), max(indices, default=-1)
+        pose, twist = self._forward_kinematics(q, v, first, last + 1 - first, rows, frame, velocity_frame or frame)
+        if indices != list(range(first, last + 1)):
+            chosen = [i - first for i in indices]
+            pose, twist = pose[..., chosen, :, :], twist[..., chosen, :]
+        return pose, twist
+
+    def pose_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str | int] | None = None, frame: str = "body"
+    ) -> Array:
         """Time derivatives of the pose matrices themselves (paper A, Remark 1).
 
         Args:
             q: (..., nq).
             v: stack (..., K, nv), K >= 1.
+            frames: as in `forward_kinematics`.
             frame: axes of the twist rows of `Free` joints in v.
 
         Returns:
-            (..., K + 1, nbodies, 4, 4): the poses, their first derivatives, and on.
+            (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and on.
         """
-        pose, _ = self._forward_kinematics(q, v, 0, len(self.body_names), -1, "body", frame)
-        return pose
+        names = self.body_names if frames is None else [self.frame_names[self.frame_index(f)] for f in frames]
+        return self._frames(names, q, v, -1, "body", frame)[0]
 
 
 def _range(limits: Limits, reach: float) -> tuple[float, float]:

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <initializer_list>
+
+#include "bind.hpp"
+#include "docs_equations.hpp"
+#include "parallel.hpp"
+#include "states.hpp"
+
+namespace jounce {
+namespace {
+
+using Velocity = MovingStates::Velocity;
+
+// What a quantity is: its shape in one state, whether it needs a velocity and so has as many rows as that, or one more.
+struct Quantity {
+  EquationsKernels::Select EquationsKernels::* kernel;
+  Shape (*shape)(const Tree&);
+  bool moving;
+};
+
+const Quantity mass_matrix{&EquationsKernels::mass_matrix, [](const Tree& t) { return Shape{t.nv, t.nv}; }, false};
+const Quantity coriolis_matrix{&EquationsKernels::coriolis_matrix, mass_matrix.shape, true};
+const Quantity gravity_force{&EquationsKernels::gravity_force, [](const Tree& t) { return Shape{t.nv}; }, false};
+const Quantity jacobian{&EquationsKernels::jacobian, [](const Tree& t) { return Shape{6, t.nv}; }, false};
+const Quantity center_of_mass{&EquationsKernels::center_of_mass, [](const Tree&) { return Shape{3}; }, false};
+const Quantity momentum{&EquationsKernels::momentum, [](const Tree&) { return Shape{6}; }, true};
+const Quantity momentum_matrix{&EquationsKernels::momentum_matrix, jacobian.shape, false};
+const Quantity kinetic_energy{&EquationsKernels::kinetic_energy, [](const Tree&) { return Shape{}; }, true};
+const Quantity potential_energy{&EquationsKernels::potential_energy, kinetic_energy.shape, false};
+
+nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, nb::handle velocity_frame,
+                    nb::handle out_, const Frame* frame = nullptr, Axes axes = Axes::body) {
+  const Tree& tree = model.tree();
+  const Axes velocity_axes = axes_named(velocity_frame, "frame");
+  MovingStates moving(model, q, v, kind, velocity_axes);
+  moving.expect(highest_order + (quantity.moving ? 1 : 0));
+  std::vector<const Input*> inputs;
+  moving.add_to(inputs);
+  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  moving.broadcast(batch);
+  const int rows = moving.rows() + (quantity.moving ? 0 : 1);
+  Shape shape = batch;
+  if (kind == Velocity::stack) shape.push_back(rows);
+  const Shape item = quantity.shape(tree);
+  shape.insert(shape.end(), item.begin(), item.end());
+  Output out(out_, shape);
+  out.expect_apart(inputs);
+
+  const EquationsCall call{&tree, moving.states(), velocity_axes, rows, rows * product(item), out.data(), frame, axes};
+  const auto kernel = (kernels().equations.*quantity.kernel)(moving.rows() + 1);
+  for_each_part(product(batch), 2 * cost(tree, rows), kernel.workspace(tree, rows, 0),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  moving.to_body_axes(begin, end);
+                  kernel.run(call, begin, end, workspace);
+                });
+  nb::object result = std::move(out).object();
+  if (!shape.empty() || !out_.is_none()) return result;
+  return nb::steal(PyArray_Return(reinterpret_cast<PyArrayObject*>(result.release().ptr())));  // a number, not an array of one
+}
+
+// q alone; q and v; q and a stack of v.
+template <const Quantity& quantity>
+nb::object at_rest(const CoreModel& model, nb::handle q, nb::handle frame, nb::handle out) {
+  return evaluate(quantity, model, q, nb::handle(), Velocity::none, frame, out);
+}
+template <const Quantity& quantity>
+nb::object in_world(const CoreModel& model, nb::handle q, nb::handle out) {
+  return evaluate(quantity, model, q, nb::handle(), Velocity::none, nb::str("body"), out);
+}
+template <const Quantity& quantity>
+nb::object in_motion(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle out) {
+  return evaluate(quantity, model, q, v, Velocity::row, frame, out);
+}
+template <const Quantity& quantity>
+nb::object derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle out) {
+  return evaluate(quantity, model, q, v, Velocity::stack, frame, out);
+}
+
+nb::object jacobian_of(const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, Velocity kind, nb::handle frame,
+                       nb::handle velocity_frame, nb::handle out) {
+  const Axes axes = axes_named(frame, "frame");
+  if (!velocity_frame.is_none()) axes_named(velocity_frame, "velocity_frame");
+  return evaluate(jacobian, model, q, v, kind, velocity_frame.is_none() ? frame : velocity_frame, out, &frame_named(model, name), axes);
+}
+
+nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle v_ref_, nb::handle a_ref_,
+                                    nb::handle frame, nb::handle out_) {
+  const Tree& tree = model.tree();
+  const Axes axes = axes_named(frame, "frame");
+  MovingStates moving(model, q, v, Velocity::row, axes);
+  Input v_ref(v_ref_, "v_ref", 1), a_ref(a_ref_, "a_ref", 1);
+  moving.expect(1);
+  expect_velocity(tree, v_ref);
+  expect_velocity(tree, a_ref);
+  std::vector<const Input*> inputs;
+  moving.add_to(inputs);
+  inputs.insert(inputs.end(), {&v_ref, &a_ref});
+  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  moving.broadcast(batch);
+  Shape shape = batch;
+  shape.push_back(tree.nv);
+  Output out(out_, shape);
+  out.expect_apart(inputs);
+  const std::ptrdiff_t v_step = v_ref.broadcast(batch), a_step = a_ref.broadcast(batch);
+  const PassiveCall call{&tree, moving.states(), axes, v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
+  const auto& kernel = kernels().passive_inverse_dynamics;
+  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  moving.to_body_axes(begin, end);
+                  kernel.run(call, begin, end, workspace);
+                });
+  return std::move(out).object();
+}
+
+nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle frame, nb::handle out_) {
+  const Tree& tree = model.tree();
+  const Axes axes = axes_named(frame, "frame");
+  MovingStates moving(model, q, nb::handle(), Velocity::none, axes);
+  moving.expect(0);
+  std::vector<const Input*> inputs;
+  moving.add_to(inputs);
+  const Shape batch = broadcast_shape(inputs.data(), 1);
+  moving.broadcast(batch);
+  Shape shape = batch;
+  shape.insert(shape.end(), {tree.nv, tree.nv});
+  Output out(out_, shape);
+  out.expect_apart(inputs);
+  const std::ptrdiff_t count = product(batch);
+  std::vector<std::int32_t> singular(count, -1);
+  const InverseMassMatrixCall call{&tree, moving.states(), axes, out.data(), singular.data()};
+  const auto& kernel = kernels().inverse_mass_matrix;
+  for_each_part(count, 4 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  expect_regular(model, singular, batch, "the inverse of the mass matrix");
+  return std::move(out).object();
+}
+
+}  // namespace
+
+void bind_equations(nb::class_<CoreModel>& c) {
+  const auto frame = nb::arg("frame").none() = "body";
+  const auto out = nb::arg("out") = nb::none();
+  const auto rest = [&](const char* name, auto function, const char* signature, const char* doc) {
+    c.def(name, function, any("q"), nb::kw_only(), frame, out, nb::sig(signature), doc);
+  };
+  const auto move = [&](const char* name, auto function, const char* signature, const char* doc) {
+    c.def(name, function, any("q"), any("v"), nb::kw_only(), frame, out, nb::sig(signature), doc);
+  };
+  rest("mass_matrix", &at_rest<mass_matrix>, mass_matrix_signature, mass_matrix_doc);
+  move("mass_matrix_derivatives", &derivatives<mass_matrix>, mass_matrix_derivatives_signature, mass_matrix_derivatives_doc);
+  rest("inverse_mass_matrix", &inverse_mass_matrix, inverse_mass_matrix_signature, inverse_mass_matrix_doc);
+  move("coriolis_matrix", &in_motion<coriolis_matrix>, coriolis_matrix_signature, coriolis_matrix_doc);
+  move("coriolis_matrix_derivatives", &derivatives<coriolis_matrix>, coriolis_matrix_derivatives_signature,
+       coriolis_matrix_derivatives_doc);
+  rest("gravity_force", &at_rest<gravity_force>, gravity_force_signature, gravity_force_doc);
+  move("gravity_force_derivatives", &derivatives<gravity_force>, gravity_force_derivatives_signature, gravity_force_derivatives_doc);
+  rest("centroidal_momentum_matrix", &at_rest<momentum_matrix>, momentum_matrix_signature, momentum_matrix_doc);
+  move("centroidal_momentum_matrix_derivatives", &derivatives<momentum_matrix>, momentum_matrix_derivatives_signature,
+       momentum_matrix_derivatives_doc);
+  move("centroidal_momentum", &in_motion<momentum>, momentum_signature, momentum_doc);
+  move("centroidal_momentum_derivatives", &derivatives<momentum>, momentum_derivatives_signature, momentum_derivatives_doc);
+  c.def("center_of_mass", &in_world<center_of_mass>, any("q"), nb::kw_only(), out, nb::sig(center_of_mass_signature), center_of_mass_doc);
+  move("center_of_mass_derivatives", &derivatives<center_of_mass>, center_of_mass_derivatives_signature, center_of_mass_derivatives_doc);
+  move("kinetic_energy", &in_motion<kinetic_energy>, kinetic_energy_signature, kinetic_energy_doc);
+  move("kinetic_energy_derivatives", &derivatives<kinetic_energy>, kinetic_energy_derivatives_signature, kinetic_energy_derivatives_doc);
+  c.def("potential_energy", &in_world<potential_energy>, any("q"), nb::kw_only(), out, nb::sig(potential_energy_signature),
+        potential_energy_doc);
+  move("potential_energy_derivatives", &derivatives<potential_energy>, potential_energy_derivatives_signature,
+       potential_energy_derivatives_doc);
+
+  c.def(
+      "jacobian",
+      [](const CoreModel& model, nb::handle name, nb::handle q, nb::handle frame, nb::handle velocity_frame, nb::handle out) {
+        return jacobian_of(model, name, q, nb::handle(), Velocity::none, frame, velocity_frame, out);
+      },
+      any("name"), any("q"), nb::kw_only(), frame, nb::arg("velocity_frame") = nb::none(), out, nb::sig(jacobian_signature), jacobian_doc);
+  c.def(
+      "jacobian_derivatives",
+      [](const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, nb::handle frame, nb::handle velocity_frame, nb::handle out) {
+        return jacobian_of(model, name, q, v, Velocity::stack, frame, velocity_frame, out);
+      },
+      any("name"), any("q"), any("v"), nb::kw_only(), frame, nb::arg("velocity_frame") = nb::none(), out,
+      nb::sig(jacobian_derivatives_signature), jacobian_derivatives_doc);
+  c.def("inverse_dynamics_passive", &passive_inverse_dynamics, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(), frame, out,
+        nb::sig(inverse_dynamics_passive_signature), inverse_dynamics_passive_doc);
+}
+
+}  // namespace jounce

@@ -1,0 +1,69 @@
+#include "equations.hpp"
+#include "jounce/centroidal.hpp"
+#include "jounce/energy.hpp"
+#include "jounce/jacobian.hpp"
+
+JOUNCE_BEGIN
+
+template <class R>
+struct JacobianTask {
+  using Ring = R;
+  template <class Arena>
+  JacobianTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
+  void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    jacobian(*call.tree, world, *call.frame, call.axes, call.rows, out);
+  }
+};
+
+// One method of Centroidal.
+template <class R, void (Centroidal<R>::*method)(int, double*) const>
+struct CentroidalTask {
+  using Ring = R;
+  template <class Arena>
+  CentroidalTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
+  void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.weigh_subtrees();
+    (Centroidal<Ring>(*call.tree, world).*method)(call.rows, out);
+  }
+};
+template <class R>
+using CenterOfMassTask = CentroidalTask<R, &Centroidal<R>::center_of_mass>;
+template <class R>
+using MomentumTask = CentroidalTask<R, &Centroidal<R>::momentum>;
+template <class R>
+using MomentumMatrixTask = CentroidalTask<R, &Centroidal<R>::momentum_matrix>;
+
+template <class R>
+struct KineticEnergyTask {
+  using Ring = R;
+  const Motion<Ring>& motion;
+  Screw<typename Ring::Acceleration>* twist;
+  template <class Arena>
+  KineticEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int, Arena& arena)
+      : motion(motion), twist(arena.template take<Screw<typename Ring::Acceleration>>(tree.size)) {}
+  void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.weigh();
+    kinetic_energy(*call.tree, motion, world, call.rows, twist, out);
+  }
+};
+
+template <class R>
+struct PotentialEnergyTask {
+  using Ring = R;
+  PotentialEnergy<Ring> energy;
+  template <class Arena>
+  PotentialEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int, Arena&) : energy(tree, motion) {}
+  void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.weigh_subtrees();
+    energy.run(world, call.rows, out);
+  }
+};
+
+Kernel<EquationsCall> jacobian_kernel(int coefficients) { return equations_kernel<JacobianTask>(coefficients); }
+Kernel<EquationsCall> center_of_mass_kernel(int coefficients) { return equations_kernel<CenterOfMassTask>(coefficients); }
+Kernel<EquationsCall> momentum_matrix_kernel(int coefficients) { return equations_kernel<MomentumMatrixTask>(coefficients); }
+Kernel<EquationsCall> momentum_kernel(int coefficients) { return moving_equations_kernel<MomentumTask>(coefficients); }
+Kernel<EquationsCall> kinetic_energy_kernel(int coefficients) { return moving_equations_kernel<KineticEnergyTask>(coefficients); }
+Kernel<EquationsCall> potential_energy_kernel(int coefficients) { return equations_kernel<PotentialEnergyTask>(coefficients); }
+
+JOUNCE_END
