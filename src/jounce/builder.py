@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ._checks import array_of, frozen, near, pose, text
 from .compile import BodyRecord, massless_bodies
+from .coupled import make_model
 from .inertia import Inertia
 from .joints import Joint
 from .model import Model
@@ -82,7 +83,7 @@ class Builder:
         """
         if not allow_massless:
             _check_movable(self._bodies)
-        return Model(tuple(self._bodies), self._gravity)
+        return make_model(self._bodies, self._gravity)
 
 
 def _check_movable(bodies: Sequence[BodyRecord]) -> None:

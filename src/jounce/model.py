@@ -61,19 +61,23 @@ class Model(CoreModel):
     frame_names: tuple[str, ...]
     _frame_index: dict[str, int]
     _coordinates: dict[str, tuple[slice, slice]]
+    _followers: dict[str, str]
 
     def __init__(self, bodies: tuple[BodyRecord, ...], gravity: Array) -> None:
         super().__init__(compiled(bodies, gravity))
         moving = [b for b in bodies if not isinstance(b.joint, Fixed)]
         names = [b.name for b in moving] + [b.name for b in bodies if isinstance(b.joint, Fixed)]
         coordinates: dict[str, tuple[slice, slice]] = {}
+        followers: dict[str, str] = {}
         q = v = 0
         for b in moving:
-            where = slice(q, q := q + b.joint.nq), slice(v, v := v + b.joint.nv)
             joint_name = b.joint.name or b.name
-            if joint_name in coordinates:
+            if joint_name in followers or joint_name in coordinates:
                 raise ValueError(f"two joints are named {joint_name!r}")
-            coordinates[joint_name] = where
+            if b.joint.follows:
+                followers[joint_name] = b.joint.follows.joint
+            else:
+                coordinates[joint_name] = slice(q, q := q + b.joint.nq), slice(v, v := v + b.joint.nv)
         values: dict[str, object] = {
             "bodies": bodies,
             "gravity": frozen(gravity),
@@ -82,6 +86,7 @@ class Model(CoreModel):
             "frame_names": tuple(names),
             "_frame_index": {name: i for i, name in enumerate(names)},
             "_coordinates": coordinates,
+            "_followers": followers,
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -93,7 +98,7 @@ class Model(CoreModel):
         raise AttributeError(f"a model cannot be changed: {key}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Model, (self.bodies, self.gravity)
+        return type(self), (self.bodies, self.gravity)
 
     def __copy__(self) -> Model:
         return self
@@ -109,7 +114,7 @@ class Model(CoreModel):
 
     def frame_index(self, name: str | int) -> int:
         """Where the body or fixed frame of that name is in ``frame_names`` (bodies come first)."""
-        if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+        if not isinstance(name, str) and isinstance(name, (int, np.integer)):
             if not 0 <= name < len(self.frame_names):
                 raise ValueError(f"frame {name} does not exist: there are {len(self.frame_names)}, counted from 0")
             return int(name)
@@ -160,6 +165,8 @@ class Model(CoreModel):
         try:
             return self._coordinates[joint]
         except (KeyError, TypeError):
+            if joint in self._followers:
+                raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate") from None
             raise ValueError(f"no joint is named {joint!r}: {near(str(joint), self.joint_names)}") from None
 
     def _body_moved_by(self, index: int) -> str:
@@ -200,7 +207,8 @@ class Model(CoreModel):
         return q
 
     def _moving(self) -> list[tuple[BodyRecord, tuple[slice, slice]]]:
-        moving = [b for b in self.bodies if not isinstance(b.joint, Fixed)]
+        """The bodies whose joint has coordinates, and where in q and v those are."""
+        moving = [b for b in self.bodies if not isinstance(b.joint, Fixed) and not b.joint.follows]
         return list(zip(moving, self._coordinates.values(), strict=True))
 
     # Dynamics
@@ -419,4 +427,7 @@ def _drawn(model: Model) -> str:
 
 
 def _joint_text(joint: Joint) -> str:
-    return repr(joint) if joint.name is None else f"{joint!r} {joint.name!r}"
+    text = repr(joint) if joint.name is None else f"{joint!r} {joint.name!r}"
+    if joint.follows is None:
+        return text
+    return f"{text}, {joint.follows.ratio:g} × {joint.follows.joint!r} + {joint.follows.offset:g}"
