@@ -30,7 +30,6 @@ struct EquationsKernel {
     Space<Arena> space(*call.tree, call.rows, arena);
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(*call.tree, call.states, i, 1, call.states.rows);
-      space.world.place(call.velocity_axes);
       space.task(call, space.world, call.out + i * call.size);
     }
   }

@@ -11,6 +11,7 @@ struct JacobianTask {
   template <class Arena>
   JacobianTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.place_path(call.frame->body, call.velocity_axes);
     jacobian(*call.tree, world, *call.frame, call.axes, call.rows, out);
   }
 };
@@ -22,6 +23,7 @@ struct CentroidalTask {
   template <class Arena>
   CentroidalTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.place(call.velocity_axes);
     world.weigh_subtrees();
     (Centroidal<Ring>(*call.tree, world).*method)(call.rows, out);
   }
@@ -42,6 +44,7 @@ struct KineticEnergyTask {
   KineticEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int, Arena& arena)
       : motion(motion), twist(arena.template take<Screw<typename Ring::Acceleration>>(tree.size)) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.place(call.velocity_axes);
     world.weigh();
     kinetic_energy(*call.tree, motion, world, call.rows, twist, out);
   }
@@ -54,6 +57,7 @@ struct PotentialEnergyTask {
   template <class Arena>
   PotentialEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int, Arena&) : energy(tree, motion) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.place(call.velocity_axes);
     world.weigh_subtrees();
     energy.run(world, call.rows, out);
   }

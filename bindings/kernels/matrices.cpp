@@ -15,6 +15,7 @@ struct MassMatrixTask {
   MassMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
       : matrix(tree, world, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.place(call.velocity_axes);
     world.weigh_subtrees();
     matrix.run(call.velocity_axes, out);
   }
@@ -28,6 +29,7 @@ struct CoriolisMatrixTask {
   CoriolisMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
       : matrix(tree, world, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.place(call.velocity_axes);
     world.weigh();
     matrix.run(call.velocity_axes, out);
   }
@@ -39,6 +41,7 @@ struct GravityForceTask {
   template <class Arena>
   GravityForceTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
+    world.place(call.velocity_axes);
     world.weigh_subtrees();
     gravity_force(*call.tree, world, call.rows, out);
   }

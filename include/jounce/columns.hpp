@@ -11,48 +11,54 @@
 
 JOUNCE_BEGIN
 
+// `n` numbers (6, or 12 for two 6-vectors) for each of nv columns, with `rows` coefficients.
+template <int n>
 class Columns {
  public:
-  // `components` numbers (6, or 12 for two 6-vectors) for each of nv columns, with `rows` coefficients.
   template <class Arena>
-  Columns(const Tree& tree, int rows, int components, Arena& arena)
-      : components_(components),
-        rows_(rows),
-        stride_(round_up(tree.nv, native_width)),
-        data_(arena.template take<double>(std::size_t(rows) * components * stride_)) {}
+  Columns(const Tree& tree, int rows, Arena& arena)
+      : rows_(rows), stride_(round_up(tree.nv, native_width)), data_(arena.template take<double>(std::size_t(rows) * n * stride_)) {}
 
   // Columns beyond the last are read together with it.
-  void clear() { std::memset(data_, 0, sizeof(double) * rows_ * components_ * stride_); }
+  void clear() { std::memset(data_, 0, sizeof(double) * rows_ * n * stride_); }
 
   template <class S>
   JOUNCE_INLINE void set(int column, const Screw<S>& a, int first_component = 0) {
-    const S* parts[6] = {&a.v.x, &a.v.y, &a.v.z, &a.w.x, &a.w.y, &a.w.z};
-    for (int i = 0; i < 6; ++i) {
-      double c[padded_length<S>];
-      parts[i]->store(c);
-      for (int k = 0; k < rows_; ++k) data_[(std::size_t(k) * components_ + first_component + i) * stride_ + column] = c[k];
-    }
+    double* at = data_ + first_component * stride_ + column;
+    put(a.v.x, at), put(a.v.y, at + stride_), put(a.v.z, at + 2 * stride_);
+    put(a.w.x, at + 3 * stride_), put(a.w.y, at + 4 * stride_), put(a.w.z, at + 5 * stride_);
   }
 
-  const double* coefficient(int k) const { return data_ + std::size_t(k) * components_ * stride_; }
-  int components() const { return components_; }
+  const double* coefficient(int k) const { return data_ + std::size_t(k) * n * stride_; }
   int stride() const { return stride_; }
 
  private:
-  int components_, rows_, stride_;
+  template <class S>
+  JOUNCE_INLINE void put(const S& x, double* at) const {
+    if constexpr (S::length == 1) {
+      *at = leading(x);
+    } else {
+      double c[padded_length<S>];
+      x.store(c);
+      for (int k = 0; k < rows_; ++k) at[std::size_t(k) * n * stride_] = c[k];
+    }
+  }
+
+  int rows_, stride_;
   double* data_;
 };
 
 // row[d] = coefficient k of a_c . b_d, for columns d from `begin` to `end`; a little more is written on both sides. Of the
 // components of `a`, the first that `b` has count.
-JOUNCE_INLINE void pairings(const Columns& a, const Columns& b, int k, int c, int begin, int end, double* row) {
+template <int m, int n>
+JOUNCE_INLINE void pairings(const Columns<m>& a, const Columns<n>& b, int k, int c, int begin, int end, double* row) {
   using P = Pack<native_width>;
-  const int stride = b.stride(), n = b.components();
+  const int stride = b.stride();
   for (int d = begin / native_width * native_width; d < end; d += native_width) {
     P sum(0.0);
     for (int j = 0; j <= k; ++j) {
       const double *x = a.coefficient(j) + c, *y = b.coefficient(k - j) + d;
-      for (int i = 0; i < n; ++i) sum += P(x[i * stride]) * P::load(y + i * stride);
+      unroll<n>([&](auto i) JOUNCE_LAMBDA_INLINE { sum += P(x[i * stride]) * P::load(y + i * stride); });
     }
     sum.store(row + d);
   }

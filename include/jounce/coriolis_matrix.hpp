@@ -73,9 +73,9 @@ class CoriolisMatrix {
       : tree_(tree),
         world_(world),
         rows_(rows),
-        above_(tree, rows, 12, arena),
-        right_(tree, rows, 6, arena),
-        below_(tree, rows, 12, arena),
+        above_(tree, rows, arena),
+        below_(tree, rows, arena),
+        right_(tree, rows, arena),
         descent_(tree, arena),
         upper_(arena.template take<double>(above_.stride())),
         lower_(arena.template take<double>(above_.stride())),
@@ -142,7 +142,8 @@ class CoriolisMatrix {
   const Tree& tree_;
   const WorldFrame<Ring>& world_;
   int rows_;
-  Columns above_, right_, below_;  // (J, J'), I J' + B J and (B^T J, I J)
+  Columns<12> above_, below_;  // (J, J') and (B^T J, I J)
+  Columns<6> right_;           // I J' + B J
   Descent descent_;
   double *upper_, *lower_;
   Screw<A>* twist_;

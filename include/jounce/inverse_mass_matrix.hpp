@@ -7,11 +7,13 @@
 //                      I_parent += I - U D^-1 U^T,
 //   and back           x_d -= D^-1 U^T A_parent,d,   A_d = A_parent,d + S x_d     for the columns from its own on,
 //
-// where x_d is the joint's rows of M^-1; the rest follows from symmetry. P and A have their columns side by side.
+// where x_d is the joint's rows of M^-1; the rest follows from symmetry. x, P and A have their columns side by side, a register
+// of them at a time.
 #pragma once
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "jounce/armature.hpp"
 #include "jounce/columns.hpp"
@@ -28,6 +30,7 @@ class InverseMassMatrix {
         world_(world),
         stride_(round_up(tree.nv, native_width)),
         joint_(arena.template take<Joint6>(tree.size)),
+        x_(arena.template take<double>(tree.nv * std::size_t(stride_))),
         P_(arena.template take<double>(6 * stride_)),
         A_(arena.template take<double>(std::size_t(tree.size) * 6 * stride_)),
         armature_(arena.template take<double>(tree.free_joint_count > 0 ? std::size_t(tree.nv) * tree.nv : 0)),
@@ -36,7 +39,8 @@ class InverseMassMatrix {
   // Into out (nv, nv); after WorldFrame::weigh. Returns the body whose inertia has no inverse, or -1.
   int run(Axes axes, double* out) {
     const int nv = tree_.nv;
-    std::memset(out, 0, sizeof(double) * nv * nv);
+    std::memset(x_, 0, sizeof(double) * nv * stride_);
+    std::memset(P_, 0, sizeof(double) * 6 * stride_);
     const bool turned = tree_.passive && axes != Axes::body && tree_.free_joint_count > 0;
     if (turned) {
       std::memset(armature_, 0, sizeof(double) * nv * nv);
@@ -60,17 +64,18 @@ class InverseMassMatrix {
         else
           D[c][c] += tree_.armature[b.v + c];
       if (!j.invert(D)) return i;
-      gather(i, b, j, out);
+      gather(i, b, j);
       if (b.parent >= 0) joint_[b.parent].add_articulated(j);
     }
-    for (int i = 0; i < tree_.size; ++i) spread(i, tree_.bodies[i], joint_[i], out);
+    for (int i = 0; i < tree_.size; ++i) spread(i, tree_.bodies[i], joint_[i]);
     for (int c = 0; c < nv; ++c)
-      for (int d = c + 1; d < nv; ++d) out[d * nv + c] = out[c * nv + d];
+      for (int d = c; d < nv; ++d) out[c * nv + d] = out[d * nv + c] = x_[c * stride_ + d];
     return -1;
   }
 
  private:
-  static constexpr int W = native_width < 8 ? native_width : 8;
+  static constexpr int W = native_width;
+  using P = Pack<W>;
 
   struct Joint6 {
     alignas(64) double I[6][8];  // articulated inertia, rows padded
@@ -84,10 +89,13 @@ class InverseMassMatrix {
       const double h[3] = {leading(m.first.x), leading(m.first.y), leading(m.first.z)}, M = m.mass;
       const double xx = leading(m.xx), yy = leading(m.yy), zz = leading(m.zz);
       const double xy = leading(m.xy), xz = leading(m.xz), yz = leading(m.yz);
-      const double rows[6][8] = {{M, 0, 0, 0, h[2], -h[1]},           {0, M, 0, -h[2], 0, h[0]},
+      const double rows[6][6] = {{M, 0, 0, 0, h[2], -h[1]},           {0, M, 0, -h[2], 0, h[0]},
                                  {0, 0, M, h[1], -h[0], 0},           {0, -h[2], h[1], yy + zz, -xy, -xz},
                                  {h[2], 0, -h[0], -xy, xx + zz, -yz}, {-h[1], h[0], 0, -xz, -yz, xx + yy}};
-      std::memcpy(I, rows, sizeof I);
+      unroll<6>([&](auto r) JOUNCE_LAMBDA_INLINE {  // number by number: no wide load has to wait for these
+        unroll<6>([&](auto c) JOUNCE_LAMBDA_INLINE { I[r][c] = rows[r][c]; });
+        I[r][6] = I[r][7] = 0;
+      });
     }
 
     // U = I S and D = S^T U
@@ -153,69 +161,65 @@ class InverseMassMatrix {
     double least_[6];
   };
 
-  // f(lanes, d) for columns d from begin to end, a register at a time as long as there are enough.
   template <class F>
-  static JOUNCE_INLINE void each(int begin, int end, const F& f) {
-    int d = begin;
-    for (; d + native_width <= end; d += native_width) f(Pack<native_width>(0.0), d);
-    if constexpr (native_width > 2)
-      for (; d + 2 <= end; d += 2) f(Pack<2>(0.0), d);
-    for (; d < end; ++d) f(Pack<1>(0.0), d);
+  static JOUNCE_INLINE void with_freedom(int dof, const F& f) {
+    if (dof == 1)
+      f(std::integral_constant<int, 1>{});
+    else if (dof == 3)
+      f(std::integral_constant<int, 3>{});
+    else
+      f(std::integral_constant<int, 6>{});
   }
 
-  void gather(int i, const Body& b, const Joint6& j, double* out) {
-    const int nv = tree_.nv;
+  void gather(int i, const Body& b, const Joint6& j) {
     for (int c = 0; c < j.dof; ++c)
-      for (int d = 0; d < j.dof; ++d) out[(b.v + c) * nv + b.v + d] = j.inverse[c][d];
+      for (int d = 0; d < j.dof; ++d) x_[(b.v + c) * stride_ + b.v + d] = j.inverse[c][d];
     for (int d = 0; d < j.dof; ++d)
       for (int r = 0; r < 6; ++r) P_[r * stride_ + b.v + d] = j.G[d][r];
     descent_.for_each(i, [&](int begin, int end) {
       if (begin == b.v) begin += j.dof;
-      if (j.dof == 1)
-        each(begin, end, [&](auto lanes, int d) JOUNCE_LAMBDA_INLINE { this->gather_columns<1>(lanes, d, b, j, out); });
-      else if (j.dof == 3)
-        each(begin, end, [&](auto lanes, int d) JOUNCE_LAMBDA_INLINE { this->gather_columns<3>(lanes, d, b, j, out); });
-      else
-        each(begin, end, [&](auto lanes, int d) JOUNCE_LAMBDA_INLINE { this->gather_columns<6>(lanes, d, b, j, out); });
+      with_freedom(j.dof, [&](auto dof) JOUNCE_LAMBDA_INLINE {
+        for (int d = begin / native_width * native_width; d < end; d += native_width) gather_columns<dof>(d, begin, end, b, j);
+      });
     });
   }
 
-  template <int dof, class P>
-  JOUNCE_INLINE void gather_columns(P, int d, const Body& b, const Joint6& j, double* out) {
-    P p[6], x[dof];
+  // Of a register of columns, those from begin to end.
+  template <int dof>
+  JOUNCE_INLINE void gather_columns(int d, int begin, int end, const Body& b, const Joint6& j) {
+    P p[6], t[dof];
     for (int r = 0; r < 6; ++r) p[r] = P::load(P_ + r * stride_ + d);
     for (int c = 0; c < dof; ++c) {
-      P sum(0.0);
-      for (int r = 0; r < 6; ++r) sum -= P(j.S[c][r]) * p[r];
-      x[c] = sum;
+      t[c] = P(0.0);
+      for (int r = 0; r < 6; ++r) t[c] -= P(j.S[c][r]) * p[r];
+      if (d < begin || d + native_width > end) t[c] = only(t[c], begin - d, end - d);
     }
     for (int c = 0; c < dof; ++c) {
-      P sum(0.0);
-      for (int e = 0; e < dof; ++e) sum += P(j.inverse[c][e]) * x[e];
-      sum.store(out + (b.v + c) * tree_.nv + d);
+      double* row = x_ + (b.v + c) * stride_ + d;
+      P sum = P::load(row);
+      for (int e = 0; e < dof; ++e) sum += P(j.inverse[c][e]) * t[e];
+      sum.store(row);
     }
     for (int c = 0; c < dof; ++c)  // U D^-1 = G^T
-      for (int r = 0; r < 6; ++r) p[r] += P(j.G[c][r]) * x[c];
+      for (int r = 0; r < 6; ++r) p[r] += P(j.G[c][r]) * t[c];
     for (int r = 0; r < 6; ++r) p[r].store(P_ + r * stride_ + d);
   }
 
-  void spread(int i, const Body& b, const Joint6& j, double* out) {
-    if (j.dof == 1)
-      each(b.v, tree_.nv, [&](auto lanes, int d) JOUNCE_LAMBDA_INLINE { this->spread_columns<1>(lanes, d, i, b, j, out); });
-    else if (j.dof == 3)
-      each(b.v, tree_.nv, [&](auto lanes, int d) JOUNCE_LAMBDA_INLINE { this->spread_columns<3>(lanes, d, i, b, j, out); });
-    else
-      each(b.v, tree_.nv, [&](auto lanes, int d) JOUNCE_LAMBDA_INLINE { this->spread_columns<6>(lanes, d, i, b, j, out); });
+  // From its own columns on; what is left of them in the same register is never read.
+  void spread(int i, const Body& b, const Joint6& j) {
+    with_freedom(j.dof, [&](auto dof) JOUNCE_LAMBDA_INLINE {
+      for (int d = b.v / native_width * native_width; d < tree_.nv; d += native_width) spread_columns<dof>(d, i, b, j);
+    });
   }
 
-  template <int dof, class P>
-  JOUNCE_INLINE void spread_columns(P, int d, int i, const Body& b, const Joint6& j, double* out) {
-    const int step = 6 * stride_;
+  template <int dof>
+  JOUNCE_INLINE void spread_columns(int d, int i, const Body& b, const Joint6& j) {
+    const std::ptrdiff_t step = 6 * stride_;
     P a[6], x[dof];
-    const double* parent = A_ + std::ptrdiff_t(b.parent) * step + d;
+    const double* parent = A_ + b.parent * step + d;
     for (int r = 0; r < 6; ++r) a[r] = b.parent < 0 ? P(0.0) : P::load(parent + r * stride_);
     for (int c = 0; c < dof; ++c) {
-      double* row = out + (b.v + c) * tree_.nv + d;
+      double* row = x_ + (b.v + c) * stride_ + d;
       x[c] = P::load(row);
       for (int r = 0; r < 6; ++r) x[c] -= P(j.G[c][r]) * a[r];
       x[c].store(row);
@@ -223,7 +227,7 @@ class InverseMassMatrix {
     if (b.end == b.v + dof) return;  // it carries nothing
     for (int c = 0; c < dof; ++c)
       for (int r = 0; r < 6; ++r) a[r] += P(j.S[c][r]) * x[c];
-    double* own = A_ + std::ptrdiff_t(i) * step + d;
+    double* own = A_ + i * step + d;
     for (int r = 0; r < 6; ++r) a[r].store(own + r * stride_);
   }
 
@@ -231,7 +235,7 @@ class InverseMassMatrix {
   const WorldFrame<Ring>& world_;
   int stride_;
   Joint6* joint_;
-  double *P_, *A_, *armature_;
+  double *x_, *P_, *A_, *armature_;
   Descent descent_;
 };
 

@@ -19,8 +19,8 @@ class MassMatrix {
       : tree_(tree),
         world_(world),
         rows_(rows),
-        screws_(tree, rows, 6, arena),
-        momenta_(tree, rows, 6, arena),
+        screws_(tree, rows, arena),
+        momenta_(tree, rows, arena),
         descent_(tree, arena),
         row_(arena.template take<double>(screws_.stride())) {}
 
@@ -53,7 +53,7 @@ class MassMatrix {
   const Tree& tree_;
   const WorldFrame<Ring>& world_;
   int rows_;
-  Columns screws_, momenta_;
+  Columns<6> screws_, momenta_;
   Descent descent_;
   double* row_;
 };

@@ -90,6 +90,20 @@ struct Pack {
   }
 };
 
+// Lanes from begin to end of x, zero elsewhere.
+template <int W>
+JOUNCE_INLINE Pack<W> only(Pack<W> x, int begin, int end) {
+#ifdef JOUNCE_VECTOR_EXTENSIONS
+  using V = typename Pack<W>::V;
+  const V lane = Pack<W>::count(0.0).v, first = Pack<W>(begin).v, last = Pack<W>(end).v;
+  return Pack<W>(V((lane >= first) & (lane < last) ? x.v : Pack<W>(0.0).v));
+#else
+  for (int i = 0; i < W; ++i)
+    if (i < begin || i >= end) x.set(i, 0.0);
+  return x;
+#endif
+}
+
 // f(0), ..., f(N - 1), each with its index as a constant.
 template <int N, class F>
 JOUNCE_INLINE void unroll(F&& f) {

@@ -118,7 +118,8 @@ class WorldFrame {
         pose_(arena.template take<Pose<S>>(tree.size + 1) + 1),
         screw_(arena.template take<Screw<S>>(tree.nv)),
         moments_(arena.template take<Moments<S>>(tree.size)),
-        point_(arena.template take<Vec3<double>>(tree.size + 1) + 1) {}
+        point_(arena.template take<Vec3<double>>(tree.size + 1) + 1),
+        path_(arena.template take<int>(tree.size)) {}
 
   const Pose<S>& pose(int body) const { return pose_[body]; }           // -1: the world; x from point(body)
   const Screw<S>& screw(int column) const { return screw_[column]; }    // the unit twist of a coordinate
@@ -127,26 +128,16 @@ class WorldFrame {
 
   // Poses and screws; those of free joints for velocities in the given axes.
   void place(Axes axes) {
-    pose_[-1] = Pose<S>::identity();
-    point_[-1] = {0, 0, 0};
-    for (int i = 0; i < tree_.size; ++i) {
-      const Body& b = tree_.bodies[i];
-      Pose<S> joint = joint_frame(b, pose_[b.parent]), pose = joint;
-      if (b.joint == Joint::free || b.joint == Joint::spherical)
-        move_ball<Ring, S>(BallMotion<Ring>(motion_, b), b, pose);
-      else
-        move_screw<Ring, S>(motion_, b, pose);
-      if (b.parent < 0) {
-        point_[i] = {leading(pose.x.x), leading(pose.x.y), leading(pose.x.z)};
-        const Vec3<S> shift{S(point_[i].x), S(point_[i].y), S(point_[i].z)};
-        pose.x -= shift;
-        joint.x -= shift;
-      } else {
-        point_[i] = point_[b.parent];
-      }
-      pose_[i] = pose;
-      add_screws(b, joint, pose, axes);
-    }
+    begin();
+    for (int i = 0; i < tree_.size; ++i) place_body(i, axes);
+  }
+
+  // The same for one body and those that carry it.
+  void place_path(int body, Axes axes) {
+    begin();
+    int count = 0;
+    for (int i = body; i >= 0; i = tree_.bodies[i].parent) path_[count++] = i;
+    while (count > 0) place_body(path_[--count], axes);
   }
 
   // The twist that the joint of a body adds to its parent's; one coefficient fewer than the screws have.
@@ -174,7 +165,33 @@ class WorldFrame {
   }
 
  private:
-  void add_screws(const Body& b, const Pose<S>& joint, const Pose<S>& pose, Axes axes) {
+  void begin() {
+    pose_[-1] = Pose<S>::identity();
+    point_[-1] = {0, 0, 0};
+  }
+
+  void place_body(int i, Axes axes) {
+    const Body& b = tree_.bodies[i];
+    Pose<S>& pose = pose_[i];
+    pose = joint_frame(b, pose_[b.parent]);
+    Pose<S> parent;  // the user's frame of the parent, where that matters
+    if (b.joint == Joint::free && axes != Axes::body) parent = user_frame(b, pose);
+    if (b.joint == Joint::free || b.joint == Joint::spherical)
+      move_ball<Ring, S>(BallMotion<Ring>(motion_, b), b, pose);
+    else
+      move_screw<Ring, S>(motion_, b, pose);
+    if (b.parent < 0) {
+      point_[i] = {leading(pose.x.x), leading(pose.x.y), leading(pose.x.z)};
+      const Vec3<S> shift{S(point_[i].x), S(point_[i].y), S(point_[i].z)};
+      pose.x -= shift;
+      if (b.joint == Joint::free && axes != Axes::body) parent.x -= shift;
+    } else {
+      point_[i] = point_[b.parent];
+    }
+    add_screws(b, pose, parent, axes);
+  }
+
+  void add_screws(const Body& b, const Pose<S>& pose, const Pose<S>& user_parent, Axes axes) {
     const S zero(0.0);
     const Vec3<S> none{zero, zero, zero}, &z = pose.R.cz;
     Screw<S>* own = screw_ + b.v;
@@ -192,10 +209,11 @@ class WorldFrame {
         add_turns(own, pose.R, pose.x);
         break;
       case Joint::free: {
-        const Pose<S> parent = axes == Axes::body ? pose : user_frame(b, joint);
-        const Vec3<S>* columns[3] = {&parent.R.cx, &parent.R.cy, &parent.R.cz};
-        for (int i = 0; i < 3; ++i) own[i] = {*columns[i], none};
-        add_turns(own + 3, parent.R, axes == Axes::world ? parent.x : pose.x);
+        const Mat3<S>& R = axes == Axes::body ? pose.R : user_parent.R;
+        own[0] = {R.cx, none};
+        own[1] = {R.cy, none};
+        own[2] = {R.cz, none};
+        add_turns(own + 3, R, axes == Axes::world ? user_parent.x : pose.x);
       }
     }
   }
@@ -222,6 +240,7 @@ class WorldFrame {
   Screw<S>* screw_;
   Moments<S>* moments_;
   Vec3<double>* point_;
+  int* path_;
 };
 
 JOUNCE_END
