@@ -18,6 +18,7 @@ from .joints import (
     Spherical,
     Universal,
 )
+from .loading import LoadError, LoadWarning, load
 from .model import Kinematics, Model
 from .simulation import simulate
 from .trajectory import Trajectory
@@ -34,6 +35,8 @@ __all__ = [
     "Joint",
     "Kinematics",
     "Limits",
+    "LoadError",
+    "LoadWarning",
     "Model",
     "Planar",
     "Prismatic",
@@ -41,6 +44,7 @@ __all__ = [
     "Spherical",
     "Trajectory",
     "Universal",
+    "load",
     "num_threads",
     "robots",
     "set_num_threads",

@@ -1,19 +1,17 @@
-"""The command line: ``jounce demo``."""
+"""The command line: ``jounce demo`` and ``jounce info``."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 
 def main() -> None:
     """Entry point of the ``jounce`` command."""
-    try:
-        import matplotlib  # noqa: F401
-        import rich  # noqa: F401
-        import typer
-    except ImportError as missing:
-        sys.exit(f"The command line needs {missing.name}: pip install 'jounce[demo]'")
+    _need("rich", "typer")
+    import typer
 
     app = typer.Typer(help="The dynamics of robots to any order in time.", no_args_is_help=True, add_completion=False)
 
@@ -23,8 +21,34 @@ def main() -> None:
     @app.command()
     def demo(output: Path = Path("jounce-demo")) -> None:
         """Fly paper A's aerial manipulator: torque and base wrench to fifth order, as a table and a figure."""
+        _need("matplotlib")
         from .demo import run
 
         run(output)
 
+    @app.command()
+    def info(
+        file: Path,
+        base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
+    ) -> None:
+        """Show a URDF or MJCF file: its tree, joints, limits and masses, what is odd about it and what is ignored."""
+        from rich.console import Console
+
+        from .info import show
+        from .loading import Base, describe
+
+        try:
+            description = describe(file, cast(Base, base))
+        except ValueError as fault:
+            sys.exit(f"jounce: {fault}")
+        show(description, Console(highlight=False))
+
     app()
+
+
+def _need(*modules: str) -> None:
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError:
+            sys.exit(f"The command line needs {module}: pip install 'jounce[demo]'")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import BodyRecord, massless_bodies
+from ..compile import BodyRecord, _moments, massless_bodies
+from ..coupled import make_model
+from ..inertia import Inertia
+from ..joints import Fixed
 from ..model import Model
 
 
@@ -16,7 +20,7 @@ class LoadError(ValueError):
 
 
 class LoadWarning(UserWarning):
-    """Something in a file that was left out, or that is hardly meant."""
+    """Something in a file that is hardly meant so; ``jounce info FILE`` says more."""
 
 
 @dataclass
@@ -29,8 +33,8 @@ class Description:
         name: of the robot.
         bodies: links and frames, parents first.
         gravity: (3,) m/s^2.
-        ignored: what the file has and jounce leaves out, a line each.
-        warnings: what is odd about the file, a line each.
+        ignored: what the file has and jounce leaves out, a line each; ``jounce info`` shows it.
+        warnings: what is odd about the file, a line each; loading warns of it.
     """
 
     source: str
@@ -43,7 +47,7 @@ class Description:
 
     def model(self) -> Model:
         """The robot; links without inertia are allowed (`inspect` warns of them)."""
-        return Model(tuple(self.bodies), self.gravity)
+        return make_model(self.bodies, self.gravity)
 
     def inspect(self) -> list[str]:
         """The warnings, and those that the bodies themselves give: no inertia, or one that no real body has."""
@@ -53,3 +57,61 @@ class Description:
         ]
         faults = [f"the inertia of {b.name!r} {b.inertia.fault}" for b in self.bodies if b.inertia.fault]
         return [*self.warnings, *massless, *faults]
+
+    def complaint(self) -> str | None:
+        """What loading warns of, in a line; None where all is well.
+
+        An inertia that no real body has does no harm where it vanishes in what it is fixed to, and files are full of
+        such placeholders. So it counts here only where the whole that moves as one is impossible.
+        """
+        lines = self.warnings[:3]
+        if len(self.warnings) > 3:
+            lines.append(f"and {len(self.warnings) - 3} more of the kind")
+        massless, faulty = massless_bodies(self.bodies), _impossible(self.bodies)
+        if massless:
+            lines.append(f"nothing that {listed(massless)} moves has inertia, so there is no forward dynamics")
+        if faulty:
+            lines.append(f"no real body has the inertia of {listed(faulty)}")
+        return f"{self.source}: {'; '.join(lines)} (`jounce info` shows all)" if lines else None
+
+
+def listed(names: Sequence[str], count: int = 3) -> str:
+    """The first few names of a list, and how many more there are."""
+    shown = ", ".join(repr(name if len(name) <= 60 else f"{name[:60]}...") for name in names[:count])
+    return shown if len(names) <= count else f"{shown} and {len(names) - count} more"
+
+
+def _impossible(bodies: Sequence[BodyRecord]) -> list[str]:
+    """The moving bodies whose inertia, together with all that is fixed to them, no real body has."""
+    suspects = [i for i, b in enumerate(bodies) if b.inertia.fault]
+    if not suspects:
+        return []
+    carrier: list[int] = []
+    pose: list[NDArray[np.float64]] = []
+    for i, b in enumerate(bodies):
+        if not isinstance(b.joint, Fixed):
+            carrier.append(i)
+            pose.append(np.eye(4))
+        else:
+            carrier.append(carrier[b.parent] if b.parent >= 0 else -1)
+            pose.append(pose[b.parent] @ b.placement if b.parent >= 0 else b.placement)
+    doubtful = {carrier[i] for i in suspects}
+    parts: dict[int, list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]] = {}
+    for i, b in enumerate(bodies):
+        if carrier[i] >= 0 and carrier[i] in doubtful:
+            parts.setdefault(carrier[i], []).append(_moments(b.inertia, pose[i]))
+    wholes = {bodies[i].name: _whole(found) for i, found in parts.items()}
+    return [name for name, whole in wholes.items() if whole.fault and not _like_point(whole)]
+
+
+def _whole(parts: list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]) -> Inertia:
+    mass = sum(m for m, _, _ in parts)
+    first, second = sum(h for _, h, _ in parts), sum(s for _, _, s in parts)
+    com = first / mass if mass > 0 else np.zeros(3)
+    about_com = second - mass * np.outer(com, com)
+    return Inertia(mass, com, np.trace(about_com) * np.eye(3) - about_com, physical=False)
+
+
+def _like_point(inertia: Inertia) -> bool:
+    """Whether it is a point mass but for rounding: within some 30 micrometres."""
+    return float(np.abs(inertia.rotational).max()) < 1e-9 * inertia.mass

@@ -1,0 +1,393 @@
+"""Configurations, motions and forces between jounce and the libraries next to it.
+
+Neither library is imported here; each class takes a model of it. Joints are matched by name, since their order differs.
+
+=====================  ==================================  ============================================================
+library and joint      q there                             v there; forces are dual to it
+=====================  ==================================  ============================================================
+MuJoCo free            x y z, qw qx qy qz                  x' in world axes, angular velocity in body axes
+MuJoCo ball            qw qx qy qz                         as here
+MuJoCo hinge, slide    as here                             as here
+Pinocchio free-flyer   as here                             as here, frame "body"
+Pinocchio unbounded    cos, sin of the angle               as here
+Pinocchio planar       x, y, cos, sin                      x' and y' in axes that turn with the body, rate of the angle
+Pinocchio composite    its parts, one after the other      its parts
+all others             as here                             as here
+=====================  ==================================  ============================================================
+
+Accelerations are the derivatives of the components of v, everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import array_of
+from .joints import Fixed, Free, Joint, Planar, Primitive, Prismatic, Revolute, Spherical
+from .loading.mjcf import joint_names
+from .model import Model
+
+Array = NDArray[np.float64]
+Motion = tuple[Array, Array | None, Array | None]  # q, v, a of one joint
+
+
+class _Same:
+    """A joint with the same coordinates in both; the base of those that differ.
+
+    `to` and `back` take and give (q, v, a) of the joint, v and a may be None. `force_to` and `force_back` take jounce's
+    q of the joint.
+    """
+
+    nq, nv = 0, 0  # there; zero: as many as here
+
+    def to(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        return q, v, a
+
+    def back(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        return q, v, a
+
+    def force_to(self, q: Array, tau: Array) -> Array:
+        return tau
+
+    def force_back(self, q: Array, tau: Array) -> Array:
+        return tau
+
+
+class _RealPartFirst(_Same):
+    """MuJoCo's ball: the quaternion is w x y z."""
+
+    def to(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        return q[..., [3, 0, 1, 2]], v, a
+
+    def back(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        return q[..., [1, 2, 3, 0]], v, a
+
+
+class _MujocoFree(_Same):
+    """x' = R v, x'' = R (v' + omega x v); force in world axes R f, moment as here."""
+
+    def to(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        return q[..., [0, 1, 2, 6, 3, 4, 5]], *_leave_body(_turn(q), v, a)
+
+    def back(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        q = q[..., [0, 1, 2, 4, 5, 6, 3]]
+        return q, *_enter_body(_turn(q), v, a)
+
+    def force_to(self, q: Array, tau: Array) -> Array:
+        return _turned(_turn(q), tau)
+
+    def force_back(self, q: Array, tau: Array) -> Array:
+        return _turned(_turn(q).swapaxes(-1, -2), tau)
+
+
+class _Circle(_Same):
+    """Pinocchio's unbounded revolute joint: (cos, sin) of the angle, which comes back in (-pi, pi]."""
+
+    nq, nv = 2, 1
+
+    def to(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        return np.concatenate([np.cos(q), np.sin(q)], axis=-1), v, a
+
+    def back(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        return np.arctan2(q[..., 1:], q[..., :1]), v, a
+
+
+class _PinocchioPlanar(_Same):
+    """(x, y, cos, sin), and a velocity in axes that turn by the angle."""
+
+    nq, nv = 4, 3
+
+    def to(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        there = np.concatenate([q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])], axis=-1)
+        return there, *_enter_body(_turn_in_plane(q), v, a)
+
+    def back(self, q: Array, v: Array | None, a: Array | None) -> Motion:
+        q = np.concatenate([q[..., :2], np.arctan2(q[..., 3:], q[..., 2:3])], axis=-1)
+        return q, *_leave_body(_turn_in_plane(q), v, a)
+
+    def force_to(self, q: Array, tau: Array) -> Array:
+        return _turned(_turn_in_plane(q).swapaxes(-1, -2), tau)
+
+    def force_back(self, q: Array, tau: Array) -> Array:
+        return _turned(_turn_in_plane(q), tau)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Coordinates that change together: where they are here and there, and how they change."""
+
+    q: slice
+    v: slice
+    q_there: slice
+    v_there: slice
+    kind: _Same
+
+
+class _Conversion:
+    """What the classes below share: the pieces, and the loops over them."""
+
+    _library: str
+    _nq: int
+    _nv: int
+    _pieces: list[_Piece]
+
+    def __init__(self, robot: Model) -> None:
+        self._robot = robot
+
+    @overload
+    def to(self, q: ArrayLike) -> Array: ...
+    @overload
+    def to(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]: ...
+    @overload
+    def to(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]: ...
+    def to(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> Any:
+        """From jounce to the other library.
+
+        Args:
+            q: (..., nq), v: (..., nv), a: (..., nv) its derivative; frame "body". Leading dimensions broadcast.
+
+        Returns:
+            As many as were given.
+        """
+        sizes = (self._robot.nq, self._robot.nv), (self._nq, self._nv)
+        pieces = [(p.q, p.v, p.q_there, p.v_there, p.kind.to) for p in self._pieces]
+        return _converted(pieces, sizes, q, v, a)
+
+    @overload
+    def back(self, q: ArrayLike) -> Array: ...
+    @overload
+    def back(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]: ...
+    @overload
+    def back(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]: ...
+    def back(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> Any:
+        """From the other library to jounce; the reverse of `to`."""
+        sizes = (self._nq, self._nv), (self._robot.nq, self._robot.nv)
+        pieces = [(p.q_there, p.v_there, p.q, p.v, p.kind.back) for p in self._pieces]
+        return _converted(pieces, sizes, q, v, a)
+
+    def force_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Generalized forces (..., nv) from jounce to the other library, at jounce's configuration q (..., nq)."""
+        q, tau = _checked("q", q, self._robot.nq), _checked("tau", tau, self._robot.nv)
+        lead = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1])
+        out = np.empty((*lead, self._nv))
+        for p in self._pieces:
+            out[..., p.v_there] = p.kind.force_to(q[..., p.q], tau[..., p.v])
+        return out
+
+    def force_back(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Generalized forces from the other library to jounce, at jounce's configuration q; reverse of `force_to`."""
+        q, tau = _checked("q", q, self._robot.nq), _checked("tau", tau, self._nv)
+        lead = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1])
+        out = np.empty((*lead, self._robot.nv))
+        for p in self._pieces:
+            out[..., p.v] = p.kind.force_back(q[..., p.q], tau[..., p.v_there])
+        return out
+
+    def _match(self, there: Sequence[str]) -> dict[str, Joint]:
+        """jounce's joints by name, once the other library has the same names."""
+        moving = [b for b in self._robot.bodies if not isinstance(b.joint, Fixed)]
+        joints = {b.joint.name or b.name: b.joint for b in moving if b.joint.follows is None}
+        lone = [name for name in joints if name not in there]
+        alien = [name for name in there if name not in joints]
+        if lone or alien:
+            faults = [f"{self._library}'s model has no {_list(lone)}"] if lone else []
+            faults += [f"the robot has no {_list(alien)} of its own"] if alien else []
+            raise ValueError(f"the joints differ: {' and '.join(faults)}")
+        return joints
+
+
+class MuJoCo(_Conversion):
+    """Between a robot and a MuJoCo model with joints of the same names, such as the one it was loaded from.
+
+    Args:
+        robot: in jounce.
+        model: ``mujoco.MjModel``. Joints without a name there are called as `jounce.load` calls them.
+
+    >>> import mujoco
+    >>> from jounce.loading import load
+    >>> text = '<mujoco> <worldbody> <body name="box"> <freejoint/> <geom size="0.1"/> </body> </worldbody> </mujoco>'
+    >>> m = mujoco.MjModel.from_xml_string(text)
+    >>> robot = load(m)
+    >>> convert, d = MuJoCo(robot, m), mujoco.MjData(m)
+    >>> q, v, a = convert.back(d.qpos, d.qvel, d.qacc)
+    >>> q
+    array([0., 0., 0., 0., 0., 0., 1.])
+    >>> d.qpos, d.qvel, d.qacc = convert.to(q, v, a)
+    >>> mujoco.mj_inverse(m, d)
+    >>> bool(np.allclose(convert.force_back(q, d.qfrc_inverse), robot.inverse_dynamics(q, v, a)))
+    True
+    """
+
+    _library = "MuJoCo"
+
+    def __init__(self, robot: Model, model: Any) -> None:
+        super().__init__(robot)
+        self._nq, self._nv = model.nq, model.nv
+        names = joint_names(model)
+        joints = self._match(names)
+        kinds = (Free, _MujocoFree()), (Spherical, _RealPartFirst()), (Prismatic, _Same()), (Revolute, _Same())
+        placements = {b.joint.name or b.name: b.placement for b in robot.bodies}
+        self._pieces = []
+        for j, name in enumerate(names):
+            expected, kind = kinds[model.jnt_type[j]]
+            if type(joints[name]) is not expected:
+                raise ValueError(f"joint {name!r} is {joints[name]!r}, but {expected.__name__} in MuJoCo's model")
+            if expected is Free and not np.array_equal(placements[name], np.eye(4)):
+                raise ValueError(
+                    f"joint {name!r} is placed away from the world's origin, MuJoCo's free joints cannot be"
+                )
+            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
+            there = slice(q, q + expected.nq), slice(v, v + expected.nv)
+            self._pieces.append(_Piece(robot.position(name), robot.coordinate(name), *there, kind))
+
+
+class Pinocchio(_Conversion):
+    """Between a robot and a Pinocchio model with joints of the same names, such as one from the same URDF.
+
+    Args:
+        robot: in jounce.
+        model: ``pinocchio.Model``. Its planar joints have axes x and y; so must the robot's.
+
+    With ``convert = Pinocchio(robot, model)``, the torques of ``robot.inverse_dynamics(q, v, a)`` are
+    ``convert.force_back(q, pinocchio.rnea(model, data, *convert.to(q, v, a)))``.
+    """
+
+    _library = "Pinocchio"
+
+    def __init__(self, robot: Model, model: Any) -> None:
+        super().__init__(robot)
+        self._nq, self._nv = model.nq, model.nv
+        all_joints = list(zip(model.names, model.joints, strict=True))[1:]  # the first is the universe
+        there = {name: joint for name, joint in all_joints if joint.nv > 0}  # those that mimic others have none
+        joints = self._match(list(there))
+        self._pieces = []
+        for name, joint in joints.items():
+            self._pieces += _pinocchio_pieces(name, robot, joint, there[name])
+
+
+def _pinocchio_pieces(name: str, robot: Model, joint: Joint, there: Any) -> list[_Piece]:
+    """The pieces of one joint: a composite has one for each of its parts, all others are one."""
+    label = there.shortname().removeprefix("JointModel")
+    if label == "Composite":
+        parts = [part.shortname().removeprefix("JointModel") for part in there.extract().joints]
+    else:
+        parts = [label]
+    whole = {"FreeFlyer": Free, "Spherical": Spherical, "Planar": Planar}
+    if len(parts) == 1 and isinstance(joint, whole.get(parts[0], ())):
+        kinds: list[tuple[_Same, int, int]] = [
+            (_PinocchioPlanar() if parts[0] == "Planar" else _Same(), joint.nq, joint.nv)
+        ]
+    elif label == "Universal" and len(joint.primitives()) == 2:
+        kinds = [(_Same(), 2, 2)]
+    elif len(parts) == len(joint.primitives()) and all(map(_fits, parts, joint.primitives())):
+        kinds = [(_Circle() if _unbounded(part) else _Same(), 1, 1) for part in parts]
+    else:
+        raise ValueError(
+            f"joint {name!r} is {joint!r}, but {' '.join(dict.fromkeys([label, *parts]))} in Pinocchio's model"
+        )
+    pieces = []
+    q, v, q_there, v_there = robot.position(name).start, robot.coordinate(name).start, there.idx_q, there.idx_v
+    for kind, nq, nv in kinds:
+        ends = q + nq, v + nv, q_there + (kind.nq or nq), v_there + (kind.nv or nv)
+        pieces.append(
+            _Piece(slice(q, ends[0]), slice(v, ends[1]), slice(q_there, ends[2]), slice(v_there, ends[3]), kind)
+        )
+        q, v, q_there, v_there = ends
+    return pieces
+
+
+def _fits(part: str, primitive: Primitive) -> bool:
+    """Whether a Pinocchio joint of one coordinate turns, slides or screws as the primitive does."""
+    letter = {"revolute": "R", "prismatic": "P", "helical": "H"}.get(primitive.kind)
+    aligned = part[:1] == letter and part[1:] in ("X", "Y", "Z", "UBX", "UBY", "UBZ")
+    return aligned or part.removesuffix("Unaligned").removesuffix("Unbounded").lower() == primitive.kind
+
+
+def _unbounded(part: str) -> bool:
+    return part.startswith(("RUB", "RevoluteUnbounded"))
+
+
+def _converted(pieces: Any, sizes: Any, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None) -> Any:
+    if v is None and a is not None:
+        raise ValueError("a came without v, expected q, or q and v, or q, v and a")
+    (nq, nv), (nq_out, nv_out) = sizes
+    given = [_checked("q", q, nq), *(_checked(k, x, nv) for k, x in (("v", v), ("a", a)) if x is not None)]
+    lead = np.broadcast_shapes(*(x.shape[:-1] for x in given))
+    given = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in given]
+    out = [np.empty((*lead, n)) for n in (nq_out, nv_out, nv_out)[: len(given)]]
+    for q_in, v_in, q_out, v_out, change in pieces:
+        parts = [x[..., where] for x, where in zip(given, (q_in, v_in, v_in), strict=False)]
+        changed = change(*parts, *[None] * (3 - len(parts)))
+        for x, where, value in zip(out, (q_out, v_out, v_out), changed, strict=False):
+            x[..., where] = value
+    return out[0] if v is None else tuple(out)
+
+
+def _checked(name: str, value: ArrayLike, size: int) -> Array:
+    given = np.asarray(value)
+    lead = given.shape[:-1] if given.ndim else ()
+    return array_of(name, given, (*lead, size))
+
+
+def _leave_body(turn: Array, v: Array | None, a: Array | None) -> tuple[Array | None, Array | None]:
+    """Linear parts from axes that turn with the body to fixed ones: R v and R (v' + omega x v)."""
+    if v is None:
+        return None, None
+    return _turned(turn, v), None if a is None else _turned(turn, _plus_linear(a, _spin(v)))
+
+
+def _enter_body(turn: Array, v: Array | None, a: Array | None) -> tuple[Array | None, Array | None]:
+    """The reverse: with u = R^T x', u' = R^T x'' - omega x u."""
+    if v is None:
+        return None, None
+    back = turn.swapaxes(-1, -2)
+    u = _turned(back, v)
+    return u, None if a is None else _plus_linear(_turned(back, a), -_spin(u))
+
+
+def _spin(v: Array) -> Array:
+    """omega x v of a twist (..., 6), or of (v_x, v_y, rate) in the plane."""
+    if v.shape[-1] == 6:
+        return np.cross(v[..., 3:], v[..., :3])
+    return v[..., 2:] * np.stack([-v[..., 1], v[..., 0]], axis=-1)
+
+
+def _plus_linear(x: Array, linear: Array) -> Array:
+    x = x.copy()
+    x[..., : linear.shape[-1]] += linear
+    return x
+
+
+def _turned(turn: Array, x: Array) -> Array:
+    """The linear part turned, the rest as it is."""
+    n = turn.shape[-1]
+    lead = np.broadcast_shapes(turn.shape[:-2], x.shape[:-1])
+    linear = (turn @ x[..., :n, None])[..., 0]
+    return np.concatenate([linear, np.broadcast_to(x[..., n:], (*lead, x.shape[-1] - n))], axis=-1)
+
+
+def _turn(q: Array) -> Array:
+    """(..., 3, 3) rotation of a free joint's q (..., 7), whose quaternion is made unit length."""
+    x, y, z, w = np.moveaxis(q[..., 3:] / np.linalg.norm(q[..., 3:], axis=-1, keepdims=True), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _turn_in_plane(q: Array) -> Array:
+    """(..., 2, 2) rotation by the angle of a planar joint's q (..., 3)."""
+    c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
+    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
+
+
+def _list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"joint{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:8]))}{more}"

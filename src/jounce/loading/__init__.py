@@ -1,0 +1,170 @@
+"""Robots from files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from .._checks import array_of
+from ..model import Model
+from .description import Description, LoadError, LoadWarning
+from .urdf import KNOWN, describe_urdf
+from .xml_source import content_of, from_tree, read_xml, root_tag, short
+
+__all__ = ["Description", "LoadError", "LoadWarning", "describe", "load"]
+
+Base = Literal["fixed", "floating"]
+Mimic = Literal["coupled", "independent"]
+
+_MJCF = ("mujoco", "mujocoinclude")
+_OTHER_KINDS = {  # outermost elements of files that people give by mistake
+    "sdf": "SDF: convert it to URDF or MJCF first",
+    "gazebo": "SDF of an old kind: convert it to URDF or MJCF first",
+    "html": "a web page: if it comes from GitHub, take the file behind the button 'Raw'",
+    "COLLADA": "a mesh",
+    "KinBody": "an OpenRAVE model: convert it to URDF first",
+    "Robot": "an OpenRAVE model: convert it to URDF first",
+    "launch": "a ROS launch file: load the URDF it names",
+    "package": "a ROS package manifest: load the URDF in that package",
+    "svg": "a picture",
+}
+
+
+def load(
+    source: Any,
+    base: Base = "fixed",
+    *,
+    mimic: Mimic = "coupled",
+    damping: bool = True,
+    gravity: ArrayLike | None = None,
+) -> Model:
+    """A robot from a URDF or MJCF file.
+
+    Args:
+        source: path of the file; or its text (str or bytes); an ``xml.etree.ElementTree`` or an element of one; a
+            ``yourdfpy.URDF``; a module of ``robot_descriptions``; a ``mujoco.MjModel`` or ``MjSpec``.
+        base: "fixed", where the root link is part of the world, or "floating", where it moves freely: a `Free` joint
+            "root_joint".
+        mimic: "coupled", where a joint that mimics another has no coordinate of its own, or "independent", where
+            it has one and the coupling is left out, which is what Pinocchio does unless told otherwise.
+        damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
+        gravity: (3,) m/s^2 in world axes; left out, what the file says, (0, 0, -9.81) in a URDF.
+
+    Raises:
+        LoadError: a ``ValueError`` that names the file, the line, the element and the fault.
+
+    Warns:
+        LoadWarning: once, of what is hardly meant so. ``jounce info FILE`` shows everything.
+
+    >>> import jounce as jn
+    >>> robot = jn.load('''<robot name="swing"> <link name="frame"/>
+    ...   <link name="seat"> <inertial> <origin xyz="0 0 -2"/> <mass value="30"/>
+    ...     <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial> </link>
+    ...   <joint name="chain" type="continuous"> <axis xyz="0 1 0"/> <parent link="frame"/> <child link="seat"/>
+    ...   </joint>
+    ... </robot>''')
+    >>> robot.joint_names, robot.frame_names
+    (('chain',), ('seat', 'frame'))
+    """
+    description = describe(source, base, mimic=mimic, damping=damping, gravity=gravity)
+    complaint = description.complaint()
+    if complaint:
+        warnings.warn(complaint, LoadWarning, stacklevel=2)
+    return description.model()
+
+
+def describe(
+    source: Any,
+    base: Base = "fixed",
+    *,
+    mimic: Mimic = "coupled",
+    damping: bool = True,
+    gravity: ArrayLike | None = None,
+) -> Description:
+    """What a file says, before it becomes a model; arguments as those of `load`."""
+    if base not in ("fixed", "floating"):
+        raise ValueError(f"base is {base!r}, expected 'fixed' or 'floating'")
+    if mimic not in ("coupled", "independent"):
+        raise ValueError(f"mimic is {mimic!r}, expected 'coupled' or 'independent'")
+    fall = None if gravity is None else array_of("gravity", gravity, (3,))
+    description = _read(source, base, mimic, bool(damping))
+    if fall is not None:
+        description.gravity = fall
+    return description
+
+
+def _read(source: Any, base: Base, mimic: Mimic, damping: bool) -> Description:
+    source, name = _plain(source)
+    if isinstance(source, (bytes, str, Path)):
+        content = content_of(source) if isinstance(source, Path) else source
+        kind = root_tag(content, name)
+        if kind == "robot":
+            return describe_urdf(read_xml(content, name, KNOWN), base, mimic, damping)
+    elif hasattr(source, "tag"):
+        kind = str(source.tag)
+        if kind.rpartition("}")[2] == "robot":
+            return describe_urdf(from_tree(source, name, KNOWN), base, mimic, damping)
+        if kind in _MJCF:
+            from xml.etree.ElementTree import tostring
+
+            source = tostring(source, "unicode")
+    else:
+        kind = "mujoco"
+    if kind in _MJCF:
+        from .mjcf import describe_mjcf
+
+        return describe_mjcf(source, base, name=name, damping=damping)
+    what = _OTHER_KINDS.get(kind)
+    seems = f"seems to be {what}" if what else f"has the outermost element <{short(kind)}>"
+    raise LoadError(f"{name}: {seems}; expected <robot> (URDF) or <mujoco> (MJCF)")
+
+
+def _plain(source: Any) -> tuple[Any, str]:
+    """A path, XML, an element or an object of MuJoCo's for all that `load` takes, and what messages call it."""
+    if isinstance(source, ModuleType) or hasattr(source, "URDF_PATH") or hasattr(source, "MJCF_PATH"):
+        source = _path_in(source)
+    if hasattr(source, "write_xml_string"):
+        return _element_of(source), "<yourdfpy.URDF>"
+    if hasattr(source, "getroot"):
+        source = source.getroot()
+    if hasattr(source, "tag") and hasattr(source, "attrib"):
+        return source, "<element>"
+    if type(source).__module__.partition(".")[0] == "mujoco":
+        return source, f"<mujoco.{type(source).__name__}>"
+    if isinstance(source, bytes):
+        return source, "<bytes>"
+    if isinstance(source, str) and (text := source.lstrip("\ufeff \t\r\n")).startswith("<"):
+        return text if text.startswith("<?xml") else source.lstrip("\ufeff"), "<string>"  # the lines as they are given
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(os.fsdecode(source))
+        return path, str(path)
+    raise ValueError(
+        f"source is a {type(source).__name__}, expected a path, XML text, an ElementTree, a yourdfpy.URDF, "
+        "a robot_descriptions module, a mujoco.MjModel or a mujoco.MjSpec"
+    )
+
+
+def _element_of(urdf: Any) -> Any:
+    """The element that a ``yourdfpy.URDF`` writes, with <mimic>, which its writer leaves out (0.0.60)."""
+    root = urdf.write_xml().getroot()
+    for element, joint in zip(root.findall("joint"), urdf.robot.joints, strict=True):
+        if joint.mimic is not None and element.find("mimic") is None:
+            said = {"joint": joint.mimic.joint, "multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
+            element.append(element.makeelement("mimic", {key: str(value) for key, value in said.items()}))
+    return root
+
+
+def _path_in(module: Any) -> str:
+    """The file that a module of ``robot_descriptions`` stands for."""
+    for key in ("URDF_PATH", "MJCF_PATH"):
+        path = getattr(module, key, None)
+        if isinstance(path, (str, os.PathLike)):
+            return os.fsdecode(path)
+    name = getattr(module, "__name__", repr(module))
+    hint = "; it has a XACRO_PATH: run xacro on that and load the result" if hasattr(module, "XACRO_PATH") else ""
+    raise LoadError(f"{name}: has neither URDF_PATH nor MJCF_PATH, as modules of robot_descriptions have{hint}")

@@ -1,0 +1,279 @@
+"""MJCF, by way of MuJoCo's own compiler: what its model says of bodies, joints and sites.
+
+MuJoCo's bodies may have several joints, each with an anchor p in the body's frame. The pose of a body in its parent is
+
+    body_pos body_quat  Trans(p_1) motion_1 Trans(-p_1)  Trans(p_2) motion_2 Trans(-p_2) ...
+
+where a hinge turns by q - ref about its axis, a slide moves by q - ref along it, and a ball turns by its quaternion.
+Here every joint moves a body of its own, whose frame is at the anchor. The last one is the body itself where its anchor
+is at the origin; otherwise the body is a frame fixed to it. Either way the frame of that name is MuJoCo's body frame.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._checks import array_of
+from ..compile import BodyRecord
+from ..inertia import Inertia
+from ..joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
+from .description import Description, LoadError
+from .mjcf_compiler import compile_mjcf, mujoco_package
+from .mjcf_left_out import left_out
+from .xml_source import MAX_NUMBER
+
+Array = NDArray[np.float64]
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+_MASSLESS = Inertia(0.0)
+_ORIGIN = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])  # position, and quaternion w x y z
+
+
+def describe_mjcf(
+    source: Any,
+    base: str = "fixed",
+    *,
+    name: str | None = None,
+    gravity: ArrayLike | None = None,
+    damping: bool = True,
+) -> Description:
+    """What an MJCF file says, as MuJoCo compiles it.
+
+    Args:
+        source: path of the file, where includes and assets are found from; its text; or a ``mujoco.MjModel`` or
+            ``MjSpec``, which is not changed.
+        base: "fixed" takes the file as it is, with the free joints it has; "floating" gives the one root body, where it
+            is welded to the world, a `Free` joint "root_joint".
+        name: of the file, for messages.
+        gravity: (3,) m/s^2 instead of that of the file.
+        damping: False leaves out the damping of the joints.
+
+    >>> robot = describe_mjcf('''<mujoco> <worldbody> <body name="seat"> <joint name="chain" axis="0 1 0" pos="0 0 2"/>
+    ...   <geom size="0.2" mass="30"/> <site name="belt" pos="0 0 0.2"/> </body> </worldbody> </mujoco>''').model()
+    >>> robot.joint_names, robot.frame_names
+    (('chain',), ('seat/chain', 'seat', 'belt'))
+    """
+    called = name or (
+        str(source) if isinstance(source, Path) else "<string>" if isinstance(source, str) else "<object>"
+    )
+    model, left, warnings = compile_mjcf(source, called)
+    try:
+        reading = _Reading(model, called, base, damping)
+        left += reading.ignored + left_out(model, reading.body_names, reading.joint_names)
+    except UnicodeDecodeError as fault:
+        raise LoadError(f"{called}: has a name that is not UTF-8: {fault}") from None
+    if not any(body.joint.nv for body in reading.bodies):
+        warnings.append("nothing moves: no body has a joint")
+    fall = reading.gravity if gravity is None else array_of("gravity", gravity, (3,))
+    return Description(
+        source=called,
+        kind="MJCF",
+        name=model.names[: model.names.index(0)].decode(errors="replace"),
+        bodies=reading.bodies,
+        gravity=fall,
+        ignored=left,
+        warnings=warnings,
+    )
+
+
+def body_names(model: Any) -> list[str]:
+    """The bodies of an MjModel, "world" first; those without a name are called by their number, "body 3"."""
+    given = [model.body(i).name for i in range(model.nbody)]
+    taken = set(given)
+    return [own or _unused(f"body {i}", taken) for i, own in enumerate(given)]
+
+
+def joint_names(model: Any) -> list[str]:
+    """The joints of an MjModel; one without a name is called as its body, with a number where that has several."""
+    given = [model.joint(j).name for j in range(model.njnt)]
+    bodies, taken = body_names(model), set(given)
+    names = []
+    for j, own in enumerate(given):
+        body = model.jnt_bodyid[j]
+        alone = model.body_jntnum[body] == 1
+        default = bodies[body] if alone else f"{bodies[body]} {j - model.body_jntadr[body]}"
+        names.append(own or _unused(default, taken))
+    return names
+
+
+class _Reading:
+    """An MjModel on its way to records: the bodies found so far, their names, and what had to be left out."""
+
+    def __init__(self, model: Any, source: str, base: str, damping: bool) -> None:
+        self.model = model
+        self.source = source
+        self.body_names = body_names(model)
+        self.joint_names = joint_names(model)
+        self.ignored: list[str] = []
+        self.bodies: list[BodyRecord] = []
+        self._taken = {"world", *self.body_names}
+        flags = mujoco_package(source).mjtDisableBit
+        off = int(model.opt.disableflags)
+        passive = getattr(flags, "mjDSBL_PASSIVE", 0)  # both, until MuJoCo 3.3
+        self._damped = damping and not off & int(getattr(flags, "mjDSBL_DAMPER", passive))
+        self._sprung = not off & int(getattr(flags, "mjDSBL_SPRING", passive))
+        self._check_numbers()
+        falls = not off & int(flags.mjDSBL_GRAVITY)
+        self.gravity = np.array(model.opt.gravity) if falls else np.zeros(3)
+
+        floating = self._floating_root() if base == "floating" else None
+        self._frame = {0: -1}  # record of each MuJoCo body's frame
+        for i in range(1, model.nbody):
+            self._add_body(i, i == floating)
+        for i in range(model.nsite):
+            if site := model.site(i).name:
+                at = _pose(model.site_pos[i], model.site_quat[i])
+                label = _unused(site, self._taken, " (site)")
+                self.bodies.append(BodyRecord(label, self._frame[model.site_bodyid[i]], Fixed(), at, _MASSLESS))
+
+    def _floating_root(self) -> int | None:
+        """The body that is to get a free joint; None where it has one."""
+        model = self.model
+        roots = [i for i in range(1, model.nbody) if model.body_parentid[i] == 0]
+        names = ", ".join(repr(self.body_names[i]) for i in roots)
+        if len(roots) != 1:
+            raise LoadError(f"{self.source}: base is 'floating', expected one body in the world, got {names or 'none'}")
+        first = model.body_jntadr[roots[0]]
+        if first < 0:
+            return roots[0]
+        if model.jnt_type[first] != FREE:
+            raise LoadError(
+                f"{self.source}: base is 'floating', but the root body {names} already moves by joint "
+                f"{self.joint_names[first]!r}: expected a body without joints"
+            )
+        return None
+
+    def _add_body(self, i: int, floating: bool) -> None:
+        model, body = self.model, self.body_names[i]
+        turn = _rotation(model.body_iquat[i])
+        moments = turn @ np.diag(model.body_inertia[i]) @ turn.T
+        inertia = self._made(f"body {body!r}", Inertia, model.body_mass[i], model.body_ipos[i], moments, physical=False)
+        above, placed = self._frame[model.body_parentid[i]], _pose(model.body_pos[i], model.body_quat[i])
+        joints = range(model.body_jntadr[i], model.body_jntadr[i] + model.body_jntnum[i])
+        for j in joints:
+            kind, own = model.jnt_type[j], self.joint_names[j]
+            anchor = model.jnt_pos[j] if kind in (HINGE, BALL) else np.zeros(3)
+            at = np.eye(4) if kind == FREE else placed @ _shift(anchor) @ self._back_to_zero(j)
+            is_body = j == joints[-1] and not anchor.any()
+            label = body if is_body else _unused(f"{body}/{own}", self._taken)
+            self.bodies.append(BodyRecord(label, above, self._joint(j), at, inertia if is_body else _MASSLESS))
+            above, placed = len(self.bodies) - 1, _shift(-anchor)
+        if not joints or not is_body:
+            joint = Free(name=_unused("root_joint", set(self.joint_names))) if floating else Fixed()
+            self.bodies.append(BodyRecord(body, above, joint, np.eye(4) if floating else placed, inertia))
+        self._frame[i] = len(self.bodies) - 1
+
+    def _back_to_zero(self, j: int) -> Array:
+        """Motion of a hinge or slide from ``ref``, where the file draws it, to coordinate 0."""
+        ref, axis = -self.model.qpos0[self.model.jnt_qposadr[j]], self.model.jnt_axis[j]
+        if self.model.jnt_type[j] == SLIDE:
+            return _shift(ref * axis)
+        if self.model.jnt_type[j] == HINGE:
+            half = np.sin(ref / 2) * axis / np.linalg.norm(axis)
+            return _pose(np.zeros(3), np.array([np.cos(ref / 2), *half]))
+        return np.eye(4)
+
+    def _joint(self, j: int) -> Joint:
+        model, name, kind = self.model, self.joint_names[j], int(self.model.jnt_type[j])
+        nv = (6, 3, 1, 1)[kind]
+        dofs = slice(model.jnt_dofadr[j], model.jnt_dofadr[j] + nv)
+        stiffness = float(model.jnt_stiffness[j]) * self._sprung
+        rest = model.qpos_spring[model.jnt_qposadr[j] :][: (7, 4, 1, 1)[kind]]
+        options: dict[str, Any] = {
+            "name": name,
+            "armature": model.dof_armature[dofs] + self._drives(j, "armature"),
+            "damping": (model.dof_damping[dofs] + self._drives(j, "damping")) * self._damped,
+            "stiffness": stiffness,
+        }
+        if kind in (HINGE, SLIDE):
+            options |= {"rest": float(rest[0]), "limits": self._limits(j)}
+        elif stiffness and not np.array_equal(rest, _ORIGIN[-len(rest) :]):
+            options["stiffness"] = 0.0
+            self.ignored.append(f"the spring of joint {name!r}, which is at rest away from the origin")
+        make = (Free, Spherical, Prismatic, Revolute)[kind]
+        axis = (model.jnt_axis[j],) if kind in (HINGE, SLIDE) else ()
+        made: Joint = self._made(f"joint {name!r}", make, *axis, **options)
+        return made
+
+    def _drives(self, j: int, key: str) -> float:
+        """What actuators add to the armature or damping of a hinge or slide, through their gears."""
+        model, values = self.model, getattr(self.model, f"actuator_{key}", None)  # since MuJoCo 3.5
+        if values is None or model.jnt_type[j] not in (HINGE, SLIDE):
+            return 0.0
+        own = (model.actuator_trntype <= 1) & (model.actuator_trnid[:, 0] == j)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
+        return float((model.actuator_gear[own, 0] ** 2 * values[own]).sum())
+
+    def _limits(self, j: int) -> Limits | None:
+        model = self.model
+        limits: dict[str, float] = {}
+        if model.jnt_limited[j]:
+            limits |= {"lower": model.jnt_range[j, 0], "upper": model.jnt_range[j, 1]}
+        if model.jnt_actfrclimited[j]:
+            limits["effort"] = float(np.abs(model.jnt_actfrcrange[j]).max())
+        return self._made(f"joint {self.joint_names[j]!r}", Limits, **limits) if limits else None
+
+    def _made(self, whose: str, make: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return make(*args, **options)
+        except ValueError as fault:
+            raise LoadError(f"{self.source}: {whose}: {fault}") from None
+
+    def _check_numbers(self) -> None:
+        """MuJoCo lets pass what is not a number, and what is too large to be multiplied."""
+        model = self.model
+        dofs = [self.joint_names[j] for j in model.dof_jntid]
+        sites = [model.site(i).name for i in range(model.nsite)]
+        for kind, names, keys in (
+            ("body", self.body_names, ("pos", "quat", "ipos", "iquat", "mass", "inertia")),
+            ("jnt", self.joint_names, ("pos", "axis", "stiffness", "range", "actfrcrange")),
+            ("dof", dofs, ("armature", "damping")),
+            ("site", sites, ("pos", "quat")),
+        ):
+            for key in keys:
+                values = getattr(model, f"{kind}_{key}")
+                usual = np.abs(values) < MAX_NUMBER
+                for i in {int(row[0]) for row in np.argwhere(~usual)}:
+                    whose = f"{'joint' if kind in ('jnt', 'dof') else kind} {names[i]!r}"
+                    raise LoadError(f"{self.source}: {whose}: {key} is {values[i].tolist()}, expected finite numbers")
+        for key, values in (("gravity", model.opt.gravity), ("ref", model.qpos0), ("springref", model.qpos_spring)):
+            if not (np.abs(values) < MAX_NUMBER).all():
+                raise LoadError(f"{self.source}: {key} is {values.tolist()}, expected finite numbers")
+
+
+def _unused(name: str, taken: set[str], mark: str = "") -> str:
+    """The name, with the mark or a number where it is taken; taken from then on."""
+    numbered = (f"{name}{mark} {n}" for n in itertools.count(2))
+    candidate = next(c for c in itertools.chain([name, name + mark], numbered) if c not in taken)
+    taken.add(candidate)
+    return candidate
+
+
+def _shift(by: Sequence[float] | Array) -> Array:
+    pose = np.eye(4)
+    pose[:3, 3] = by
+    return pose
+
+
+def _pose(position: Array, quaternion: Array) -> Array:
+    pose = _shift(position)
+    pose[:3, :3] = _rotation(quaternion)
+    return pose
+
+
+def _rotation(quaternion: Array) -> Array:
+    """Of a quaternion w x y z of any length; the identity where that is zero, as in MuJoCo."""
+    length = float(np.linalg.norm(quaternion))
+    w, x, y, z = quaternion / length if length > 0 else _ORIGIN[3:]
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )

@@ -1,0 +1,93 @@
+"""What a MuJoCo model computes with and jounce leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+SHOWN = 8  # names in one line
+
+
+def left_out(model: Any, bodies: list[str], joints: list[str]) -> list[str]:
+    """A line for each kind of thing that is in the model and that changes its motion there but not here.
+
+    Args:
+        model: an MjModel.
+        bodies: names of its bodies.
+        joints: names of its joints.
+    """
+    dofs = [joints[j] for j in model.dof_jntid]
+    free = [joints[j] for j in range(model.njnt) if model.jnt_type[j] == 0 and _uneven(model, j)]
+    balls = [joints[j] for j in range(model.njnt) if model.jnt_type[j] == 1 and model.jnt_limited[j]]
+    lines = [
+        _line("equality constraints", [model.equality(i).name for i in range(model.neq)]),
+        _line("tendons", [model.tendon(i).name for i in range(model.ntendon)]),
+        _contacts(model),
+        _line("friction loss of joints", _where(model, "dof_frictionloss", dofs)),
+        _line("stiffness that depends on the position, of joints", _where(model, "jnt_stiffnesspoly", joints)),
+        _line("springs that yield, of joints", _where(model, "jnt_springyield", joints)),
+        _line("damping that depends on the velocity, of joints", _where(model, "dof_dampingpoly", dofs)),
+        _line("linear armature in world axes, and uneven damping, of free joints", free),
+        _line("ranges of ball joints", balls),
+        _line("feedback and dynamics of actuators", _actuators(model)),
+        _line("armature and damping of actuators that do not drive a hinge or slide", _loose_drives(model)),
+        _line("gravity compensation of bodies", _where(model, "body_gravcomp", bodies)),
+        _line("motion of mocap bodies", _where(model, "body_mocapid", bodies, -1)),
+        _line("flexes", [model.flex(i).name for i in range(model.nflex)] if hasattr(model, "flex") else []),
+        _line("plugins of bodies", _where(model, "body_plugin", bodies, -1)),
+    ]
+    if model.opt.density or model.opt.viscosity:
+        lines.append("forces of the fluid around the bodies (density, viscosity, wind)")
+    return [line for line in lines if line]
+
+
+def _line(kind: str, names: Iterable[str]) -> str:
+    """The kind and its names; those without a name are counted."""
+    given = list(names)
+    named = list(dict.fromkeys(name for name in given if name))
+    more = len(named) - SHOWN if len(named) > SHOWN else 0
+    nameless = sum(not name for name in given)
+    parts = [", ".join(map(repr, named[:SHOWN]))] if named else []
+    parts += [f"{more} more"] if more else []
+    parts += [f"{nameless} without a name"] if nameless else []
+    return f"{kind} {' and '.join(parts)}" if parts else ""
+
+
+def _where(model: Any, key: str, names: list[str], absent: float = 0.0) -> list[str]:
+    """Names of the elements whose field is not `absent`; none where this MuJoCo has no such field."""
+    values = getattr(model, key, None)
+    if values is None:
+        return []
+    return [names[i] for i in np.unique(np.argwhere(np.asarray(values) != absent)[:, 0])]
+
+
+def _contacts(model: Any) -> str:
+    """Contacts, where two geoms could touch: one of each pair on a body that moves."""
+    solid = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    moving = model.body_weldid[model.geom_bodyid] != 0
+    if not (solid & moving).any() or solid.sum() < 2:
+        return f"contacts of {model.npair} pairs of geoms" if model.npair else ""
+    return f"contacts between {solid.sum()} geoms"
+
+
+def _uneven(model: Any, j: int) -> bool:
+    """Whether a free joint has linear terms that MuJoCo computes in world axes and that differ in those of the body."""
+    linear = slice(model.jnt_dofadr[j], model.jnt_dofadr[j] + 3)
+    return bool(model.dof_armature[linear].any() or np.ptp(model.dof_damping[linear]) > 0)
+
+
+def _actuators(model: Any) -> list[str]:
+    """Those whose force is not just gain times input: servos, muscles, with a state of their own."""
+    n = model.actuator_trnid.shape[0]
+    kinds = np.stack([model.actuator_gaintype, model.actuator_biastype, model.actuator_dyntype])
+    return [model.actuator(i).name for i in range(n) if kinds[:, i].any()]
+
+
+def _loose_drives(model: Any) -> list[str]:
+    values = sum(np.abs(getattr(model, key, 0.0)) for key in ("actuator_armature", "actuator_damping"))
+    n = model.actuator_trnid.shape[0]
+    heavy = np.broadcast_to(values, n) != 0
+    axial = [model.actuator_trntype[i] <= 1 and model.jnt_type[model.actuator_trnid[i, 0]] >= 2 for i in range(n)]
+    return [model.actuator(i).name for i in range(n) if heavy[i] and not axial[i]]

@@ -1,0 +1,361 @@
+"""URDF: links, and the joints that tie each to its parent.
+
+What a URDF says and jounce uses: the tree, ``origin``, ``axis``, ``inertial``, ``limit``, ``mimic`` and the damping of
+``dynamics``. Pictures, collision shapes, meshes, transmissions and simulator extensions are not read at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import near
+from ..compile import BodyRecord
+from ..inertia import Inertia
+from ..joints import Fixed, Follow, Free, Joint, Limits, Planar, Prismatic, Revolute
+from .description import Description, listed
+from .xml_source import MAX_NUMBER, Element, short
+
+Array = NDArray[np.float64]
+
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+KNOWN = frozenset(
+    ("link", "inertial", "mass", "inertia", "joint", "parent", "child", "origin", "axis", "limit", "dynamics", "mimic")
+)
+_ZERO = (0.0, 0.0, 0.0)
+_MASSLESS = Inertia(0.0)
+_IDENTITY = np.eye(4)
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """A <joint> and the two links it ties."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    element: Element
+
+
+def describe_urdf(root: Element, base: str, mimic: str, damping: bool) -> Description:
+    """What the <robot> element says.
+
+    Args:
+        root: as read, with at least the elements of `KNOWN`.
+        base: "fixed" or "floating".
+        mimic: "coupled", where a mimicking joint follows the other, or "independent".
+        damping: whether the joints get the damping of the file.
+    """
+    links = _named(root.all("link"), "link")
+    if not links:
+        raise root.error("has no <link>: nothing to load")
+    edges = [_edge(element, links) for element in _named(root.all("joint"), "joint").values()]
+    order = _depth_first(links, edges)
+    said = _Said(mimic == "coupled", damping, {edge.name: edge for edge in edges})
+
+    bodies: list[BodyRecord] = []
+    index: dict[str, int] = {}
+    if base == "fixed" and order[0][0] == "world":  # the link is the world itself
+        index["world"] = -1
+        del order[0]
+    for name, edge in order:
+        called = name
+        if name == "world":
+            called = _unused("world_link", links)
+            said.warnings.append(f"link 'world' is named {called!r} here: 'world' is the world itself")
+        if edge is None:
+            joint: Joint = Free(name=_unused("root_joint", said.edges)) if base == "floating" else Fixed()
+            parent, placement = -1, _IDENTITY
+        else:
+            joint = said.joint(edge)
+            parent, placement = index[edge.parent], _pose(edge.element.only("origin"))
+        index[name] = len(bodies)
+        bodies.append(BodyRecord(called, parent, joint, placement, _inertia(links[name])))
+    return Description(
+        source=root.source,
+        kind="URDF",
+        name=short(root.attributes.get("name", "")),
+        bodies=bodies,
+        gravity=np.array([0.0, 0.0, -9.81]),
+        ignored=said.ignored(),
+        warnings=said.warnings,
+    )
+
+
+# The tree
+
+
+def _named(elements: Iterable[Element], what: str) -> dict[str, Element]:
+    found: dict[str, Element] = {}
+    for element in elements:
+        name = element.text("name")
+        if name in found:
+            line = found[name].line
+            at = "" if line is None else f", the other is at line {line}"
+            raise element.error(f"is the second {what} of that name{at}")
+        found[name] = element
+    return found
+
+
+def _edge(element: Element, links: dict[str, Element]) -> _Edge:
+    ends = []
+    for role in ("parent", "child"):
+        name = element.required(role).text("link")
+        if name not in links:
+            raise element.error(f"{role} link {short(name)!r} does not exist; {_near(name, links)}")
+        ends.append(name)
+    if ends[0] == ends[1]:
+        raise element.error(f"parent and child are both {short(ends[0])!r}")
+    kind = element.text("type")
+    if kind not in TYPES:
+        raise element.error(f"type is {short(kind)!r}, expected one of {', '.join(TYPES)}")
+    return _Edge(element.attributes["name"], kind, ends[0], ends[1], element)
+
+
+def _depth_first(links: dict[str, Element], edges: list[_Edge]) -> list[tuple[str, _Edge | None]]:
+    """Every link with the joint above it, parents first, children in the order of the joints in the file."""
+    above: dict[str, _Edge] = {}
+    below: dict[str, list[_Edge]] = {}
+    for edge in edges:
+        if edge.child in above:
+            raise edge.element.error(
+                f"child link {short(edge.child)!r} is already the child of joint {short(above[edge.child].name)!r}: "
+                "a link has one parent"
+            )
+        above[edge.child] = edge
+        below.setdefault(edge.parent, []).append(edge)
+    tops = [name for name in links if name not in above]
+    if len(tops) > 1:
+        raise links[tops[1]].error(
+            f"has no parent, and neither has {short(tops[0])!r}: a robot has one root, this file has {len(tops)} parts "
+            f"that nothing connects ({listed(tops)})"
+        )
+    order: list[tuple[str, _Edge | None]] = []
+    todo: list[tuple[str, _Edge | None]] = [(name, None) for name in tops]
+    while todo:
+        order.append(todo.pop())
+        todo += [(edge.child, edge) for edge in reversed(below.get(order[-1][0], ()))]
+    if len(order) < len(links):
+        reached = {name for name, _ in order}
+        raise _cycle(next(edge for edge in edges if edge.child not in reached), above)
+    return order
+
+
+def _cycle(edge: _Edge, above: dict[str, _Edge]) -> Exception:
+    """The error for an edge from which no root is reached: going up from it ends in a circle."""
+    seen: dict[str, None] = {}
+    while edge.child not in seen:
+        seen[edge.child] = None
+        edge = above[edge.parent]
+    names = list(seen)
+    circle = names[names.index(edge.child) :]
+    return edge.element.error(f"closes a cycle of {len(circle)} links ({listed(circle)}), expected a tree")
+
+
+# What elements say
+
+
+def _pose(origin: Element | None) -> Array:
+    """Placement (4, 4) of an <origin>: roll, pitch and yaw about the fixed x, y and z, in this order."""
+    if origin is None:
+        return _IDENTITY
+    pose = _IDENTITY.copy()
+    pose[:3, 3] = origin.numbers("xyz", 3, _ZERO)
+    if "quat_xyzw" in origin.attributes:  # URDF 1.2
+        pose[:3, :3] = _from_quaternion(origin)
+    elif "rpy" in origin.attributes:
+        roll, pitch, yaw = origin.numbers("rpy", 3, _ZERO)
+        cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
+        sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
+        pose[:3, :3] = (
+            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+            (-sp, cp * sr, cp * cr),
+        )
+    return pose
+
+
+def _from_quaternion(origin: Element) -> Array:
+    if "rpy" in origin.attributes:
+        raise origin.error("has both rpy and quat_xyzw, expected one of them")
+    quaternion = origin.numbers("quat_xyzw", 4, (0.0, 0.0, 0.0, 1.0))
+    length = math.hypot(*quaternion)
+    if abs(length - 1) > 1e-3:  # files round to a few digits
+        raise origin.error(f"quat_xyzw has length {length:g}, expected 1")
+    x, y, z, w = (part / length for part in quaternion)
+    return np.array(
+        (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        )
+    )
+
+
+def _inertia(link: Element) -> Inertia:
+    inertial = link.only("inertial")
+    if inertial is None:
+        return _MASSLESS
+    frame = _pose(inertial.only("origin"))
+    mass = inertial.required("mass").number("value")
+    if mass < 0:
+        raise inertial.required("mass").error(f"value is {mass:g}, expected a mass that is not negative")
+    element = inertial.required("inertia")
+    xx, xy, xz, yy, yz, zz = (element.number(key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    turn = frame[:3, :3]
+    moments = turn @ np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ turn.T
+    return Inertia(mass, frame[:3, 3], (moments + moments.T) / 2, physical=False)
+
+
+class _Said:
+    """The joints of a file, and along the way what is odd about them and what is left out."""
+
+    def __init__(self, coupled: bool, damping: bool, edges: dict[str, _Edge]) -> None:
+        self.coupled = coupled
+        self.damping = damping
+        self.edges = edges
+        self.warnings: list[str] = []
+        self._follows: dict[str, Follow | None] = {}  # what is known so far; None for a joint that moves on its own
+        self._friction: list[str] = []
+        self._unknown: dict[tuple[str, ...], list[str]] = {}
+
+    def joint(self, edge: _Edge) -> Joint:
+        """The joint of an edge."""
+        damping = self._damping(edge)
+        if edge.kind == "fixed":
+            return Fixed(name=edge.name)
+        if edge.kind == "floating":
+            return Free(name=edge.name, damping=damping)
+        axis = _axis(edge)
+        if edge.kind == "planar":
+            x, y = _in_plane(axis)
+            return Planar(x, y, name=edge.name, damping=damping)
+        joint = Prismatic if edge.kind == "prismatic" else Revolute
+        follows = self._follow(edge) if self.coupled else None
+        return joint(axis, name=edge.name, damping=damping, limits=self._limits(edge), follows=follows)
+
+    def ignored(self) -> list[str]:
+        lines = []
+        if self._friction:
+            lines.append(f"dry friction of {_count(self._friction, 'joint')}")
+        for keys, joints in self._unknown.items():
+            lines.append(f"{listed(keys, 6)} in <dynamics> of {_count(joints, 'joint')}")
+        return lines
+
+    def _damping(self, edge: _Edge) -> float:
+        element = edge.element.only("dynamics")
+        if element is None:
+            return 0.0
+        damping, friction = element.number("damping", 0.0), element.number("friction", 0.0)
+        if damping < 0:
+            raise element.error(f"damping is {damping:g}, expected a number that is not negative")
+        if edge.kind == "fixed":
+            return 0.0
+        if friction != 0:
+            self._friction.append(edge.name)
+        unknown = tuple(sorted(element.attributes.keys() - {"damping", "friction"}))
+        if unknown:
+            self._unknown.setdefault(unknown, []).append(edge.name)
+        return damping if self.damping else 0.0
+
+    def _limits(self, edge: _Edge) -> Limits | None:
+        element = edge.element.only("limit")
+        if element is None:
+            if edge.kind != "continuous":
+                self.warnings.append(f"{edge.kind} joint {short(edge.name)!r} has no <limit>: taken as unlimited")
+            return None
+        bounds = [element.real(key, math.inf) for key in ("velocity", "effort")]
+        for i, key in enumerate(("velocity", "effort")):
+            if bounds[i] < 0:
+                raise element.error(f"{key} is {bounds[i]:g}, expected a number that is not negative")
+        lower, upper = -math.inf, math.inf
+        if edge.kind != "continuous" and ("lower" in element.attributes or "upper" in element.attributes):
+            lower, upper = element.real("lower", 0.0), element.real("upper", 0.0)
+        if lower > upper:
+            self.warnings.append(
+                f"joint {short(edge.name)!r} has a lower limit, {lower:g}, above the upper, {upper:g}: "
+                "taken as unlimited"
+            )
+            lower, upper = -math.inf, math.inf
+        return Limits(lower, upper, *bounds)
+
+    def _follow(self, edge: _Edge) -> Follow | None:
+        """The joint at the end of a chain of <mimic>, with the ratio and offset of the whole chain."""
+        chain: list[tuple[_Edge, Element]] = []
+        seen: set[str] = set()
+        top = edge
+        while top.name not in self._follows:
+            seen.add(top.name)
+            element = top.element.only("mimic")
+            if element is None or (name := element.text("joint")) not in self.edges:
+                if element is not None:
+                    self._lost(top, name)
+                self._follows[top.name] = None
+                break
+            if name in seen:
+                raise element.error(f"joint {short(top.name)!r} mimics, directly or through others, itself")
+            chain.append((top, element))
+            top = self.edges[name]
+            if top.kind not in ("revolute", "continuous", "prismatic"):
+                raise element.error(
+                    f"mimics {short(name)!r}, a {top.kind} joint, expected one with one coordinate; "
+                    "load with mimic='independent' to leave mimics out"
+                )
+        for follower, element in reversed(chain):
+            above = self._follows[top.name] or Follow(top.name)
+            ratio, offset = element.number("multiplier", 1.0), element.number("offset", 0.0)
+            ratio, offset = ratio * above.ratio, ratio * above.offset + offset
+            if not max(abs(ratio), abs(offset)) < MAX_NUMBER:
+                raise element.error("the chain of mimics up from here multiplies to no finite number")
+            self._follows[follower.name] = Follow(above.joint, ratio, offset)
+            top = follower
+        return self._follows[edge.name]
+
+    def _lost(self, edge: _Edge, leader: str) -> None:
+        hint = f" ({_near(leader, self.edges)})" if len(self.warnings) < 10 else ""
+        self.warnings.append(
+            f"joint {short(edge.name)!r} mimics {short(leader)!r}, which does not exist{hint}: it moves on its own"
+        )
+
+
+def _axis(edge: _Edge) -> Array:
+    """Unit vector, x where the file says nothing."""
+    element = edge.element.only("axis")
+    if element is None:
+        return np.array((1.0, 0.0, 0.0))
+    x, y, z = element.numbers("xyz", 3, (1.0, 0.0, 0.0))
+    length = math.hypot(x, y, z)
+    if length < 1e-6:
+        raise element.error(f"xyz is {short(element.attributes['xyz'])!r}, expected a direction that is not zero")
+    return np.array((x / length, y / length, z / length))
+
+
+def _in_plane(normal: Array) -> tuple[Array, Array]:
+    """Directions x and y with x cross y the normal; (1, 0, 0) and (0, 1, 0) for z, and on cyclically."""
+    x = np.roll(np.eye(3)[int(np.argmax(np.abs(normal)))], 1)
+    x = x - (x @ normal) * normal
+    x /= np.linalg.norm(x)
+    return x, np.cross(normal, x)
+
+
+# Words for messages
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    return near(short(name), [n for n, _ in zip(names, range(1000), strict=False) if len(n) < 100])
+
+
+def _count(names: list[str], what: str) -> str:
+    return f"{what} {names[0]!r}" if len(names) == 1 else f"{len(names)} {what}s ({listed(names)})"
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    used = set(taken)
+    while name in used:
+        name += "_"
+    return name
