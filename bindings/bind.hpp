@@ -15,6 +15,7 @@ void bind_inverse_dynamics(nb::class_<CoreModel>& c);
 void bind_forward_dynamics(nb::class_<CoreModel>& c);
 void bind_change_axes(nb::class_<CoreModel>& c);
 void bind_equations(nb::class_<CoreModel>& c);
+void bind_derivatives(nb::class_<CoreModel>& c);
 
 // An argument of any type, None too: our own checks refuse it, with an error that names it.
 inline auto any(const char* name) { return nb::arg(name).none(); }

@@ -73,6 +73,22 @@ struct PassiveCall {
   double* tau;
 };
 
+// K, D and M of inverse dynamics along a motion, with derivatives 0 .. rows - 1.
+struct DerivativesCall {
+  const Tree* tree;
+  States states;  // rows + 1 rows of velocity
+  Wrenches wrenches;
+  int rows;
+  double *K, *D, *M;  // (rows, nv, nv) a state
+};
+
+// In place: A = -X A and B = -X B, all (nv, nv) a state.
+struct NegativeProductsCall {
+  int nv;
+  const double* X;
+  double *A, *B;
+};
+
 struct InverseMassMatrixCall {
   const Tree* tree;
   States states;
@@ -138,6 +154,8 @@ struct Kernels {
   Kernel<PassiveCall> passive_inverse_dynamics;
   Kernel<InverseMassMatrixCall> inverse_mass_matrix;
   EquationsKernels equations;
+  Kernel<DerivativesCall> (*inverse_dynamics_derivatives)(int rows);
+  Kernel<NegativeProductsCall> negative_products;
 };
 
 const Kernels& generic_kernels();

@@ -31,6 +31,7 @@ NB_MODULE(_core, m) {
   bind_forward_dynamics(model);
   bind_change_axes(model);
   bind_equations(model);
+  bind_derivatives(model);
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");
   m.def("set_num_threads", &set_thread_count, nb::arg("n"), "Lets a batch use n threads; 0 stands for one a core.");

@@ -18,6 +18,8 @@ Kernel<InverseMassCall> inverse_mass_kernel();
 Kernel<ArticulatedInertiaCall> articulated_inertia_kernel();
 Kernel<PassiveCall> passive_inverse_dynamics_kernel();
 Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel();
+Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows);
+Kernel<NegativeProductsCall> negative_products_kernel();
 Kernel<EquationsCall> mass_matrix_kernel(int coefficients);
 Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients);
 Kernel<EquationsCall> gravity_force_kernel(int coefficients);

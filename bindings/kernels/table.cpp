@@ -17,7 +17,9 @@ const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
                                passive_inverse_dynamics_kernel(),
                                inverse_mass_matrix_kernel(),
                                {mass_matrix_kernel, coriolis_matrix_kernel, gravity_force_kernel, jacobian_kernel, center_of_mass_kernel,
-                                momentum_kernel, momentum_matrix_kernel, kinetic_energy_kernel, potential_energy_kernel}};
+                                momentum_kernel, momentum_matrix_kernel, kinetic_energy_kernel, potential_energy_kernel},
+                               inverse_dynamics_derivatives_kernel,
+                               negative_products_kernel()};
   return kernels;
 }
 }  // namespace jounce

@@ -29,6 +29,13 @@ class Columns {
     put(a.w.x, at + 3 * stride_), put(a.w.y, at + 4 * stride_), put(a.w.z, at + 5 * stride_);
   }
 
+  // The last three of nine components.
+  template <class S>
+  JOUNCE_INLINE void set_angular(int column, const Vec3<S>& w) {
+    double* at = data_ + 6 * stride_ + column;
+    put(w.x, at), put(w.y, at + stride_), put(w.z, at + 2 * stride_);
+  }
+
   const double* coefficient(int k) const { return data_ + std::size_t(k) * n * stride_; }
   int stride() const { return stride_; }
 
@@ -48,10 +55,10 @@ class Columns {
   double* data_;
 };
 
-// row[d] = coefficient k of a_c . b_d, for columns d from `begin` to `end`; a little more is written on both sides. Of the
-// components of `a`, the first that `b` has count.
-template <int m, int n>
-JOUNCE_INLINE void pairings(const Columns<m>& a, const Columns<n>& b, int k, int c, int begin, int end, double* row) {
+// row[d] = coefficient k of a_c . b_d over their first n components, for columns d from `begin` to `end`; a little more is
+// written on both sides.
+template <int n, class A, class B>
+JOUNCE_INLINE void pairings(const A& a, const B& b, int k, int c, int begin, int end, double* row) {
   using P = Pack<native_width>;
   const int stride = b.stride();
   for (int d = begin / native_width * native_width; d < end; d += native_width) {

@@ -97,8 +97,8 @@ class CoriolisMatrix {
       for (int i = 0; i < tree_.size; ++i) {
         const Body& b = tree_.bodies[i];
         for (int c = b.v, last = c + freedom(b.joint); c < last; ++c) {
-          pairings(above_, right_, k, c, c, b.end, upper_);
-          pairings(above_, below_, k, c, c, b.end, lower_);
+          pairings<6>(above_, right_, k, c, c, b.end, upper_);
+          pairings<12>(above_, below_, k, c, c, b.end, lower_);
           descent_.for_each(i, [&](int begin, int end) {
             for (int d = begin < c ? c : begin; d < end; ++d) {
               out[d * nv + c] = factorial.value[k] * lower_[d];

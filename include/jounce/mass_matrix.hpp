@@ -39,7 +39,7 @@ class MassMatrix {
       for (int i = 0; i < tree_.size; ++i) {
         const Body& b = tree_.bodies[i];
         for (int c = b.v, end = c + freedom(b.joint); c < end; ++c) {
-          pairings(screws_, momenta_, k, c, c, b.end, row_);
+          pairings<6>(screws_, momenta_, k, c, c, b.end, row_);
           descent_.for_each(i, [&](int begin, int end) {
             for (int d = begin < c ? c : begin; d < end; ++d) out[c * nv + d] = out[d * nv + c] = factorial.value[k] * row_[d];
           });

@@ -55,4 +55,41 @@ void add_passive_forces(const Tree& tree, const Motion<Ring>& motion, typename R
   }
 }
 
+// Adds how these change to K (positions), D (velocities) and M (accelerations): derivative k of each, matrices (nv, nv).
+template <class Ring>
+void add_passive_derivatives(const Tree& tree, const Motion<Ring>& motion, int rows, double* K, double* D, double* M) {
+  const std::ptrdiff_t nv = tree.nv, size = nv * nv;
+  for (int c = 0; c < nv; ++c) {
+    D[c * nv + c] += tree.damping[c];
+    M[c * nv + c] += tree.armature[c];
+  }
+  for (int i = 0; i < tree.size; ++i) {
+    const Body& b = tree.bodies[i];
+    if (b.joint != Joint::free && b.joint != Joint::spherical) {
+      K[b.v * nv + b.v] += tree.stiffness[b.v];
+      continue;
+    }
+    const int angular = motion.angular(b);
+    const bool free = b.joint == Joint::free;
+    if (tree.stiffness[angular] == 0 && tree.stiffness[b.v] == 0) continue;
+    for_each_ball_spring(b, motion.q, motion.rate, motion.stride, rows, [&](int, BallSpring& spring) {
+      spring.run_tangent(rows);
+      for (int k = 0; k < rows; ++k) {
+        double* block = K + k * size;
+        const double scale = factorial.value[k];
+        for (int r = 0; r < 3; ++r)
+          for (int c = 0; c < 3; ++c) block[(angular + r) * nv + angular + c] += scale * tree.stiffness[angular] * spring.tangent[r][c][k];
+        if (!free) continue;
+        const double stiffness = tree.stiffness[b.v];  // R^T x changes by dv + R^T x x dw
+        for (int r = 0; r < 3; ++r) {
+          if (k == 0) block[(b.v + r) * nv + b.v + r] += stiffness;
+          const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
+          block[(b.v + r) * nv + angular + r2] += scale * stiffness * spring.displacement[r1][k];
+          block[(b.v + r) * nv + angular + r1] -= scale * stiffness * spring.displacement[r2][k];
+        }
+      }
+    });
+  }
+}
+
 JOUNCE_END

@@ -18,17 +18,38 @@ struct BallSpring {
   double quaternion[4], position[3];
   double v[longest][3], w[longest][3];                           // coefficients of the joint's velocity
   double rotation_vector[3][longest], displacement[3][longest];  // the results: log R and R^T x
+  double tangent[3][3][longest];                                 // how log R changes with R, after run_tangent
 
   // n coefficients of the results.
   JOUNCE_NOINLINE void run(int n, bool has_position) {
-    turn(n);
+    double u[4][longest], factor[longest];
+    turn(n, u);
+    composed(u[3], n, 0, factor);
+    for (int i = 0; i < 3; ++i) multiply(factor, u[i], n, rotation_vector[i]);
     if (has_position) move(n);
   }
 
+  // R exp([d]) changes u by (c d + u x d) / 2 and c by -u . d / 2, hence log R by F (c d + u x d) / 2 - F' u (u . d) / 2.
+  JOUNCE_NOINLINE void run_tangent(int n) {
+    double u[4][longest], factor[longest], slope[longest], part[longest], product[longest];
+    turn(n, u);
+    composed(u[3], n, 0, factor);
+    composed(u[3], n, 1, slope);
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) {
+        multiply(u[a], u[b], n, part);
+        multiply(slope, part, n, product);
+        for (int k = 0; k < n; ++k) tangent[a][b][k] = -product[k] / 2;
+        multiply(factor, u[a == b ? 3 : 3 - a - b], n, product);
+        const double sign = a == b || (b - a + 3) % 3 == 2 ? 0.5 : -0.5;  // [u]_ab
+        for (int k = 0; k < n; ++k) tangent[a][b][k] += sign * product[k];
+      }
+  }
+
  private:
-  void turn(int n) {
+  // The quaternion, its last part not negative at first: u' = u (w, 0) / 2.
+  void turn(int n, double (&u)[4][longest]) const {
     const double sign = quaternion[3] < 0 ? -1 : 1;
-    double u[4][longest];  // u' = u (w, 0) / 2
     for (int i = 0; i < 4; ++i) u[i][0] = sign * quaternion[i];
     for (int k = 0; k + 1 < n; ++k) {
       double x = 0, y = 0, z = 0, c = 0;
@@ -42,23 +63,31 @@ struct BallSpring {
       const double scale = 0.5 / (k + 1);
       u[0][k + 1] = scale * x, u[1][k + 1] = scale * y, u[2][k + 1] = scale * z, u[3][k + 1] = scale * c;
     }
-    double F[longest], value[longest] = {};
-    factor(u[3][0], n, F);
+  }
+
+  // F(c), or its derivative F'(c), for the series c.
+  static void composed(const double* c, int n, int derivative, double* value) {
+    double F[longest + 1];
+    taylor(c[0], n + derivative, F);
+    for (int m = 0; derivative && m < n; ++m) F[m] = (m + 1) * F[m + 1];
+    for (int k = 0; k < n; ++k) value[k] = 0;
     value[0] = F[n - 1];
-    for (int m = n - 2; m >= 0; --m) {  // Horner with h = u[3] less its first coefficient: value = value h + F_m
+    for (int m = n - 2; m >= 0; --m) {  // Horner with h = c less its first coefficient: value = value h + F_m
       for (int k = n - 1; k >= 0; --k) {
         double sum = 0;
-        for (int j = 1; j <= k; ++j) sum += u[3][j] * value[k - j];
+        for (int j = 1; j <= k; ++j) sum += c[j] * value[k - j];
         value[k] = sum;
       }
       value[0] += F[m];
     }
-    for (int i = 0; i < 3; ++i)
-      for (int k = 0; k < n; ++k) {
-        double sum = 0;
-        for (int j = 0; j <= k; ++j) sum += value[j] * u[i][k - j];
-        rotation_vector[i][k] = sum;
-      }
+  }
+
+  static void multiply(const double* a, const double* b, int n, double* y) {
+    for (int k = 0; k < n; ++k) {
+      double sum = 0;
+      for (int j = 0; j <= k; ++j) sum += a[j] * b[k - j];
+      y[k] = sum;
+    }
   }
 
   // y = R^T x: y' = v + y x w
@@ -80,7 +109,7 @@ struct BallSpring {
   }
 
   // F(c0 + h) = sum_m F_m h^m
-  static void factor(double c0, int n, double* F) {
+  static void taylor(double c0, int n, double* F) {
     if (c0 < 0.5) {
       const double rest = 1 - c0 * c0;
       F[0] = 2 * std::acos(c0) / std::sqrt(rest);
