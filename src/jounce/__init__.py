@@ -18,6 +18,7 @@ from .joints import (
     Spherical,
     Universal,
 )
+from .linearization import Linearization
 from .loading import LoadError, LoadWarning, load
 from .model import Kinematics, Model
 from .simulation import simulate
@@ -35,6 +36,7 @@ __all__ = [
     "Joint",
     "Kinematics",
     "Limits",
+    "Linearization",
     "LoadError",
     "LoadWarning",
     "Model",

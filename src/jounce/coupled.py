@@ -112,7 +112,7 @@ class CoupledModel(Model):
         full[..., self._own_v] = given
         return full
 
-    def _reduced(self, kind: str, value: Array) -> Array:
+    def _reduced(self, kind: str, value: Any) -> Any:
         if kind == "position":
             return value[..., self._own_q]
         if kind == "velocity":
@@ -121,6 +121,8 @@ class CoupledModel(Model):
             return value @ self._velocity_map
         if kind == "matrix":
             return self._velocity_map.T @ value @ self._velocity_map
+        if kind == "matrices":
+            return tuple(self._reduced("matrix", matrix) for matrix in value)
         return value
 
     # What needs a matrix to be solved
@@ -202,6 +204,19 @@ class CoupledModel(Model):
         acceleration = stack[..., 1:, :]
         return (acceleration, result) if stacked else (acceleration[..., 0, :], result[..., 0, :])
 
+    def _forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None,
+        wrench_frame: str,
+    ) -> tuple[Array, Array, Array, Array]:
+        acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
+        K, D, _ = self._inverse_dynamics_derivatives(q, v, acc, wrenches, wrench_frame)
+        inverse = self.inverse_mass_matrix(q)
+        return -inverse @ K, -inverse @ D, np.broadcast_to(inverse, K.shape).copy(), acc
+
 
 def resolve(bodies: Sequence[BodyRecord]) -> dict[str, Follow]:
     """For each joint that follows another, the joint with a coordinate that it follows in the end."""
@@ -264,6 +279,7 @@ _METHODS = {
     "change_force_frame": ("q v tau", "velocity"),
     "inverse_dynamics": ("q v a", "columns"),
     "inverse_dynamics_passive": ("q v v_ref a_ref", "columns"),
+    "_inverse_dynamics_derivatives": ("q v a", "matrices"),
     "mass_matrix": ("q", "matrix"),
     "mass_matrix_derivatives": ("q v", "matrix"),
     "coriolis_matrix": ("q v", "matrix"),

@@ -14,6 +14,8 @@ from ._checks import frozen, near
 from ._core import CoreModel
 from .compile import BodyRecord, compiled
 from .joints import Fixed, Free, Joint, Limits, Spherical
+from .linearization import Linearization, linearize
+from .partials import forward_partials, inverse_partials
 
 if TYPE_CHECKING:
     from .closed_form import ClosedForm
@@ -317,6 +319,108 @@ class Model(CoreModel):
         from .closed_form import ClosedForm
 
         return ClosedForm(self, q, v)
+
+    # Derivatives
+
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+    ) -> tuple[Array, ...]:
+        """How the forces of `inverse_dynamics` change with position, velocity and acceleration, exactly.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv), or without `a` a stack (..., r + 2, nv).
+            a: (..., nv).
+            wrenches, wrench_frame: as in `inverse_dynamics`; held in the axes they are given in.
+
+        Returns:
+            With `a`: dtau/dq, dtau/dv and M = dtau/da, each (..., nv, nv). With a stack: the derivatives of every
+            tau^(k), k <= r, with respect to q, (..., r + 1, nv, nv), and to every v^(m), m <= r + 1,
+            (..., r + 1, r + 2, nv, nv). Positions change in left-trivialized tangent coordinates, as `integrate` takes
+            them; `Free` rows and columns are in body axes.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> rng = np.random.default_rng(0)
+        >>> q, v, a = robot.random_configuration(rng), *rng.normal(size=(2, robot.nv))
+        >>> dq, dv, M = robot.inverse_dynamics_derivatives(q, v, a)
+        >>> step = 1e-6 * rng.normal(size=robot.nv)
+        >>> change = robot.inverse_dynamics(robot.integrate(q, step), v, a) - robot.inverse_dynamics(q, v, a)
+        >>> bool(np.allclose(change, dq @ step, atol=1e-9))
+        True
+        """
+        K, D, M = self._inverse_dynamics_derivatives(q, v, a, wrenches, wrench_frame)
+        if a is not None:
+            return K, D, M
+        return inverse_partials(self, np.asarray(v, dtype=np.float64), K, D, M)
+
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+    ) -> tuple[Array, Array, Array]:
+        """How the accelerations of `forward_dynamics` change with position, velocity and forces, exactly.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv).
+            tau: (..., nv), or with one dimension more than v a stack (..., r + 1, nv).
+            wrenches, wrench_frame: as in `forward_dynamics`; held in the axes they are given in.
+
+        Returns:
+            da/dq, da/dv and M^-1 = da/dtau, each (..., nv, nv). With a stack, those of every dv^(k)/dt, k <= r:
+            (..., r + 1, nv, nv) twice, and with respect to every tau^(l) (..., r + 1, r + 1, nv, nv). Tangent
+            coordinates and axes as in `inverse_dynamics_derivatives`.
+        """
+        if np.ndim(tau) <= np.ndim(v):
+            return self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)[:3]
+        acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
+        velocity = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*acc.shape[:-2], 1, self.nv))
+        stack = np.concatenate([velocity, acc], axis=-2)
+        K, D, M = self._inverse_dynamics_derivatives(q, stack, None, wrenches, wrench_frame)
+        return forward_partials(*inverse_partials(self, stack, K, D, M), self.inverse_mass_matrix(q))
+
+    def linearize(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        actuated: ArrayLike | Sequence[str] | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+    ) -> Linearization:
+        """The linear system that the robot is near a state, on the Lie group itself (paper B, Proposition 1).
+
+        Args:
+            q: (..., nq).
+            v, tau: (..., nv), `Free` rows in the axes `frame`.
+            actuated: which forces are inputs: joint names, a mask (nv,), or columns; all when left out.
+            wrenches, wrench_frame: as in `forward_dynamics`.
+            frame: axes of the displacement, velocity and force of `Free` joints.
+
+        Returns:
+            `Linearization`, with A (..., 2 nv, 2 nv) and B (..., 2 nv, nu).
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> q, rest = robot.neutral(), np.zeros(robot.nv)
+        >>> lin = robot.linearize(q, rest, robot.gravity_force(q))
+        >>> lin.A.shape, lin.B.shape
+        ((24, 24), (24, 12))
+        """
+        return linearize(self, q, v, tau, actuated, wrenches, wrench_frame, frame)
 
     # Kinematics
 

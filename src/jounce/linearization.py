@@ -1,0 +1,169 @@
+"""The linearization of a robot about a state, on the Lie group itself (paper B, Proposition 1).
+
+With dq the left-trivialized displacement (H exp(dq) for a `Free` joint) and dv the change of the body twist,
+
+    dq' = dv - ad_v dq,      dv' = (da/dq) dq + (da/dv) dv + M^-1 dtau,
+
+without any chart, hence without singularities. In other axes of a `Free` joint's velocity, v = T(q) u, the state is
+(T^-1 dq, du) with du = T^-1 (dv - X dq), X dq = (dT) u, and the forces that are held are those in the same axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import real
+from .joints import Free
+from .partials import ball_columns, bracket_matrix, skew
+
+if TYPE_CHECKING:
+    from .model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """x' = A x + B u near a state, x = [displacement; change of velocity], u the change of the actuated forces.
+
+    Attributes:
+        A: (..., 2 nv, 2 nv).
+        B: (..., 2 nv, nu).
+        q, v, tau: the state and forces it belongs to.
+        acceleration: (..., nv), dv/dt there.
+        actuated: (nu,) columns of tau.
+        frame: axes of the twists and wrenches of `Free` joints.
+    """
+
+    A: Array
+    B: Array
+    q: Array
+    v: Array
+    tau: Array
+    acceleration: Array
+    actuated: NDArray[np.intp]
+    frame: str
+
+    def discretize(self, dt: float) -> tuple[Array, Array]:
+        """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds: the matrix exponential, exactly.
+
+        Needs SciPy (``pip install 'jounce[control]'``).
+        """
+        from scipy.linalg import expm
+
+        step = real("dt", dt)
+        if not 0 < step < np.inf:
+            raise ValueError(f"dt is {step}, expected a positive time in seconds")
+        n, m = self.B.shape[-2:]
+        both = np.zeros((*self.A.shape[:-2], n + m, n + m))
+        both[..., :n, :n], both[..., :n, n:] = step * self.A, step * self.B
+        result = expm(both)
+        return result[..., :n, :n], result[..., :n, n:]
+
+
+def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -> NDArray[np.intp]:
+    """Columns of tau: all, those of named joints, those where a mask (nv,) is True, or those listed."""
+    if actuated is None:
+        return np.arange(model.nv)
+    given = np.asarray(actuated)
+    if given.dtype.kind == "U":
+        return np.concatenate([np.arange(model.nv)[model.coordinate(str(name))] for name in np.atleast_1d(given)])
+    if given.dtype == np.bool_ and given.shape == (model.nv,):
+        return np.flatnonzero(given)
+    if given.dtype.kind in "iu" and given.ndim == 1 and (given >= 0).all() and (given < model.nv).all():
+        return given.astype(np.intp)
+    raise ValueError(
+        f"actuated is {actuated!r}, expected joint names, a mask ({model.nv},) or columns 0 to {model.nv - 1}"
+    )
+
+
+def linearize(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    actuated: ArrayLike | Sequence[str] | None,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+) -> Linearization:
+    columns = actuated_columns(model, actuated)
+    q, v, tau = (np.asarray(x, dtype=np.float64) for x in (q, v, tau))
+    body_v, body_tau = v, tau
+    if frame != "body":
+        body_v = model.change_velocity_frame(q, v[..., None, :], frame, "body")[..., 0, :]
+        body_tau = model.change_force_frame(q, v[..., None, :], tau[..., None, :], frame, "body")[..., 0, :]
+    da_dq, da_dv, inverse, acc = model._forward_dynamics_derivatives(q, body_v, body_tau, wrenches, wrench_frame)
+    body_v = np.broadcast_to(body_v, acc.shape)
+
+    n = model.nv
+    A = np.zeros((*acc.shape[:-1], 2 * n, 2 * n))
+    A[..., :n, n:] = np.eye(n)
+    for where in ball_columns(model):
+        A[..., where, where] = -bracket_matrix(body_v[..., where])
+    A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
+    B = np.zeros((*acc.shape[:-1], 2 * n, n))
+    B[..., n:, :] = inverse
+    if frame != "body":
+        A, B = _in_frame(model, q, body_v, acc, np.broadcast_to(body_tau, acc.shape), A, B, frame)
+        stack = np.stack([body_v, acc], axis=-2)
+        acc = model.change_velocity_frame(q, stack, "body", frame)[..., 1, :]
+    lead = acc.shape[:-1]
+    return Linearization(
+        A,
+        B[..., columns],
+        np.broadcast_to(q, (*lead, model.nq)).copy(),
+        np.broadcast_to(v, acc.shape).copy(),
+        np.broadcast_to(tau, acc.shape).copy(),
+        acc,
+        columns,
+        frame,
+    )
+
+
+def _in_frame(
+    model: Model, q: Array, v: Array, acc: Array, tau: Array, A: Array, B: Array, frame: str
+) -> tuple[Array, Array]:
+    """A and B for y = Q x, Q = [[T^-1, 0], [-T^-1 X, T^-1]]: Q A Q^-1 + Q' Q^-1, with the forces T^T tau held."""
+    n, lead = model.nv, acc.shape[:-1]
+    inverse = np.broadcast_to(np.eye(n), (*lead, n, n)).copy()  # T^-1
+    rate = np.zeros_like(inverse)  # its time derivative
+    X, dX, held = np.zeros_like(inverse), np.zeros_like(inverse), np.zeros_like(inverse)
+    for b, (_, where) in model._moving():
+        if not isinstance(b.joint, Free):
+            continue
+        twist, change, wrench = v[..., where], acc[..., where], tau[..., where]
+        unit = np.zeros((*lead, 6, n))
+        unit[..., where] = np.eye(6)
+        columns = model.change_velocity_frame(q[..., None, :], unit[..., None, :], "body", frame)[..., 0, :]
+        T_inverse = np.swapaxes(columns[..., where], -1, -2)
+        if frame == "world":  # T = Ad(H)^-1
+            spin, spin_rate = bracket_matrix(twist), bracket_matrix(change)
+            turn = bracket_matrix(twist)
+            force = np.zeros((*lead, 6, 6))  # ad_d^T tau = force d
+            force[..., :3, 3:] = force[..., 3:, :3] = skew(wrench[..., :3])
+            force[..., 3:, 3:] = skew(wrench[..., 3:])
+        else:  # T = diag(R, R)^T
+            spin, spin_rate, turn, force = (np.zeros((*lead, 6, 6)) for _ in range(4))
+            for part in (slice(0, 3), slice(3, 6)):
+                spin[..., part, 3:], spin_rate[..., part, 3:] = skew(twist[..., part]), skew(change[..., part])
+                turn[..., part, part] = skew(twist[..., 3:])
+                force[..., part, 3:] = skew(wrench[..., part])
+        inverse[..., where, where] = T_inverse
+        rate[..., where, where] = T_inverse @ turn
+        X[..., where, where], dX[..., where, where], held[..., where, where] = spin, spin_rate, force
+    A = A.copy()
+    A[..., n:, :n] += B[..., n:, :] @ held  # the forces in body axes change where those in other axes are held
+
+    Q, dQ = np.zeros_like(A), np.zeros_like(A)
+    Q[..., :n, :n] = Q[..., n:, n:] = inverse
+    Q[..., n:, :n] = -inverse @ X
+    dQ[..., :n, :n] = dQ[..., n:, n:] = rate
+    dQ[..., n:, :n] = -rate @ X - inverse @ dX
+    back = np.linalg.inv(Q)
+    return Q @ A @ back + dQ @ back, Q @ B @ np.swapaxes(inverse, -1, -2)
