@@ -7,6 +7,26 @@
 namespace jounce {
 namespace {
 
+// The upper left block of A: -ad_v for free and spherical joints.
+void subtract_brackets(const Tree& tree, const double* v, double* A) {
+  const std::ptrdiff_t step = 2 * tree.nv;
+  const auto skew = [&](int row, int column, const double* u) {
+    for (int i = 0; i < 3; ++i) {
+      A[(row + (i + 1) % 3) * step + column + (i + 2) % 3] += u[i];
+      A[(row + (i + 2) % 3) * step + column + (i + 1) % 3] -= u[i];
+    }
+  };
+  for (int i = 0; i < tree.size; ++i) {
+    const int at = tree.bodies[i].v;
+    if (tree.bodies[i].joint == Joint::spherical) skew(at, at, v + at);
+    if (tree.bodies[i].joint == Joint::free) {
+      skew(at, at, v + at + 3);
+      skew(at, at + 3, v + at);
+      skew(at + 3, at + 3, v + at + 3);
+    }
+  }
+}
+
 // K, D and M of inverse dynamics along a motion: each (..., nv, nv), or with a stack (..., r + 1, nv, nv).
 nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle a_, nb::handle wrenches_,
                                        nb::handle wrench_frame) {
@@ -53,56 +73,133 @@ nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q_, nb
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(M).object());
 }
 
-// da/dq, da/dv and M^-1 at order zero, and a: from tau = M a + h,  da = M^-1 (dtau - K dq - D dv).
-nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle tau_, nb::handle wrenches_,
-                                       nb::handle wrench_frame) {
-  const Tree& tree = model.tree();
-  const Axes wrench_axes = axes_named(wrench_frame, "wrench_frame");
-  Input q(q_, "q", 1), v(v_, "v", 1), tau(tau_, "tau", 1);
-  WrenchArguments wrenches(model, wrenches_, false);
-  expect_configuration(tree, q);
-  expect_velocity(tree, v);
-  expect_velocity(tree, tau);
-  wrenches.expect(1);
-  std::vector<const Input*> inputs{&q, &v, &tau};
-  wrenches.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
-  Shape row = batch, square = batch;
-  row.push_back(tree.nv);
-  square.insert(square.end(), {tree.nv, tree.nv});
-  Output acc(nb::none(), row), K(nb::none(), square), D(nb::none(), square), inverse(nb::none(), square);
+// Forward dynamics and its derivatives at order zero: from tau = M a + h,  da = M^-1 (dtau - K dq - D dv).
+class ForwardDerivatives {
+ public:
+  ForwardDerivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches, nb::handle wrench_frame)
+      : model_(model),
+        tree_(model.tree()),
+        wrench_axes_(axes_named(wrench_frame, "wrench_frame")),
+        q_(q, "q", 1),
+        v_(v, "v", 1),
+        tau_(tau, "tau", 1),
+        wrenches_(model, wrenches, false) {
+    expect_configuration(tree_, q_);
+    expect_velocity(tree_, v_);
+    expect_velocity(tree_, tau_);
+    wrenches_.expect(1);
+    std::vector<const Input*> inputs{&q_, &v_, &tau_};
+    wrenches_.add_to(inputs);
+    batch_ = broadcast_shape(inputs.data(), int(inputs.size()));
+    q_step_ = q_.broadcast(batch_), v_step_ = v_.broadcast(batch_), tau_step_ = tau_.broadcast(batch_);
+    wrenches_.broadcast(batch_);
+  }
 
-  const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), tau_step = tau.broadcast(batch), count = product(batch);
-  wrenches.broadcast(batch);
-  const std::ptrdiff_t wrench_size = wrenches.count() * 6;
-  const auto gathered = scratch(count * wrench_size);
-  const Wrenches applied{gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};
-  std::vector<std::int32_t> singular(count, -1), also(count, -1);
-  const HybridDynamicsCall forward{&tree,    q.data(), v.data(), nullptr, tau.data(), q_step,     v_step,  0,
-                                   tau_step, 1,        nullptr,  applied, Axes::body, acc.data(), nullptr, singular.data()};
-  const States states{q.data(), v.data(), acc.data(), q_step, v_step, tree.nv, 2};
-  const DerivativesCall derivatives{&tree, states, applied, 1, K.data(), D.data(), inverse.data()};
-  const InverseMassMatrixCall inversion{&tree, {q.data(), nullptr, nullptr, q_step, 0, 0, 0}, Axes::body, inverse.data(), also.data()};
-  const NegativeProductsCall products{tree.nv, inverse.data(), K.data(), D.data()};
-  const auto forward_kernel = kernels().hybrid_dynamics(count > 1);
-  const auto derivatives_kernel = kernels().inverse_dynamics_derivatives(1);
-  const auto& inverse_kernel = kernels().inverse_mass_matrix;
-  const auto& products_kernel = kernels().negative_products;
-  const std::size_t workspace_bytes =
-      std::max({forward_kernel.workspace(tree, 1, wrenches.count()), derivatives_kernel.workspace(tree, 1, 0),
-                inverse_kernel.workspace(tree, 1, 0), products_kernel.workspace(tree, 1, 0)});
-  for_each_part(count, 10 * cost(tree, 2), workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-    wrenches.gather(begin, end, 1, gathered.get());
-    forward_kernel.run(forward, begin, end, workspace);
-    for (std::ptrdiff_t i = begin; i < end; ++i)
-      if (singular[i] >= 0) return;
-    derivatives_kernel.run(derivatives, begin, end, workspace);
-    inverse_kernel.run(inversion, begin, end, workspace);
-    products_kernel.run(products, begin, end, workspace);
-  });
-  expect_regular(model, singular, batch, "forward dynamics");
-  expect_regular(model, also, batch, "forward dynamics");
+  const Shape& batch() const { return batch_; }
+
+  // acc (nv), and K, D, inverse (nv, nv) a state; then(begin, end) is called for states that are done.
+  template <class Then>
+  void run(double* acc, double* K, double* D, double* inverse, const Then& then) const {
+    const std::ptrdiff_t nv = tree_.nv, count = product(batch_), wrench_size = wrenches_.count() * 6;
+    const auto gathered = scratch(count * wrench_size), in_body = scratch(count * wrench_size), bias = scratch(count * nv);
+    const std::vector<double> rest(nv, 0.0);
+    std::vector<std::int32_t> singular(count, -1);
+    const Wrenches given{gathered.get(), wrench_size, wrenches_.frames(), wrenches_.count(), wrench_axes_};
+    Wrenches turned = given;
+    turned.value = in_body.get();
+    const States still{q_.data(), v_.data(), rest.data(), q_step_, v_step_, 0, 2},
+        moving{q_.data(), v_.data(), acc, q_step_, v_step_, nv, 2};
+    const InverseMassMatrixCall invert{&tree_, {q_.data(), nullptr, nullptr, q_step_, 0, 0, 0}, Axes::body, inverse, singular.data()};
+    const WrenchesToBodyCall to_body{&tree_, still, turned, 1, in_body.get()};
+    const InverseDynamicsCall without{&tree_, still, turned, bias.get()};
+    const DerivativesCall differentiate{&tree_, moving, given, 1, K, D, nullptr};
+    const NegativeProductsCall multiply{tree_.nv, inverse, K, D};
+
+    const auto& all = kernels();
+    const auto inverse_dynamics = all.inverse_dynamics(0, count > 1);
+    const auto wrenches_to_body = all.wrenches_to_body(1);
+    const auto derivatives = all.inverse_dynamics_derivatives(1);
+    const bool turn = wrenches_.count() > 0 && wrench_axes_ != Axes::body;
+    const std::size_t bytes = std::max({all.inverse_mass_matrix.workspace(tree_, 1, 0), inverse_dynamics.workspace(tree_, 2, 0),
+                                        turn ? wrenches_to_body.workspace(tree_, 2, 0) : 0, derivatives.workspace(tree_, 1, 0),
+                                        all.negative_products.workspace(tree_, 1, 0)});
+    for_each_part(count, 10 * cost(tree_, 2), bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+      wrenches_.gather(begin, end, 1, gathered.get());
+      std::copy(gathered.get() + begin * wrench_size, gathered.get() + end * wrench_size, in_body.get() + begin * wrench_size);
+      all.inverse_mass_matrix.run(invert, begin, end, workspace);
+      if (std::any_of(singular.begin() + begin, singular.begin() + end, [](int body) { return body >= 0; })) return;
+      if (turn) wrenches_to_body.run(to_body, begin, end, workspace);
+      inverse_dynamics.run(without, begin, end, workspace);
+      for (std::ptrdiff_t i = begin; i < end; ++i)
+        for (std::ptrdiff_t r = 0; r < nv; ++r) {
+          const double *row = inverse + (i * nv + r) * nv, *tau = tau_.data() + i * tau_step_, *h = bias.get() + i * nv;
+          double sum = 0;
+          for (std::ptrdiff_t c = 0; c < nv; ++c) sum += row[c] * (tau[c] - h[c]);
+          acc[i * nv + r] = sum;
+        }
+      derivatives.run(differentiate, begin, end, workspace);
+      all.negative_products.run(multiply, begin, end, workspace);
+      then(begin, end);
+    });
+    expect_regular(model_, singular, batch_, "forward dynamics");
+  }
+
+  const double* v(std::ptrdiff_t i) const { return v_.data() + i * v_step_; }
+
+ private:
+  const CoreModel& model_;
+  const Tree& tree_;
+  Axes wrench_axes_;
+  Input q_, v_, tau_;
+  WrenchArguments wrenches_;
+  Shape batch_;
+  std::ptrdiff_t q_step_, v_step_, tau_step_;
+};
+
+// da/dq, da/dv, M^-1 and a.
+nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches,
+                                       nb::handle wrench_frame) {
+  const ForwardDerivatives derivatives(model, q, v, tau, wrenches, wrench_frame);
+  Shape row = derivatives.batch(), square = row;
+  row.push_back(model.tree().nv);
+  square.insert(square.end(), {model.tree().nv, model.tree().nv});
+  Output acc(nb::none(), row), K(nb::none(), square), D(nb::none(), square), inverse(nb::none(), square);
+  derivatives.run(acc.data(), K.data(), D.data(), inverse.data(), [](std::ptrdiff_t, std::ptrdiff_t) {});
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
+}
+
+// A (2 nv, 2 nv) and B (2 nv, columns) of paper B's Proposition 1, and a.
+nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, const std::vector<int>& columns,
+                    nb::handle wrenches, nb::handle wrench_frame) {
+  const Tree& tree = model.tree();
+  const std::ptrdiff_t nv = tree.nv, nu = std::ptrdiff_t(columns.size());
+  for (int c : columns)
+    if (c < 0 || c >= nv) fail("no such column");
+  const ForwardDerivatives derivatives(model, q, v, tau, wrenches, wrench_frame);
+  Shape row = derivatives.batch(), A_shape = row, B_shape = row;
+  row.push_back(nv);
+  A_shape.insert(A_shape.end(), {2 * nv, 2 * nv});
+  B_shape.insert(B_shape.end(), {2 * nv, nu});
+  Output acc(nb::none(), row), A(nb::none(), A_shape), B(nb::none(), B_shape);
+  const std::ptrdiff_t size = nv * nv, count = product(derivatives.batch());
+  const auto blocks = scratch(3 * count * size);
+  double *K = blocks.get(), *D = K + count * size, *inverse = D + count * size;
+  derivatives.run(acc.data(), K, D, inverse, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      double *a = A.data() + i * 4 * size, *b = B.data() + i * 2 * nv * nu;
+      std::fill(a, a + 2 * size, 0.0);
+      std::fill(b, b + nv * nu, 0.0);
+      for (std::ptrdiff_t r = 0; r < nv; ++r) {
+        a[r * 2 * nv + nv + r] = 1;
+        double* lower = a + (nv + r) * 2 * nv;
+        std::copy(K + i * size + r * nv, K + i * size + (r + 1) * nv, lower);
+        std::copy(D + i * size + r * nv, D + i * size + (r + 1) * nv, lower + nv);
+        for (std::ptrdiff_t c = 0; c < nu; ++c) b[(nv + r) * nu + c] = inverse[i * size + r * nv + columns[c]];
+      }
+      subtract_brackets(tree, derivatives.v(i), a);
+    }
+  });
+  return nb::make_tuple(std::move(A).object(), std::move(B).object(), std::move(acc).object());
 }
 
 }  // namespace
@@ -119,6 +216,9 @@ void bind_derivatives(nb::class_<CoreModel>& c) {
         any("wrench_frame"),
         nb::sig("def _forward_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
+  c.def("_linearize", &linearize, any("q"), any("v"), any("tau"), nb::arg("columns"), any("wrenches"), any("wrench_frame"),
+        nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", columns: list[int], " JOUNCE_WRENCHES
+                ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
 }
 
 }  // namespace jounce

@@ -79,7 +79,7 @@ struct DerivativesCall {
   States states;  // rows + 1 rows of velocity
   Wrenches wrenches;
   int rows;
-  double *K, *D, *M;  // (rows, nv, nv) a state
+  double *K, *D, *M;  // (rows, nv, nv) a state; M may be null
 };
 
 // In place: A = -X A and B = -X B, all (nv, nv) a state.

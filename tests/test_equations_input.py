@@ -98,7 +98,7 @@ def test_a_batch_is_its_states(call: str, instruction_set: str) -> None:
             batch = ask(call, *arrays, **options)
             assert batch.shape == (19, *CALLS[call][1](rows, NV))
             for i in (0, 7, 8, 18):
-                same(batch[i], ask(call, *(a[i] for a in arrays), **options), 1e-14)
+                same(batch[i], ask(call, *(a[i] for a in arrays), **options), 1e-15)
 
 
 @each_call
@@ -110,7 +110,7 @@ def test_batches_broadcast(call: str) -> None:
     assert result.shape == (*lead, *CALLS[call][1](3, NV))
     for i, j in np.ndindex(lead):
         one = [np.broadcast_to(a, (*lead, *a.shape[len(s) :]))[i, j] for a, s in zip(arrays, shapes, strict=False)]
-        same(result[i, j], ask(call, *one), 1e-14)
+        same(result[i, j], ask(call, *one), 1e-15)
     assert ask(call, *good(call, (0, 3))).shape == (0, 3, *CALLS[call][1](3, NV))
 
 
@@ -185,14 +185,14 @@ def test_torque_coefficients_in_a_batch() -> None:
     for n in (0, 3):
         P = ROBOT.torque_coefficients(q, stack, n, frame="mixed")
         assert P.shape == (2, 3, n + 2, NV, NV)
-        same(P[1, 2], ROBOT.torque_coefficients(q[1, 2], stack[1, 2], n, frame="mixed"), 1e-14)
+        same(P[1, 2], ROBOT.torque_coefficients(q[1, 2], stack[1, 2], n, frame="mixed"), 1e-15)
 
 
 def test_bias_force_in_a_batch() -> None:
     q, v = good("coriolis_matrix", (2, 3))
     bias = ROBOT.bias_force(q, v[:, :1], frame="world")
     assert bias.shape == (2, 3, NV)
-    same(bias[1, 2], ROBOT.bias_force(q[1, 2], v[1, 0], frame="world"), 1e-14)
+    same(bias[1, 2], ROBOT.bias_force(q[1, 2], v[1, 0], frame="world"), 1e-15)
 
 
 # --- bad input -----------------------------------------------------------------------------------------

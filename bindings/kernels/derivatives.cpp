@@ -38,7 +38,7 @@ struct DerivativesKernel {
       space.world.weigh();
       space.derivatives.forward();
       for (int j = 0; j < call.wrenches.count; ++j) apply_wrench(call, i, j, space);
-      double *K = call.K + i * size, *D = call.D + i * size, *M = call.M + i * size;
+      double *K = call.K + i * size, *D = call.D + i * size, *M = call.M ? call.M + i * size : nullptr;
       space.derivatives.run(K, D, M);
       if (tree.passive) add_passive_derivatives(tree, space.motion, call.rows, K, D, M);
     }
@@ -81,52 +81,86 @@ Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows) {
   return DerivativesKernel<SingleRing<30>>::kernel;
 }
 
-// Rows of X by four, columns of A and B by two registers: eight sums that stay in registers.
+// Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on different branches
+// do not touch each other: where a row of A and B is zero in these columns, there is nothing to add.
 struct NegativeProducts {
   using P = Pack<native_width>;
+  static constexpr int step = 2 * native_width;
+
+  template <class Arena>
+  struct Space {
+    int columns;
+    double *both, *out;  // A and B side by side, and four rows of the result
+    int* used;
+    Space(int nv, Arena& arena)
+        : columns(round_up(2 * nv, step)),
+          both(arena.template take<double>(std::size_t(nv) * columns)),
+          out(arena.template take<double>(4 * columns)),
+          used(arena.template take<int>(std::size_t(columns / step) * (nv + 1))) {}
+  };
 
   static std::size_t workspace(const Tree& tree, int, int) {
     ArenaSize size;
-    size.take<double>(std::size_t(tree.nv + 3) * width(tree.nv));
-    size.take<double>(4 * width(tree.nv));
+    Space<ArenaSize>(tree.nv, size);
     return size.bytes();
   }
-  static int width(int nv) { return round_up(2 * nv, 2 * native_width); }
 
   static void run(const NegativeProductsCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
-    const int nv = call.nv, columns = width(nv);
+    const int nv = call.nv;
+    Arena arena(block);
+    Space<Arena> space(nv, arena);
     const std::ptrdiff_t size = std::ptrdiff_t(nv) * nv;
-    double* both = static_cast<double*>(block);  // (nv, columns): A and B side by side
-    double* out = both + std::ptrdiff_t(nv + 3) * columns / 8 * 8;
-    for (std::ptrdiff_t s = begin; s < end; ++s) {
-      const double* X = call.X + s * size;
-      double *A = call.A + s * size, *B = call.B + s * size;
-      for (int r = 0; r < nv; ++r) {
-        for (int c = 0; c < nv; ++c) both[r * columns + c] = A[r * nv + c], both[r * columns + nv + c] = B[r * nv + c];
-        for (int c = 2 * nv; c < columns; ++c) both[r * columns + c] = 0;
+    for (std::ptrdiff_t s = begin; s < end; ++s) multiply(nv, call.X + s * size, call.A + s * size, call.B + s * size, space);
+  }
+
+  static void multiply(int nv, const double* X, double* A, double* B, Space<Arena>& space) {
+    const int columns = space.columns;
+    double *both = space.both, *out = space.out;
+    for (int r = 0; r < nv; ++r) {
+      double* row = both + std::ptrdiff_t(r) * columns;
+      std::memcpy(row, A + std::ptrdiff_t(r) * nv, sizeof(double) * nv);
+      std::memcpy(row + nv, B + std::ptrdiff_t(r) * nv, sizeof(double) * nv);
+      for (int c = 2 * nv; c < columns; ++c) row[c] = 0;
+    }
+    for (int c = 0; c < columns; c += step) {
+      int* used = space.used + c / step * (nv + 1);
+      int count = 0;
+      for (int k = 0; k < nv; ++k) {
+        const double* x = both + std::ptrdiff_t(k) * columns + c;
+        P sum(0.0);
+        for (int l = 0; l < step; l += native_width) sum += P::load(x + l) * P::load(x + l);
+        double total = 0;
+        for (int l = 0; l < native_width; ++l) total += sum[l];
+        if (total != 0) used[1 + count++] = k;
       }
-      for (int r = 0; r < nv; r += 4) {
-        const int rows = nv - r < 4 ? nv - r : 4;
-        const double* x[4];
-        for (int i = 0; i < 4; ++i) x[i] = X + (r + (i < rows ? i : rows - 1)) * nv;
-        for (int c = 0; c < columns; c += 2 * native_width) {
-          P sum[4][2];
-          for (auto& row : sum) row[0] = row[1] = P(0.0);
-          for (int k = 0; k < nv; ++k) {
-            const P left = P::load(both + k * columns + c), right = P::load(both + k * columns + c + native_width);
-            for (int i = 0; i < 4; ++i) {
-              const P factor(x[i][k]);
-              sum[i][0] -= factor * left;
-              sum[i][1] -= factor * right;
-            }
-          }
+      used[0] = count;
+    }
+    for (int r = 0; r < nv; r += 4) {
+      const int rows = nv - r < 4 ? nv - r : 4;
+      const double* x[4];
+      for (int i = 0; i < 4; ++i) x[i] = X + std::ptrdiff_t(r + (i < rows ? i : rows - 1)) * nv;
+      for (int c = 0; c < columns; c += step) {
+        const int* used = space.used + c / step * (nv + 1);
+        P sum[4][2];
+        for (auto& row : sum) row[0] = row[1] = P(0.0);
+        for (int j = 1; j <= used[0]; ++j) {
+          const int k = used[j];
+          const double* row = both + std::ptrdiff_t(k) * columns + c;
+          const P left = P::load(row), right = P::load(row + native_width);
           for (int i = 0; i < 4; ++i) {
-            sum[i][0].store(out + i * columns + c);
-            sum[i][1].store(out + i * columns + c + native_width);
+            const P factor(x[i][k]);
+            sum[i][0] -= factor * left;
+            sum[i][1] -= factor * right;
           }
         }
-        for (int i = 0; i < rows; ++i)
-          for (int c = 0; c < nv; ++c) A[(r + i) * nv + c] = out[i * columns + c], B[(r + i) * nv + c] = out[i * columns + nv + c];
+        for (int i = 0; i < 4; ++i) {
+          sum[i][0].store(out + i * columns + c);
+          sum[i][1].store(out + i * columns + c + native_width);
+        }
+      }
+      for (int i = 0; i < rows; ++i) {
+        std::memcpy(A + std::ptrdiff_t(r + i) * nv, out + i * columns, sizeof(double) * nv);
+        std::memcpy(B + std::ptrdiff_t(r + i) * nv, out + i * columns + nv, sizeof(double) * nv);
       }
     }
   }

@@ -95,13 +95,14 @@ class InverseDynamicsDerivatives {
     b.pull_moment.cx += y.cx, b.pull_moment.cy += y.cy, b.pull_moment.cz += y.cz;
   }
 
-  // Derivatives 0 .. rows - 1 of K, D and M, each (rows, nv, nv).
+  // Derivatives 0 .. rows - 1 of K, D and M, each (rows, nv, nv); M may be null.
   void run(double* K, double* D, double* M) {
     gather();
     const int nv = tree_.nv;
     const std::ptrdiff_t size = std::ptrdiff_t(nv) * nv;
-    for (double* matrix : {K, D, M}) std::memset(matrix, 0, sizeof(double) * rows_ * size);
-    for (int k = 0; k < rows_; ++k, K += size, D += size, M += size)
+    for (double* matrix : {K, D, M})
+      if (matrix) std::memset(matrix, 0, sizeof(double) * rows_ * size);
+    for (int k = 0; k < rows_; ++k, K += size, D += size, M = M ? M + size : M)
       for (int i = 0; i < tree_.size; ++i) {
         const Body& b = tree_.bodies[i];
         const int own = b.v + freedom(b.joint);
@@ -115,8 +116,10 @@ class InverseDynamicsDerivatives {
               }
             });
           };
-          pairings<6>(above_, momenta_, k, c, c, b.end, row_);
-          write(M, c, false, true);
+          if (M) {
+            pairings<6>(above_, momenta_, k, c, c, b.end, row_);
+            write(M, c, false, true);
+          }
           pairings<9>(position_left_, momenta_, k, c, b.v, b.end, row_);
           if (has_fixed_wrenches_) {
             double* more = row_ + above_.stride();

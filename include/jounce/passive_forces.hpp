@@ -61,7 +61,7 @@ void add_passive_derivatives(const Tree& tree, const Motion<Ring>& motion, int r
   const std::ptrdiff_t nv = tree.nv, size = nv * nv;
   for (int c = 0; c < nv; ++c) {
     D[c * nv + c] += tree.damping[c];
-    M[c * nv + c] += tree.armature[c];
+    if (M) M[c * nv + c] += tree.armature[c];
   }
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
         index, pose = above.index, above.pose @ body.placement
         for primitive in body.joint.primitives():
             turn = np.eye(4)
-            turn[:3, :3] = _turn_z_to(primitive.axis)
+            turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()))
             placed = pose @ turn
             joint.append(_KINDS.index(primitive.kind))
             parent.append(index)
@@ -77,10 +78,10 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
             free_body.append(index)
             free_pose.append(body.placement)
         if index >= 0:
-            m, h, moments = _moments(body.inertia, pose)
+            m, h, J = moments(body.inertia, pose)
             mass[index] += m
             first[index] += h
-            second[index] += moments
+            second[index] += J
 
     moving = [i for i, b in enumerate(bodies) if not isinstance(b.joint, Fixed)]
     fixed = [i for i, b in enumerate(bodies) if isinstance(b.joint, Fixed)]
@@ -129,7 +130,7 @@ def _each(bodies: Sequence[BodyRecord], key: str) -> Array:
     return np.concatenate([np.zeros(0), *(getattr(b.joint, key) for b in bodies)])
 
 
-def _moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:
+def moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:
     """Mass, first moment m c and second moment (the integral of x x^T dm) in the frame where the body has `pose`."""
     turn, com = pose[:3, :3], pose[:3, :3] @ inertia.com + pose[:3, 3]
     rotational = turn @ inertia.rotational @ turn.T
@@ -137,8 +138,10 @@ def _moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:
     return inertia.mass, inertia.mass * com, about_com + inertia.mass * np.outer(com, com)
 
 
-def _turn_z_to(axis: Array) -> Array:
-    """A rotation that takes z to `axis`; the identity for z itself, a permutation for the other coordinate axes."""
+@lru_cache(maxsize=64)  # few axes serve most robots
+def _turn_z_to(direction: tuple[float, ...]) -> Array:
+    """A rotation that takes z there; the identity for z itself, a permutation for the other coordinate axes."""
+    axis = np.array(direction)
     if axis[2] == 1.0:
         return np.eye(3)
     x = np.roll(np.eye(3)[int(np.argmax(np.abs(axis)))], 1)

@@ -24,6 +24,7 @@ from ._core import CoreModel
 from .closed_form import ClosedForm
 from .compile import BodyRecord
 from .joints import Fixed, Follow
+from .linearization import assembled
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -38,13 +39,14 @@ def make_model(bodies: Sequence[BodyRecord], gravity: Array) -> Model:
 class CoupledModel(Model):
     """A robot some of whose joints follow others; used like any `Model`. The followers have no coordinates."""
 
-    _full_nq: int
-    _full_nv: int
-    _own_q: NDArray[np.intp]
+    _own_q: NDArray[np.intp]  # which of all coordinates have a place in q and v
     _own_v: NDArray[np.intp]
+    _from_q: NDArray[np.intp]  # where in q and v each of all coordinates has its value from, times the ratio
+    _from_v: NDArray[np.intp]
+    _ratio_q: Array
+    _ratio_v: Array
     _offset: Array
-    _position_map: Array
-    _velocity_map: Array
+    _follower_columns: NDArray[np.intp]
 
     def __init__(self, bodies: tuple[BodyRecord, ...], gravity: Array) -> None:
         leaders = resolve(bodies)
@@ -54,23 +56,22 @@ class CoupledModel(Model):
         v_at = np.cumsum([0, *(b.joint.nv for b in moving)])
         index = {b.joint.name or b.name: i for i, b in enumerate(moving)}
         own = [i for i, b in enumerate(moving) if not b.joint.follows]
-        own_q = np.concatenate([np.arange(q_at[i], q_at[i + 1]) for i in own] or [np.zeros(0, int)])
-        own_v = np.concatenate([np.arange(v_at[i], v_at[i + 1]) for i in own] or [np.zeros(0, int)])
-        E, G, offset = np.zeros((q_at[-1], q_at[-1])), np.zeros((v_at[-1], v_at[-1])), np.zeros(q_at[-1])
-        E[own_q, own_q] = G[own_v, own_v] = 1.0
-        for i, b in enumerate(moving):
-            if b.joint.follows:
-                leader = leaders[b.joint.name or b.name]
-                E[q_at[i], q_at[index[leader.joint]]] = G[v_at[i], v_at[index[leader.joint]]] = leader.ratio
-                offset[q_at[i]] = leader.offset
+        lead = [index[leaders[b.joint.name or b.name].joint] if b.joint.follows else i for i, b in enumerate(moving)]
+        follows = [leaders[b.joint.name or b.name] if b.joint.follows else Follow("itself") for b in moving]
+        own_q = np.array([j for i in own for j in range(q_at[i], q_at[i + 1])], dtype=np.intp)
+        own_v = np.array([j for i in own for j in range(v_at[i], v_at[i + 1])], dtype=np.intp)
+        nq, nv = [b.joint.nq for b in moving], [b.joint.nv for b in moving]
+        full_q = [q_at[k] + j for i, k in enumerate(lead) for j in range(nq[i])]
+        full_v = [v_at[k] + j for i, k in enumerate(lead) for j in range(nv[i])]
         values = {
-            "_full_nq": int(q_at[-1]),
-            "_full_nv": int(v_at[-1]),
             "_own_q": own_q,
             "_own_v": own_v,
-            "_offset": offset,
-            "_position_map": E[:, own_q],
-            "_velocity_map": G[:, own_v],
+            "_from_q": np.searchsorted(own_q, full_q),
+            "_from_v": np.searchsorted(own_v, full_v),
+            "_ratio_q": np.repeat([f.ratio for f in follows], nq),
+            "_ratio_v": np.repeat([f.ratio for f in follows], nv),
+            "_offset": np.repeat([f.offset for f in follows], nq),
+            "_follower_columns": np.array([v_at[i] for i, b in enumerate(moving) if b.joint.follows], dtype=np.intp),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -105,10 +106,10 @@ class CoupledModel(Model):
         if not np.isfinite(given).all():
             raise ValueError(f"{name} holds nan or inf, expected finite numbers")
         if kind == "position":
-            return given @ self._position_map.T + self._offset
+            return given[..., self._from_q] * self._ratio_q + self._offset
         if kind == "velocity":
-            return given @ self._velocity_map.T
-        full = np.zeros((*given.shape[:-1], self._full_nv))  # a force acts where its coordinate is
+            return given[..., self._from_v] * self._ratio_v
+        full = np.zeros((*given.shape[:-1], len(self._from_v)))  # a force acts where its coordinate is
         full[..., self._own_v] = given
         return full
 
@@ -118,12 +119,19 @@ class CoupledModel(Model):
         if kind == "velocity":
             return value[..., self._own_v]
         if kind == "columns":  # forces, too: what a coordinate moves, it feels
-            return value @ self._velocity_map
+            return self._gathered(value)
         if kind == "matrix":
-            return self._velocity_map.T @ value @ self._velocity_map
+            return np.swapaxes(self._gathered(np.swapaxes(self._gathered(value), -1, -2)), -1, -2)
         if kind == "matrices":
             return tuple(self._reduced("matrix", matrix) for matrix in value)
         return value
+
+    def _gathered(self, value: Array) -> Array:
+        """value @ G"""
+        result = value[..., self._own_v]
+        for column in self._follower_columns:
+            result[..., self._from_v[column]] += self._ratio_v[column] * value[..., column]
+        return result
 
     # What needs a matrix to be solved
 
@@ -216,6 +224,19 @@ class CoupledModel(Model):
         K, D, _ = self._inverse_dynamics_derivatives(q, v, acc, wrenches, wrench_frame)
         inverse = self.inverse_mass_matrix(q)
         return -inverse @ K, -inverse @ D, np.broadcast_to(inverse, K.shape).copy(), acc
+
+    def _linearize(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        columns: list[int],
+        wrenches: Mapping[str, ArrayLike] | None,
+        wrench_frame: str,
+    ) -> tuple[Array, Array, Array]:
+        da_dq, da_dv, inverse, acc = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
+        A, B = assembled(self, np.asarray(v, dtype=np.float64), da_dq, da_dv, inverse, columns)
+        return A, B, acc
 
 
 def resolve(bodies: Sequence[BodyRecord]) -> dict[str, Follow]:

@@ -85,10 +85,14 @@ def _fault(mass: float, moments: NDArray[np.float64]) -> str | None:
         return "is not zero although mass is: no body has that"
     principal = np.linalg.eigvalsh((moments + moments.T) / 2)
     if principal[0] < -1e-9 * scale:
-        return f"has a negative principal moment: {principal.tolist()}"
+        return f"has a negative principal moment: {_tidy(principal)}"
     if principal[2] > (principal[0] + principal[1]) * (1 + 1e-6) + 1e-12 * scale:
         return (
-            f"has principal moments {principal.tolist()}: the largest exceeds the sum of the others, "
+            f"has principal moments {_tidy(principal)}: the largest exceeds the sum of the others, "
             "which no body of positive density has"
         )
     return None
+
+
+def _tidy(numbers: NDArray[np.floating]) -> str:
+    return ", ".join(f"{x:.3g}" for x in numbers)

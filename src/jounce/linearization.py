@@ -93,37 +93,43 @@ def linearize(
     frame: str,
 ) -> Linearization:
     columns = actuated_columns(model, actuated)
-    q, v, tau = (np.asarray(x, dtype=np.float64) for x in (q, v, tau))
-    body_v, body_tau = v, tau
-    if frame != "body":
-        body_v = model.change_velocity_frame(q, v[..., None, :], frame, "body")[..., 0, :]
-        body_tau = model.change_force_frame(q, v[..., None, :], tau[..., None, :], frame, "body")[..., 0, :]
-    da_dq, da_dv, inverse, acc = model._forward_dynamics_derivatives(q, body_v, body_tau, wrenches, wrench_frame)
-    body_v = np.broadcast_to(body_v, acc.shape)
+    if frame == "body":
+        A, B, acc = model._linearize(q, v, tau, columns.tolist(), wrenches, wrench_frame)
+    else:
+        stack = np.asarray(v, dtype=np.float64)[..., None, :]
+        force = np.asarray(tau, dtype=np.float64)[..., None, :]
+        body_v = model.change_velocity_frame(q, stack, frame, "body")[..., 0, :]
+        body_tau = model.change_force_frame(q, stack, force, frame, "body")[..., 0, :]
+        A, B, acc = model._linearize(q, body_v, body_tau, list(range(model.nv)), wrenches, wrench_frame)
+        body_v, body_tau = np.broadcast_to(body_v, acc.shape), np.broadcast_to(body_tau, acc.shape)
+        A, B = _in_frame(model, np.asarray(q, dtype=np.float64), body_v, acc, body_tau, A, B, frame)
+        B = B[..., columns]
+        acc = model.change_velocity_frame(q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
+    lead = acc.shape[:-1]
+    row = (*lead, model.nv)
+    return Linearization(
+        A, B, _owned(q, (*lead, model.nq)), _owned(v, row), _owned(tau, row), acc, columns, frame
+    )
 
+
+def _owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    array = np.array(value, dtype=np.float64)
+    return array if array.shape == shape else np.broadcast_to(array, shape).copy()
+
+
+def assembled(
+    model: Model, v: Array, da_dq: Array, da_dv: Array, inverse: Array, columns: Sequence[int]
+) -> tuple[Array, Array]:
+    """A and B of Proposition 1 from their blocks."""
     n = model.nv
-    A = np.zeros((*acc.shape[:-1], 2 * n, 2 * n))
+    A = np.zeros((*da_dq.shape[:-2], 2 * n, 2 * n))
     A[..., :n, n:] = np.eye(n)
     for where in ball_columns(model):
-        A[..., where, where] = -bracket_matrix(body_v[..., where])
+        A[..., where, where] = -bracket_matrix(np.broadcast_to(v, da_dq.shape[:-1])[..., where])
     A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
-    B = np.zeros((*acc.shape[:-1], 2 * n, n))
-    B[..., n:, :] = inverse
-    if frame != "body":
-        A, B = _in_frame(model, q, body_v, acc, np.broadcast_to(body_tau, acc.shape), A, B, frame)
-        stack = np.stack([body_v, acc], axis=-2)
-        acc = model.change_velocity_frame(q, stack, "body", frame)[..., 1, :]
-    lead = acc.shape[:-1]
-    return Linearization(
-        A,
-        B[..., columns],
-        np.broadcast_to(q, (*lead, model.nq)).copy(),
-        np.broadcast_to(v, acc.shape).copy(),
-        np.broadcast_to(tau, acc.shape).copy(),
-        acc,
-        columns,
-        frame,
-    )
+    B = np.zeros((*da_dq.shape[:-2], 2 * n, len(columns)))
+    B[..., n:, :] = inverse[..., list(columns)]
+    return A, B
 
 
 def _in_frame(

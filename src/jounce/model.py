@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -116,14 +116,14 @@ class Model(CoreModel):
 
     def frame_index(self, name: str | int) -> int:
         """Where the body or fixed frame of that name is in ``frame_names`` (bodies come first)."""
-        if not isinstance(name, str) and isinstance(name, (int, np.integer)):
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
             if not 0 <= name < len(self.frame_names):
                 raise ValueError(f"frame {name} does not exist: there are {len(self.frame_names)}, counted from 0")
             return int(name)
-        try:
-            return self._frame_index[name]
-        except (KeyError, TypeError):
-            raise ValueError(f"no body or frame is named {name!r}: {near(str(name), self.frame_names)}") from None
+        index = self._frame_index.get(name) if isinstance(name, str) else None
+        if index is None:
+            raise ValueError(f"no body or frame is named {name!r}: {near(str(name), self.frame_names)}")
+        return index
 
     def coordinate(self, joint: str) -> slice:
         """The slice of v that belongs to a joint.
@@ -280,11 +280,11 @@ class Model(CoreModel):
         """The matrices P_k of paper C, (38): how the n-th time derivative of the force depends on that of the velocity.
 
         tau^(n) = sum over k of P_k v^(k) + g^(n), with P_k = binom(n, k - 1) M^(n - k + 1) + binom(n, k) C^(n - k) for
-        v^(k), which is q^(k + 1) of the paper. Damping adds to P_n, springs are left out.
+        v^(k), which is q^(k + 1) of the paper. Damping and springs are not part of it.
 
         Args:
             q: (..., nq).
-            v: stack (..., K, nv), K >= n + 1.
+            v: stack (..., K, nv), K > n.
             order: n; K - 1 when left out.
             frame: axes of the twist and wrench rows of `Free` joints.
 
@@ -299,14 +299,16 @@ class Model(CoreModel):
         >>> bool(np.allclose(np.einsum("kij,kj", P, v) + g[2], robot.inverse_dynamics(q, v)[2]))
         True
         """
+        C = self.coriolis_matrix_derivatives(q, v, frame=frame)  # checks q and v
         stack = np.asarray(v, dtype=np.float64)
-        rows = stack.shape[-2] if stack.ndim > 1 else 0
+        rows = stack.shape[-2]
         n = rows - 1 if order is None else order
-        if not 0 <= n < max(rows, 1):
-            raise ValueError(f"order is {n}, expected 0 to {rows - 1}: v has {rows} rows")
-        C = self.coriolis_matrix_derivatives(q, stack[..., : n + 1, :], frame=frame)
-        M = self.mass_matrix_derivatives(q, stack[..., : n + 1, :], frame=frame)
-        P = np.zeros((*M.shape[:-3], n + 2, self.nv, self.nv))
+        if not isinstance(n, (int, np.integer)) or not 0 <= n < rows:
+            raise ValueError(f"order is {n!r}, expected 0 to {rows - 1}: v has {rows} rows")
+        M = self.mass_matrix(q, frame=frame)[..., None, :, :]
+        if n > 0:
+            M = self.mass_matrix_derivatives(q, stack[..., :n, :], frame=frame)
+        P = np.zeros((*C.shape[:-3], n + 2, self.nv, self.nv))
         for k in range(n + 2):
             if k > 0:
                 P[..., k, :, :] += comb(n, k - 1) * M[..., n - k + 1, :, :]
@@ -452,7 +454,7 @@ class Model(CoreModel):
         >>> kin.pose.shape, kin.twist.shape
         ((7, 4, 4), (3, 7, 6))
         """
-        names = self.body_names if frames is None else tuple(self.frame_names[self.frame_index(f)] for f in frames)
+        names = self._named(frames)
         pose, twist = self._frames(names, q, v, 1, frame, velocity_frame)
         return Kinematics(names, pose[..., 0, :, :, :], twist)
 
@@ -461,7 +463,7 @@ class Model(CoreModel):
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
-        >>> robot.pose("base", robot.neutral())[:3, 3]
+        >>> robot.pose("B1", robot.neutral())[:3, 3]
         array([0., 0., 0.])
         """
         return self._forward_kinematics(q, None, self.frame_index(name), 1, 1, "body", "body")[0][..., 0, 0, :, :]
@@ -474,7 +476,16 @@ class Model(CoreModel):
         `frame` and `velocity_frame` are those of `forward_kinematics`.
         """
         index = self.frame_index(name)
-        return self._forward_kinematics(q, v, index, 1, 0, frame, velocity_frame or frame)[1][..., 0, :]
+        if v is None:
+            raise ValueError("v must be an array of real numbers, got None")
+        return self._forward_kinematics(q, v, index, 1, 0, frame, _velocity_frame(velocity_frame, frame))[1][..., 0, :]
+
+    def _named(self, frames: Sequence[str | int] | None) -> tuple[str, ...]:
+        if frames is None:
+            return self.body_names
+        if isinstance(frames, str) or not isinstance(frames, Iterable):
+            raise ValueError(f"frames is {frames!r}, expected a list of names")
+        return tuple(self.frame_names[self.frame_index(f)] for f in frames)
 
     def _frames(
         self, names: Sequence[str], q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, velocity_frame: str | None
@@ -482,7 +493,8 @@ class Model(CoreModel):
         """Poses and twists of the named frames: one run of the kernel over the range that holds them."""
         indices = [self._frame_index[name] for name in names]
         first, last = min(indices, default=0), max(indices, default=-1)
-        pose, twist = self._forward_kinematics(q, v, first, last + 1 - first, rows, frame, velocity_frame or frame)
+        given = _velocity_frame(velocity_frame, frame)
+        pose, twist = self._forward_kinematics(q, v, first, last + 1 - first, rows, frame, given)
         if indices != list(range(first, last + 1)):
             chosen = [i - first for i in indices]
             pose, twist = pose[..., chosen, :, :], twist[..., chosen, :]
@@ -502,8 +514,15 @@ class Model(CoreModel):
         Returns:
             (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and on.
         """
-        names = self.body_names if frames is None else [self.frame_names[self.frame_index(f)] for f in frames]
-        return self._frames(names, q, v, -1, "body", frame)[0]
+        return self._frames(self._named(frames), q, v, -1, "body", frame)[0]
+
+
+def _velocity_frame(velocity_frame: str | None, frame: str) -> str:
+    if velocity_frame is None:
+        return frame
+    if velocity_frame not in ("body", "world", "mixed"):
+        raise ValueError(f"velocity_frame is {velocity_frame!r}, expected 'body', 'world' or 'mixed'")
+    return velocity_frame
 
 
 def _range(limits: Limits, reach: float) -> tuple[float, float]:
@@ -525,7 +544,7 @@ def _drawn(model: Model) -> str:
         b = model.bodies[i]
         lines.append(f"{indent}{'└─' if last else '├─'} {b.name}: {_joint_text(b.joint)}, {b.inertia.mass:g} kg")
         below = children.get(i, [])
-        deeper = indent + ("   " if last else "│  ")
+        deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
         todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
     return "\n".join(lines)
 

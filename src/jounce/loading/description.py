@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import BodyRecord, _moments, massless_bodies
+from ..compile import BodyRecord, massless_bodies, moments
 from ..coupled import make_model
 from ..inertia import Inertia
 from ..joints import Fixed
@@ -72,6 +72,8 @@ class Description:
             lines.append(f"nothing that {listed(massless)} moves has inertia, so there is no forward dynamics")
         if faulty:
             lines.append(f"no real body has the inertia of {listed(faulty)}")
+        if self.kind == "MJCF" and self.ignored:
+            lines.append(f"left out: {', '.join(self.ignored)}")
         return f"{self.source}: {'; '.join(lines)} (`jounce info` shows all)" if lines else None
 
 
@@ -99,7 +101,7 @@ def _impossible(bodies: Sequence[BodyRecord]) -> list[str]:
     parts: dict[int, list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]] = {}
     for i, b in enumerate(bodies):
         if carrier[i] >= 0 and carrier[i] in doubtful:
-            parts.setdefault(carrier[i], []).append(_moments(b.inertia, pose[i]))
+            parts.setdefault(carrier[i], []).append(moments(b.inertia, pose[i]))
     wholes = {bodies[i].name: _whole(found) for i, found in parts.items()}
     return [name for name, whole in wholes.items() if whole.fault and not _like_point(whole)]
 

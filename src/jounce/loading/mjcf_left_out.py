@@ -64,7 +64,12 @@ def _where(model: Any, key: str, names: list[str], absent: float = 0.0) -> list[
 
 
 def _contacts(model: Any) -> str:
-    """Contacts, where two geoms could touch: one of each pair on a body that moves."""
+    """Contacts, where they are on and two geoms could touch: one of each pair on a body that moves."""
+    import mujoco
+
+    off = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    if model.opt.disableflags & off:
+        return ""
     solid = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     moving = model.body_weldid[model.geom_bodyid] != 0
     if not (solid & moving).any() or solid.sum() < 2:
