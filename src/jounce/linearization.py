@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Linearization:
     """x' = A x + B u near a state, x = [displacement; change of velocity], u the change of the actuated forces.
 
