@@ -202,6 +202,31 @@ nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::hand
   return nb::make_tuple(std::move(A).object(), std::move(B).object(), std::move(acc).object());
 }
 
+// (..., r + 1, nv, 10 bodies)
+nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame) {
+  const Tree& tree = model.tree();
+  const Axes axes = axes_named(frame, "frame");
+  MovingStates moving(model, q, v, MovingStates::Velocity::stack, axes);
+  moving.expect(highest_order + 2);
+  std::vector<const Input*> inputs;
+  moving.add_to(inputs);
+  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  moving.broadcast(batch);
+  const int rows = moving.rows() - 1, bodies = model.body_count();
+  if (rows < 1) fail("v has 1 row, expected at least two: v, dv/dt, ...");
+  Shape shape = batch;
+  shape.insert(shape.end(), {rows, tree.nv, 10 * bodies});
+  Output out(nb::none(), shape);
+  const RegressorCall call{&tree, moving.states(), axes, model.frames().data(), bodies, rows, out.data()};
+  const auto kernel = kernels().regressor(rows);
+  for_each_part(product(batch), 10 * cost(tree, rows + 1), kernel.workspace(tree, rows, bodies),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  moving.to_body_axes(begin, end);
+                  kernel.run(call, begin, end, workspace);
+                });
+  return std::move(out).object();
+}
+
 }  // namespace
 
 #define JOUNCE_GIVEN "numpy.typing.ArrayLike"
@@ -216,6 +241,8 @@ void bind_derivatives(nb::class_<CoreModel>& c) {
         any("wrench_frame"),
         nb::sig("def _forward_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
+  c.def("_regressor", &regressor, any("q"), any("v"), any("frame"),
+        nb::sig("def _regressor(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", frame: str) -> " JOUNCE_ARRAY));
   c.def("_linearize", &linearize, any("q"), any("v"), any("tau"), nb::arg("columns"), any("wrenches"), any("wrench_frame"),
         nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", columns: list[int], " JOUNCE_WRENCHES
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));

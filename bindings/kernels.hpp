@@ -89,6 +89,16 @@ struct NegativeProductsCall {
   double *A, *B;
 };
 
+struct RegressorCall {
+  const Tree* tree;
+  States states;
+  Axes axes;            // of the free joints' rows
+  const Frame* bodies;  // whose parameters count
+  int body_count;
+  int rows;
+  double* out;  // (rows, nv, 10 body_count) a state
+};
+
 struct InverseMassMatrixCall {
   const Tree* tree;
   States states;
@@ -156,6 +166,7 @@ struct Kernels {
   EquationsKernels equations;
   Kernel<DerivativesCall> (*inverse_dynamics_derivatives)(int rows);
   Kernel<NegativeProductsCall> negative_products;
+  Kernel<RegressorCall> (*regressor)(int rows);
 };
 
 const Kernels& generic_kernels();

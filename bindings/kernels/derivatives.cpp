@@ -78,7 +78,10 @@ Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows) {
   if (rows <= 1) return DerivativesKernel<ArrayRing<double, -1>>::kernel;
   if (rows <= 2) return DerivativesKernel<SingleRing<0>>::kernel;
   if (rows <= 8) return DerivativesKernel<SingleRing<6>>::kernel;
-  return DerivativesKernel<SingleRing<30>>::kernel;
+  if constexpr (generic_build)
+    return DerivativesKernel<SingleRing<30>>::kernel;
+  else
+    return generic_kernels().inverse_dynamics_derivatives(rows);
 }
 
 // Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on different branches

@@ -37,18 +37,22 @@ struct EquationsKernel {
   static constexpr Kernel<EquationsCall> kernel{workspace, run};
 };
 
-// Few rings serve all lengths, padded up.
+// Few rings serve all lengths, padded up; `same` is where this kernel is in the table.
+using Same = EquationsKernels::Select EquationsKernels::*;
 template <template <class> class Task>
-Kernel<EquationsCall> moving_equations_kernel(int coefficients) {
+Kernel<EquationsCall> moving_equations_kernel(int coefficients, Same same) {
   if (coefficients <= 2) return EquationsKernel<Task<SingleRing<0>>>::kernel;
   if (coefficients <= 8) return EquationsKernel<Task<SingleRing<6>>>::kernel;
-  return EquationsKernel<Task<SingleRing<30>>>::kernel;
+  if constexpr (generic_build)
+    return EquationsKernel<Task<SingleRing<30>>>::kernel;
+  else
+    return (generic_kernels().equations.*same)(coefficients);
 }
 
 // Positions alone have a ring of their own.
 template <template <class> class Task>
-Kernel<EquationsCall> equations_kernel(int coefficients) {
-  return coefficients <= 1 ? EquationsKernel<Task<ArrayRing<double, -1>>>::kernel : moving_equations_kernel<Task>(coefficients);
+Kernel<EquationsCall> equations_kernel(int coefficients, Same same) {
+  return coefficients <= 1 ? EquationsKernel<Task<ArrayRing<double, -1>>>::kernel : moving_equations_kernel<Task>(coefficients, same);
 }
 
 JOUNCE_END

@@ -63,11 +63,23 @@ struct PotentialEnergyTask {
   }
 };
 
-Kernel<EquationsCall> jacobian_kernel(int coefficients) { return equations_kernel<JacobianTask>(coefficients); }
-Kernel<EquationsCall> center_of_mass_kernel(int coefficients) { return equations_kernel<CenterOfMassTask>(coefficients); }
-Kernel<EquationsCall> momentum_matrix_kernel(int coefficients) { return equations_kernel<MomentumMatrixTask>(coefficients); }
-Kernel<EquationsCall> momentum_kernel(int coefficients) { return moving_equations_kernel<MomentumTask>(coefficients); }
-Kernel<EquationsCall> kinetic_energy_kernel(int coefficients) { return moving_equations_kernel<KineticEnergyTask>(coefficients); }
-Kernel<EquationsCall> potential_energy_kernel(int coefficients) { return equations_kernel<PotentialEnergyTask>(coefficients); }
+Kernel<EquationsCall> jacobian_kernel(int coefficients) {
+  return equations_kernel<JacobianTask>(coefficients, &EquationsKernels::jacobian);
+}
+Kernel<EquationsCall> center_of_mass_kernel(int coefficients) {
+  return equations_kernel<CenterOfMassTask>(coefficients, &EquationsKernels::center_of_mass);
+}
+Kernel<EquationsCall> momentum_matrix_kernel(int coefficients) {
+  return equations_kernel<MomentumMatrixTask>(coefficients, &EquationsKernels::momentum_matrix);
+}
+Kernel<EquationsCall> momentum_kernel(int coefficients) {
+  return moving_equations_kernel<MomentumTask>(coefficients, &EquationsKernels::momentum);
+}
+Kernel<EquationsCall> kinetic_energy_kernel(int coefficients) {
+  return moving_equations_kernel<KineticEnergyTask>(coefficients, &EquationsKernels::kinetic_energy);
+}
+Kernel<EquationsCall> potential_energy_kernel(int coefficients) {
+  return equations_kernel<PotentialEnergyTask>(coefficients, &EquationsKernels::potential_energy);
+}
 
 JOUNCE_END

@@ -90,9 +90,15 @@ static void run_inverse(const InverseMassMatrixCall& call, std::ptrdiff_t begin,
   }
 }
 
-Kernel<EquationsCall> mass_matrix_kernel(int coefficients) { return equations_kernel<MassMatrixTask>(coefficients); }
-Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients) { return moving_equations_kernel<CoriolisMatrixTask>(coefficients); }
-Kernel<EquationsCall> gravity_force_kernel(int coefficients) { return equations_kernel<GravityForceTask>(coefficients); }
+Kernel<EquationsCall> mass_matrix_kernel(int coefficients) {
+  return equations_kernel<MassMatrixTask>(coefficients, &EquationsKernels::mass_matrix);
+}
+Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients) {
+  return moving_equations_kernel<CoriolisMatrixTask>(coefficients, &EquationsKernels::coriolis_matrix);
+}
+Kernel<EquationsCall> gravity_force_kernel(int coefficients) {
+  return equations_kernel<GravityForceTask>(coefficients, &EquationsKernels::gravity_force);
+}
 Kernel<PassiveCall> passive_inverse_dynamics_kernel() { return {Space<PassiveInverseDynamics>::workspace, run_passive}; }
 Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel() { return {Space<InverseMassMatrix>::workspace, run_inverse}; }
 

@@ -10,6 +10,13 @@ JOUNCE_BEGIN
 
 static_assert(highest_order == max_order);
 
+// Orders that few ask for are compiled once only, in the generic build, where they would take long to compile.
+#ifdef JOUNCE_GENERIC
+constexpr bool generic_build = true;
+#else
+constexpr bool generic_build = false;
+#endif
+
 Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch);
 Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients);
 Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients);
@@ -20,6 +27,7 @@ Kernel<PassiveCall> passive_inverse_dynamics_kernel();
 Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel();
 Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows);
 Kernel<NegativeProductsCall> negative_products_kernel();
+Kernel<RegressorCall> regressor_kernel(int rows);
 Kernel<EquationsCall> mass_matrix_kernel(int coefficients);
 Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients);
 Kernel<EquationsCall> gravity_force_kernel(int coefficients);

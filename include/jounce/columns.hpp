@@ -11,13 +11,13 @@
 
 JOUNCE_BEGIN
 
-// `n` numbers (6, or 12 for two 6-vectors) for each of nv columns, with `rows` coefficients.
+// `n` numbers (6, or 12 for two 6-vectors) for each of some columns, with `rows` coefficients.
 template <int n>
 class Columns {
  public:
   template <class Arena>
-  Columns(const Tree& tree, int rows, Arena& arena)
-      : rows_(rows), stride_(round_up(tree.nv, native_width)), data_(arena.template take<double>(std::size_t(rows) * n * stride_)) {}
+  Columns(int columns, int rows, Arena& arena)
+      : rows_(rows), stride_(round_up(columns, native_width)), data_(arena.template take<double>(std::size_t(rows) * n * stride_)) {}
 
   // Columns beyond the last are read together with it.
   void clear() { std::memset(data_, 0, sizeof(double) * rows_ * n * stride_); }
@@ -60,12 +60,12 @@ class Columns {
 template <int n, class A, class B>
 JOUNCE_INLINE void pairings(const A& a, const B& b, int k, int c, int begin, int end, double* row) {
   using P = Pack<native_width>;
-  const int stride = b.stride();
+  const int stride = a.stride(), b_stride = b.stride();
   for (int d = begin / native_width * native_width; d < end; d += native_width) {
     P sum(0.0);
     for (int j = 0; j <= k; ++j) {
       const double *x = a.coefficient(j) + c, *y = b.coefficient(k - j) + d;
-      unroll<n>([&](auto i) JOUNCE_LAMBDA_INLINE { sum += P(x[i * stride]) * P::load(y + i * stride); });
+      unroll<n>([&](auto i) JOUNCE_LAMBDA_INLINE { sum += P(x[i * stride]) * P::load(y + i * b_stride); });
     }
     sum.store(row + d);
   }

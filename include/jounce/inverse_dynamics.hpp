@@ -65,6 +65,8 @@ class InverseDynamics {
     }
   }
 
+  const Kinematics& kinematics(int body) const { return kinematics_[body]; }
+
   // A wrench that acts on body i from outside, in its axes and about its origin.
   void apply_wrench(int i, const Vec3<Sa>& f, const Vec3<Sa>& t) {
     wrench_[i].f -= f;

@@ -19,8 +19,8 @@ class MassMatrix {
       : tree_(tree),
         world_(world),
         rows_(rows),
-        screws_(tree, rows, arena),
-        momenta_(tree, rows, arena),
+        screws_(tree.nv, rows, arena),
+        momenta_(tree.nv, rows, arena),
         descent_(tree, arena),
         row_(arena.template take<double>(screws_.stride())) {}
 

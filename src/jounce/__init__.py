@@ -1,5 +1,7 @@
 """jounce: the dynamics of robots to any order in time."""
 
+from typing import Any
+
 from . import robots
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
@@ -46,6 +48,8 @@ __all__ = [
     "Spherical",
     "Trajectory",
     "Universal",
+    "control",
+    "conversions",
     "load",
     "num_threads",
     "robots",
@@ -54,9 +58,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
     if name == "__version__":  # when asked for: finding it out takes longer than all the rest of the import
         from importlib.metadata import version
 
         return version("jounce")
+    if name in ("control", "conversions"):  # likewise
+        from importlib import import_module
+
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module 'jounce' has no attribute {name!r}")

@@ -113,6 +113,25 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
     }
 
 
+def inertial_parameters(bodies: Sequence[BodyRecord]) -> Array:
+    """Ten numbers for each moving body and all that is fixed to it: see ``Model.inertial_parameters``."""
+    totals: list[Array] = []
+    carriers: list[_Carrier] = []
+    for body in bodies:
+        if isinstance(body.joint, Fixed):
+            above = carriers[body.parent] if body.parent >= 0 else _Carrier(-1, np.eye(4))
+            own = _Carrier(above.index, above.pose @ body.placement)
+        else:
+            own = _Carrier(len(totals), np.eye(4))
+            totals.append(np.zeros(10))
+        carriers.append(own)
+        if own.index >= 0:
+            m, h, J = moments(body.inertia, own.pose)
+            about_origin = np.trace(J) * np.eye(3) - J
+            totals[own.index] += [m, *h, *about_origin[(0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)]]
+    return np.concatenate([np.zeros(0), *totals])
+
+
 def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
     """Names of the bodies whose joint moves nothing that resists: no inertia in or below them, no armature."""
     heavy = [not b.inertia.is_zero for b in bodies]

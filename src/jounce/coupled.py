@@ -122,6 +122,8 @@ class CoupledModel(Model):
             return self._gathered(value)
         if kind == "matrix":
             return np.swapaxes(self._gathered(np.swapaxes(self._gathered(value), -1, -2)), -1, -2)
+        if kind == "rows":
+            return np.swapaxes(self._gathered(np.swapaxes(value, -1, -2)), -1, -2)
         if kind == "matrices":
             return tuple(self._reduced("matrix", matrix) for matrix in value)
         return value
@@ -301,6 +303,7 @@ _METHODS = {
     "inverse_dynamics": ("q v a", "columns"),
     "inverse_dynamics_passive": ("q v v_ref a_ref", "columns"),
     "_inverse_dynamics_derivatives": ("q v a", "matrices"),
+    "_regressor": ("q v", "rows"),
     "mass_matrix": ("q", "matrix"),
     "mass_matrix_derivatives": ("q v", "matrix"),
     "coriolis_matrix": ("q v", "matrix"),

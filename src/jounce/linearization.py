@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import real
+from ._checks import array_of, real
 from .joints import Free
 from .partials import ball_columns, bracket_matrix, skew
 
@@ -54,8 +55,7 @@ class Linearization:
 
         Needs SciPy (``pip install 'jounce[control]'``).
         """
-        from scipy.linalg import expm
-
+        expm = scipy_linalg().expm
         step = real("dt", dt)
         if not 0 < step < np.inf:
             raise ValueError(f"dt is {step}, expected a positive time in seconds")
@@ -66,20 +66,34 @@ class Linearization:
         return result[..., :n, :n], result[..., :n, n:]
 
 
+def scipy_linalg() -> Any:
+    """SciPy's linear algebra, or an error that says how to get it."""
+    try:
+        return import_module("scipy.linalg")
+    except ImportError as missing:
+        raise ImportError("this needs SciPy: pip install 'jounce[control]'") from missing
+
+
 def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -> NDArray[np.intp]:
     """Columns of tau: all, those of named joints, those where a mask (nv,) is True, or those listed."""
     if actuated is None:
         return np.arange(model.nv)
     given = np.asarray(actuated)
-    if given.dtype.kind == "U":
-        return np.concatenate([np.arange(model.nv)[model.coordinate(str(name))] for name in np.atleast_1d(given)])
-    if given.dtype == np.bool_ and given.shape == (model.nv,):
-        return np.flatnonzero(given)
-    if given.dtype.kind in "iu" and given.ndim == 1 and (given >= 0).all() and (given < model.nv).all():
-        return given.astype(np.intp)
-    raise ValueError(
-        f"actuated is {actuated!r}, expected joint names, a mask ({model.nv},) or columns 0 to {model.nv - 1}"
-    )
+    columns = None
+    if given.size == 0 and given.ndim == 1:
+        columns = np.zeros(0, dtype=np.intp)
+    elif given.dtype.kind == "U":
+        columns = np.concatenate([np.arange(model.nv)[model.coordinate(str(name))] for name in np.atleast_1d(given)])
+    elif given.dtype == np.bool_ and given.shape == (model.nv,):
+        columns = np.flatnonzero(given)
+    elif given.dtype.kind in "iu" and given.ndim == 1 and (given >= 0).all() and (given < model.nv).all():
+        columns = given.astype(np.intp)
+    if columns is None or len(set(columns.tolist())) < len(columns):
+        raise ValueError(
+            f"actuated is {actuated!r}, expected joint names, a mask ({model.nv},) "
+            f"or columns 0 to {model.nv - 1}, each once"
+        )
+    return columns
 
 
 def linearize(
@@ -96,8 +110,9 @@ def linearize(
     if frame == "body":
         A, B, acc = model._linearize(q, v, tau, columns.tolist(), wrenches, wrench_frame)
     else:
-        stack = np.asarray(v, dtype=np.float64)[..., None, :]
-        force = np.asarray(tau, dtype=np.float64)[..., None, :]
+        if frame not in ("world", "mixed"):
+            raise ValueError(f"frame is {frame!r}, expected 'body', 'world' or 'mixed'")
+        stack, force = _row("v", v, model.nv), _row("tau", tau, model.nv)
         body_v = model.change_velocity_frame(q, stack, frame, "body")[..., 0, :]
         body_tau = model.change_force_frame(q, stack, force, frame, "body")[..., 0, :]
         A, B, acc = model._linearize(q, body_v, body_tau, list(range(model.nv)), wrenches, wrench_frame)
@@ -107,9 +122,15 @@ def linearize(
         acc = model.change_velocity_frame(q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
     lead = acc.shape[:-1]
     row = (*lead, model.nv)
-    return Linearization(
-        A, B, _owned(q, (*lead, model.nq)), _owned(v, row), _owned(tau, row), acc, columns, frame
-    )
+    return Linearization(A, B, _owned(q, (*lead, model.nq)), _owned(v, row), _owned(tau, row), acc, columns, frame)
+
+
+def _row(name: str, value: ArrayLike, nv: int) -> Array:
+    """(..., 1, nv) of (..., nv)."""
+    given = np.asarray(value)
+    if given.ndim == 0 or given.shape[-1] != nv:
+        raise ValueError(f"{name} has shape {given.shape}, expected (..., {nv}): this model has nv = {nv}")
+    return array_of(name, given, given.shape)[..., None, :]
 
 
 def _owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:

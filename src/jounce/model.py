@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import frozen, near
+from ._checks import array_of, frozen, near
 from ._core import CoreModel
-from .compile import BodyRecord, compiled
+from .compile import BodyRecord, compiled, inertial_parameters
 from .joints import Fixed, Free, Joint, Limits, Spherical
 from .linearization import Linearization, linearize
 from .partials import forward_partials, inverse_partials
@@ -391,6 +391,44 @@ class Model(CoreModel):
         stack = np.concatenate([velocity, acc], axis=-2)
         K, D, M = self._inverse_dynamics_derivatives(q, stack, None, wrenches, wrench_frame)
         return forward_partials(*inverse_partials(self, stack, K, D, M), self.inverse_mass_matrix(q))
+
+    @property
+    def inertial_parameters(self) -> Array:
+        """(10 nbodies,): the inertial parameters of each moving body, with all that is fixed to it, in its own axes.
+
+        Mass, mass times centre of mass (x, y, z), and the inertia about the body's origin, in the order of Pinocchio:
+        xx, xy, yy, xz, yz, zz.
+        """
+        return inertial_parameters(self.bodies)
+
+    def inverse_dynamics_regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
+    ) -> Array:
+        """The matrix Y with which inverse dynamics is Y times the `inertial_parameters`, and its time derivatives.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv), or without `a` a stack (..., r + 2, nv).
+            a: (..., nv).
+            frame: axes of the twist and wrench rows of `Free` joints.
+
+        Returns:
+            (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). What armature, damping, springs and
+            wrenches take is not part of it.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> rng = np.random.default_rng(0)
+        >>> q, v = robot.random_configuration(rng), rng.normal(size=(4, robot.nv))
+        >>> Y = robot.inverse_dynamics_regressor(q, v)  # Y, dY/dt and d2Y/dt2
+        >>> bool(np.allclose(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, v)))
+        True
+        """
+        if a is None:
+            return self._regressor(q, v, frame)
+        velocity, acceleration = (array_of(n, x, np.shape(x)) for n, x in (("v", v), ("a", a)))
+        stack = np.stack(np.broadcast_arrays(velocity, acceleration), axis=-2)
+        return self._regressor(q, stack, frame)[..., 0, :, :]
 
     def linearize(
         self,

@@ -1,4 +1,4 @@
-"""Robots of the papers, built in code."""
+"""Robots of the papers and of the examples, built in code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .builder import Builder
 from .inertia import Inertia
-from .joints import Free, Revolute
+from .joints import Fixed, Free, Revolute
 from .model import Model
 
 _AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # paper A, (30): y, x, z and again
@@ -45,6 +45,32 @@ def aerial_manipulator(branches: int = 2, links: int = 3) -> Model:
                 Inertia(0.25, com=(0.0, 0.0, -d), rotational=(0.002, 0.002, 0.001)),
             )
             parent, placement = name, _shift(0.0, 0.0, -2 * d)
+    return builder.build()
+
+
+def quadrotor_arm(payload: float = 0.0) -> Model:
+    """A quadrotor that carries an arm of two links, which turn about its y axis and hang down at zero.
+
+    1.5 kg and two links of 0.18 m, 0.15 kg and 0.10 kg. Rotors can push along the base's z axis and turn the base about
+    all three: with the arm's motors the columns 2 to 7 of tau are actuated, 0 and 1, forces along x and y, are not.
+
+    Args:
+        payload: a point mass at the end of the arm, the frame "tool", kg.
+
+    >>> robot = quadrotor_arm()
+    >>> robot.joint_names, robot.nv
+    (('base', 'shoulder', 'elbow'), 8)
+    """
+    length = 0.18
+    builder = Builder()
+    builder.add("quadrotor", "world", Free(name="base"), inertia=Inertia(1.5, rotational=(0.016, 0.016, 0.028)))
+    parent, placement = "quadrotor", _shift(0.0, 0.0, -0.04)
+    for body, joint, mass in (("upper_arm", "shoulder", 0.15), ("forearm", "elbow", 0.10)):
+        across = mass * length**2 / 12
+        rod = Inertia(mass, com=(0.0, 0.0, -length / 2), rotational=(across, across, 2e-5))
+        builder.add(body, parent, Revolute((0.0, 1.0, 0.0), name=joint), placement, rod)
+        parent, placement = body, _shift(0.0, 0.0, -length)
+    builder.add("tool", parent, Fixed(), placement, Inertia(payload))
     return builder.build()
 
 

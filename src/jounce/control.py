@@ -1,0 +1,325 @@
+"""Linear-quadratic regulators on the Lie group: about one state, and along a motion.
+
+Both take the geometric linearization x' = A x + B u of `Model.linearize`, with x = [q - q_ref; v - v_ref] the error in
+the tangent space, ``robot.difference(q_ref, q)`` and the difference of body velocities, and return u = -K x. There are
+no angles to choose, so none that become singular.
+
+Along a motion, P(t) of the cost-to-go x^T P x solves the Riccati differential equation backward in time,
+
+    -P' = A^T P + P A - P B R^-1 B^T P + Q,      K = R^-1 B^T P.
+
+A and B change slowly against the times at which they are given, P need not: so each interval takes their mean, for
+which the equation has a closed solution. With (x, p) the state and the gradient P x of the cost, (x, p)' = M (x, p) is
+linear, and its exponential over the interval, solved for what is known at either end, gives
+
+    x(t + h) = F x(t) - G p(t + h),      p(t) = H x(t) + F^T p(t + h),
+    P(t) = H + F^T P(t + h) (I + G P(t + h))^-1 F.
+
+G and H are positive semidefinite, so P stays so, whatever the step; for constant A and B it is exact. (E. K.-W. Chu,
+H.-Y. Fan and W.-W. Lin, A structure-preserving doubling algorithm for continuous-time algebraic Riccati equations,
+Linear Algebra Appl. 396, 2005.)
+
+`lqr` needs SciPy: ``pip install 'jounce[control]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import array_of, real
+from .linearization import Linearization, scipy_linalg
+from .model import Model
+from .partials import ball_columns, bracket_matrix
+from .trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Regulator:
+    """The feedback u = -K x about one state, as `lqr` returns it.
+
+    Attributes:
+        K: (nu, 2 nv) gain.
+        P: (2 nv, 2 nv), x^T P x is the cost from x on.
+        poles: (2 nv,) eigenvalues of the closed loop: of A - B K in 1/s, in discrete time of x_{k+1} by x_k.
+        lin: the linearization it was made for.
+        dt: the sampling time, s; None in continuous time.
+    """
+
+    K: Array
+    P: Array
+    poles: NDArray[np.complex128]
+    lin: Linearization
+    dt: float | None
+
+    def control(self, robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
+        """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, less K x."""
+        if self.lin.frame != "body":
+            raise ValueError(f"the linearization is in the frame {self.lin.frame!r}: control needs one in 'body'")
+        return _corrected(self.lin.tau, self.lin.actuated, self.K, _error(robot, self.lin.q, self.lin.v, q, v))
+
+
+def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = None) -> Regulator:
+    """The gain that minimises the integral of x^T Q x + u^T R u, about a state that the robot can stay in.
+
+    Args:
+        lin: of one state, where the robot is at rest or in steady motion.
+        Q: (2 nv, 2 nv) positive semidefinite, or its (2 nv,) diagonal.
+        R: (nu, nu) positive definite, or its (nu,) diagonal.
+        dt: given, u is held over steps of dt seconds and the cost is the sum over the steps, undivided by dt.
+
+    Returns:
+        `Regulator`, with K and P.
+
+    Raises:
+        ValueError: a shape is wrong, Q or R is not definite, or no gain makes the system stable with finite cost.
+
+    >>> import jounce as jn
+    >>> from jounce import control
+    >>> robot = jn.robots.quadrotor_arm()
+    >>> q, rest = robot.neutral(), np.zeros(robot.nv)
+    >>> lin = robot.linearize(q, rest, robot.gravity_force(q), actuated=range(2, robot.nv))  # rotors and arm
+    >>> hover = control.lqr(lin, np.ones(2 * robot.nv), np.ones(6))
+    >>> hover.K.shape, bool(hover.poles.real.max() < 0)
+    ((6, 16), True)
+    """
+    linalg = scipy_linalg()
+    if lin.A.ndim != 2:
+        raise ValueError(f"lin is of a batch of shape {lin.A.shape[:-2]}, expected one state; for a motion see tvlqr")
+    cost, price = _weight("Q", Q, len(lin.A), definite=False), _weight("R", R, lin.B.shape[-1], definite=True)
+    step = None if dt is None else real("dt", dt)
+    A, B = (lin.A, lin.B) if step is None else lin.discretize(step)
+    _check_stabilizable(A, B, step)
+    try:
+        solve = linalg.solve_continuous_are if step is None else linalg.solve_discrete_are
+        P = solve(A, B, cost, price)
+    except (np.linalg.LinAlgError, ValueError) as fault:
+        raise ValueError(f"the Riccati equation has no stabilizing solution; is every motion in Q? ({fault})") from None
+    K = np.linalg.solve(price, B.T @ P) if step is None else np.linalg.solve(price + B.T @ P @ B, B.T @ P @ A)
+    return Regulator(K, P, np.linalg.eigvals(A - B @ K).astype(np.complex128), lin, step)
+
+
+@dataclass(frozen=True, eq=False)
+class TrackingRegulator:
+    """Feedback along a motion, as `tvlqr` returns it.
+
+    Attributes:
+        robot: whose motion it is.
+        time: (T,) s.
+        q, v, tau: (T, nq), (T, nv), (T, nv), the motion and its forces.
+        acceleration: (T, nv), dv/dt along it.
+        K: (T, nu, 2 nv) gains.
+        P: (T, 2 nv, 2 nv), x^T P x is the cost from x on.
+        actuated: (nu,) columns of tau.
+    """
+
+    robot: Model
+    time: Array
+    q: Array
+    v: Array
+    tau: Array
+    acceleration: Array
+    K: Array
+    P: Array
+    actuated: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        step = self.robot.difference(self.q[:-1], self.q[1:])
+        rate = self.v[
+            1:
+        ].copy()  # of the tangent coordinates at the start of an interval, at its end: dexp^-1_{-step} v
+        for where in ball_columns(self.robot):
+            ad = bracket_matrix(step[:, where])
+            first = ad @ rate[:, where, None]
+            rate[:, where] += (first / 2 + ad @ first / 12)[..., 0]
+        object.__setattr__(self, "_step", step)
+        object.__setattr__(self, "_rate", rate)
+
+    def reference(self, t: float) -> tuple[Array, Array, Array]:
+        """q (nq,), v (nv,) and tau (nv,) of the motion at a time, before the first and after the last time those there.
+
+        Cubic between the times, on the group, from the velocities and accelerations at them; tau is linear.
+        """
+        k, s, h = self._interval(t)
+        step, rate = (getattr(self, key)[k] for key in ("_step", "_rate"))
+        u = s * (1 - s) ** 2 * h * self.v[k] + s * s * (3 - 2 * s) * step + s * s * (s - 1) * h * rate
+        a = h * self.acceleration[k : k + 2]
+        rise = s * s * (3 - 2 * s)
+        v = (1 - rise) * self.v[k] + rise * self.v[k + 1] + s * (1 - s) ** 2 * a[0] + s * s * (s - 1) * a[1]
+        return self.robot.integrate(self.q[k], u), v, (1 - s) * self.tau[k] + s * self.tau[k + 1]
+
+    def gain(self, t: float) -> Array:
+        """K (nu, 2 nv) at a time, linear between the times."""
+        k, s, _ = self._interval(t)
+        mean: Array = (1 - s) * self.K[k] + s * self.K[k + 1]
+        return mean
+
+    def error(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
+        """x (..., 2 nv) = [q - q_ref; v - v_ref]: the displacement on the group, and the body velocity's difference."""
+        q_ref, v_ref, _ = self.reference(t)
+        return _error(self.robot, q_ref, v_ref, q, v)
+
+    def control(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
+        """The forces tau_ref - K x (..., nv) at a time and a state, or several: what `simulate` takes with "rkmk"."""
+        q_ref, v_ref, tau = self.reference(t)
+        return _corrected(tau, self.actuated, self.gain(t), _error(self.robot, q_ref, v_ref, q, v))
+
+    def _interval(self, t: float) -> tuple[int, float, float]:
+        """Number of the interval, place in it from 0 to 1, and its length."""
+        k = int(np.clip(np.searchsorted(self.time, t, side="right") - 1, 0, len(self.time) - 2))
+        h = float(self.time[k + 1] - self.time[k])
+        return k, float(np.clip((t - self.time[k]) / h, 0.0, 1.0)), h
+
+
+def tvlqr(
+    robot: Model,
+    motion: Trajectory | tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+    Q: ArrayLike,
+    R: ArrayLike,
+    Q_final: ArrayLike,
+    *,
+    actuated: ArrayLike | Sequence[str] | None = None,
+) -> TrackingRegulator:
+    """Time-varying LQR: the feedback that keeps a robot on a motion with the least cost, near it.
+
+    The cost is the integral of x^T Q x + u^T R u and x^T Q_final x at the end. How the Riccati equation is solved
+    is said at the top of this module.
+
+    Args:
+        robot: the model.
+        motion: a `Trajectory`, or its (times, q, v, tau), (T,), (T, nq), (T, nv) and (T, nv), `Free` rows in body axes;
+            one that the robot can follow with these forces, at times close enough that A and B change little
+            between them.
+        Q, Q_final: (2 nv, 2 nv) positive semidefinite, or the (2 nv,) diagonal. A good end is `lqr`'s P, where the
+            motion ends in hover.
+        R: (nu, nu) positive definite, or its (nu,) diagonal.
+        actuated: which forces are inputs, as in `Model.linearize`.
+
+    Returns:
+        `TrackingRegulator`; its method ``control(t, q, v)`` gives the forces.
+
+    >>> import jounce as jn
+    >>> from jounce import control
+    >>> robot = jn.robots.quadrotor_arm()
+    >>> fall = jn.simulate(robot, robot.neutral(), np.zeros(robot.nv), np.linspace(0.0, 1.0, 51))
+    >>> tracking = control.tvlqr(robot, fall, np.ones(16), np.ones(6), np.ones(16), actuated=range(2, 8))
+    >>> tracking.K.shape
+    (51, 6, 16)
+    >>> bool(np.allclose(tracking.control(0.3, *fall[15][1:]), 0.0, atol=1e-9))  # on its way, nothing to do
+    True
+    """
+    if isinstance(motion, Trajectory):
+        motion = motion.time, motion.q, motion.v, motion.tau
+    if not isinstance(motion, Sequence) or len(motion) != 4:
+        raise ValueError("motion must be a Trajectory or a tuple (times, q, v, tau)")
+    count, nv = np.size(motion[0]), robot.nv
+    time = _increasing("times", motion[0])
+    q = array_of("q", motion[1], (count, robot.nq))
+    v, tau = array_of("v", motion[2], (count, nv)), array_of("tau", motion[3], (count, nv))
+    lin = robot.linearize(q, v, tau, actuated=actuated)
+    K, P = riccati(time, lin.A, lin.B, Q, R, Q_final)
+    q = robot.integrate(q, np.zeros(nv))  # quaternions normalised
+    return TrackingRegulator(robot, time, q, v, tau, lin.acceleration, K, P, lin.actuated)
+
+
+def riccati(
+    times: ArrayLike, A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, Q_final: ArrayLike
+) -> tuple[Array, Array]:
+    """Gains and cost-to-go of the time-varying linear system x' = A x + B u: `tvlqr` without the robot.
+
+    Args:
+        times: (T,) increasing, s, T at least 2.
+        A, B: (T, n, n) and (T, n, m).
+        Q, R, Q_final: (n, n), (m, m) and (n, n), or their diagonals.
+
+    Returns:
+        K (T, m, n) and P (T, n, n).
+    """
+    time = _increasing("times", times)
+    count, n, m = len(time), *(np.shape(B)[-2:] if np.ndim(B) == 3 else (0, 0))
+    A, B = array_of("A", A, (count, n, n)), array_of("B", B, (count, n, m))
+    cost, end = (_weight(key, value, n, definite=False) for key, value in (("Q", Q), ("Q_final", Q_final)))
+    price = np.linalg.inv(_weight("R", R, m, definite=True))
+
+    a, b, h = (A[1:] + A[:-1]) / 2, (B[1:] + B[:-1]) / 2, np.diff(time)[:, None, None]
+    g = b @ price @ np.swapaxes(b, -1, -2)
+    # P in units of `unit`, which balances the quadratic terms; intervals halved until M h is small, and put together.
+    unit = float(np.sqrt(np.abs(cost).max() / np.abs(g).max())) if cost.any() and g.any() else 1.0
+    M = h * np.block([[a, -unit * g], [np.broadcast_to(-cost / unit, a.shape), -np.swapaxes(a, -1, -2)]])
+    halvings = max(0, int(np.ceil(np.log2(max(1.0, np.abs(M).sum(axis=-1).max())))) + 1)
+    M /= 2**halvings
+    one = np.eye(2 * n)
+    E = one + M / 14
+    for j in range(13, 0, -1):  # exp(M) by its series: for many small matrices ten times faster than scipy's
+        E = one + M @ E / j
+    Ft = np.linalg.inv(E[:, n:, n:])
+    F, G, H = np.swapaxes(Ft, -1, -2), -E[:, :n, n:] @ Ft, -Ft @ E[:, n:, :n]
+    for _ in range(halvings):
+        Ft, W = np.swapaxes(F, -1, -2), np.linalg.inv(np.eye(n) + G @ H)
+        F, G, H = F @ W @ F, _symmetric(G + F @ W @ G @ Ft), _symmetric(H + Ft @ H @ W @ F)
+
+    P = np.empty((count, n, n))
+    P[-1] = end / unit
+    for k in range(count - 2, -1, -1):
+        P[k] = _symmetric(H[k] + F[k].T @ P[k + 1] @ np.linalg.solve(np.eye(n) + G[k] @ P[k + 1], F[k]))
+    P *= unit
+    return price @ np.swapaxes(B, -1, -2) @ P, P
+
+
+def _error(robot: Model, q_ref: Array, v_ref: Array, q: ArrayLike, v: ArrayLike) -> Array:
+    return np.concatenate([robot.difference(q_ref, q), np.asarray(v) - v_ref], axis=-1)
+
+
+def _corrected(tau_ref: Array, actuated: NDArray[np.intp], K: Array, x: Array) -> Array:
+    """tau_ref - K x for errors (..., 2 nv)."""
+    tau = np.broadcast_to(tau_ref, (*x.shape[:-1], len(tau_ref))).copy()
+    tau[..., actuated] -= x @ K.T
+    return tau
+
+
+def _symmetric(matrix: Array) -> Array:
+    half: Array = (matrix + np.swapaxes(matrix, -1, -2)) / 2
+    return half
+
+
+def _increasing(name: str, times: ArrayLike) -> Array:
+    time = array_of(name, times, (np.size(times),))
+    if len(time) < 2 or not (np.diff(time) > 0).all():
+        raise ValueError(f"{name} must be two or more numbers that increase")
+    return time
+
+
+def _weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
+    """A weight (n, n), from itself or its diagonal."""
+    matrix = array_of(name, value, (n, n), (n,))
+    if matrix.ndim == 1:
+        matrix = np.diag(matrix)
+    largest = np.abs(matrix).max(initial=0.0)
+    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * largest:
+        raise ValueError(f"{name} is not symmetric")
+    least = float(np.linalg.eigvalsh(_symmetric(matrix)).min(initial=np.inf))
+    if definite and not least > 0:
+        raise ValueError(f"{name} has the eigenvalue {least:.3g}, expected a positive definite matrix")
+    if least < -1e-9 * largest:
+        raise ValueError(f"{name} has the eigenvalue {least:.3g}, expected a positive semidefinite matrix")
+    return _symmetric(matrix)
+
+
+def _check_stabilizable(A: Array, B: Array, dt: float | None) -> None:
+    """Popov, Belevitch and Hautus: [A - s I, B] has full rank at each eigenvalue s that is not stable."""
+    n, size = len(A), np.linalg.norm(A) + np.linalg.norm(B)
+    for s in np.linalg.eigvals(A):
+        if (s.real if dt is None else abs(s) - 1.0) < -1e-9 * size:
+            continue
+        smallest = np.linalg.svd(np.hstack([A - s * np.eye(n), B]), compute_uv=False)[-1]
+        if smallest < 1e-11 * size:
+            where = f"{s:.3g}" + (" 1/s" if dt is None else "")
+            raise ValueError(
+                f"the system is not stabilizable: no input reaches the motion with eigenvalue {where}; "
+                "are the right columns actuated?"
+            )

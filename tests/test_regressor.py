@@ -1,0 +1,86 @@
+"""The inertial-parameter regressor, against inverse dynamics of other parameters and against Pinocchio."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from build import joint_of, jounce_model
+from trees import random_stack, random_tree
+from urdf_peer import pinocchio, urdf_path, urdf_peer
+
+
+@pytest.mark.parametrize("frame", ["body", "world", "mixed"])
+@pytest.mark.parametrize("seed", range(4))
+def test_inverse_dynamics_is_linear_in_the_parameters(seed, frame, instruction_set):
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, 14, floating=seed % 2 == 0)
+    robot = jounce_model(tree)
+    q, v = robot.random_configuration(rng, 3), rng.uniform(-1, 1, (3, 6, robot.nv))
+    tau = robot.inverse_dynamics(q, v, frame=frame)
+    Y = robot.inverse_dynamics_regressor(q, v, frame=frame)
+    assert Y.shape == (3, 5, robot.nv, 10 * len(robot.body_names))
+    scale = np.abs(tau).max(axis=(0, 2), keepdims=True)
+    np.testing.assert_allclose((Y @ robot.inertial_parameters) / scale, tau / scale, atol=1e-12)
+
+
+def test_each_parameter_by_itself():
+    """Columns against inverse dynamics of robots that differ in one body's inertia."""
+    rng = np.random.default_rng(1)
+    tree = random_tree(rng, 9, floating=True)
+    robot = jounce_model(tree)
+    q, v = robot.random_configuration(rng), random_stack(rng, tree, 5)
+    Y = robot.inverse_dynamics_regressor(q, v)
+    moving = [i for i, b in enumerate(tree.bodies) if b.joint != "fixed"]
+    for place, changed in enumerate(moving):
+        builder = jn.Builder(gravity=tree.gravity)
+        for i, b in enumerate(tree.bodies):
+            inertia = jn.Inertia(b.mass, b.com, b.inertia)
+            if i == changed:
+                inertia = jn.Inertia(1.3, (0.3, -0.1, 0.2), [[2.0, 0.1, 0.2], [0.1, 1.7, 0.3], [0.2, 0.3, 1.9]])
+            parent = "world" if b.parent < 0 else tree.bodies[b.parent].name
+            builder.add(b.name, parent, joint_of(b), b.placement, inertia)
+        other = builder.build()
+        change = other.inertial_parameters - robot.inertial_parameters
+        assert (np.flatnonzero(change) // 10 == place).all()
+        difference = other.inverse_dynamics(q, v) - robot.inverse_dynamics(q, v)
+        np.testing.assert_allclose(Y @ change, difference, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "base"), [("talos_reduced.urdf", "floating"), ("panda.urdf", "fixed")])
+def test_agrees_with_pinocchio(name, base):
+    peer = urdf_peer(urdf_path(name), base)
+    robot = peer.robot
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random_configuration(rng), *rng.uniform(-1, 1, (2, robot.nv))
+    pinocchio.computeJointTorqueRegressor(peer.model, peer.data, peer.q_to_pin(q), peer.v_to_pin(v), peer.v_to_pin(a))
+    expected = np.asarray(peer.data.jointTorqueRegressor)[peer.v_index]
+    joints = [peer.model.getJointId(joint) for joint in robot.joint_names]
+    expected = np.concatenate([expected[:, 10 * (j - 1) : 10 * j] for j in joints], axis=1)
+    found = robot.inverse_dynamics_regressor(q, v, a)
+    np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+    parameters = np.concatenate([peer.model.inertias[j].toDynamicParameters() for j in joints])
+    np.testing.assert_allclose(robot.inertial_parameters, parameters, atol=1e-12 * np.abs(parameters).max())
+
+
+def test_joints_that_follow_others():
+    builder = jn.Builder()
+    body = jn.Inertia(1.0, com=(0.1, 0.0, -0.4), rotational=(0.02, 0.03, 0.01))
+    builder.add("first", "world", jn.Revolute((0, 1, 0)), inertia=body)
+    builder.add("second", "first", jn.Revolute((1, 0, 0), follows=jn.Follow("first", 1.5, 0.2)), inertia=body)
+    robot = builder.build()
+    v = np.random.default_rng(0).normal(size=(4, 1))
+    Y = robot.inverse_dynamics_regressor([0.3], v)
+    assert Y.shape == (3, 1, 20)
+    np.testing.assert_allclose(Y @ robot.inertial_parameters, robot.inverse_dynamics([0.3], v), rtol=1e-12)
+
+
+def test_bad_input():
+    robot = jn.robots.aerial_manipulator()
+    with pytest.raises(ValueError, match="v has 1 row"):
+        robot.inverse_dynamics_regressor(robot.neutral(), np.zeros((1, robot.nv)))
+    with pytest.raises(ValueError, match="v has shape"):
+        robot.inverse_dynamics_regressor(robot.neutral(), np.zeros(3), np.zeros(3))
+    with pytest.raises(ValueError, match="frame is 'up'"):
+        robot.inverse_dynamics_regressor(robot.neutral(), np.zeros((2, robot.nv)), frame="up")
