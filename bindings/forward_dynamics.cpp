@@ -103,7 +103,8 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   std::vector<std::int32_t> singular(count, -1);
   call.singular = singular.data();
 
-  const auto kernel = kernels().hybrid_dynamics(count > 1);
+  const bool simple = count == 1 && rows == 1 && !mask && call.axes == Axes::body;
+  const auto kernel = simple ? kernels().forward_dynamics : kernels().hybrid_dynamics(count > 1);
   // Room for the stack [v; acc] in body axes, to change the axes of the result.
   const bool change = call.axes != Axes::body;
   const auto stacks = scratch(change ? 2 * count * (size + tree.nv) : 0);

@@ -159,6 +159,7 @@ struct Kernels {
   Kernel<ForwardKinematicsCall> (*forward_kinematics)(int coefficients);
   Kernel<WrenchesToBodyCall> (*wrenches_to_body)(int coefficients);
   Kernel<HybridDynamicsCall> (*hybrid_dynamics)(bool batch);
+  Kernel<HybridDynamicsCall> forward_dynamics;  // at order zero, in body axes, nothing prescribed
   Kernel<InverseMassCall> inverse_mass;
   Kernel<ArticulatedInertiaCall> articulated_inertia;
   Kernel<PassiveCall> passive_inverse_dynamics;

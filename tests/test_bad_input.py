@@ -408,7 +408,7 @@ def test_frame_names(name: object) -> None:
         ({"bal": np.zeros((2, 6))}, "^no body or frame is named 'bal': did you mean 'ball'"),
         ({"world": np.zeros((2, 6))}, "^no body or frame is named 'world': "),
         ({"zzz": np.zeros((2, 6))}, "^no body or frame is named 'zzz': there are 'base', 'arm', 'ball', 'tip'"),
-        ({5: np.zeros((2, 6))}, "^no body or frame is named 5: "),
+        ({5: np.zeros((2, 6))}, "^frame 5 does not exist: there are 4"),
         ({None: np.zeros((2, 6))}, "^no body or frame is named None: "),
         ({"tip": np.zeros((2, 5))}, r"^wrenches\['tip'\] has shape \(2, 5\), expected \(\.\.\., 2, 6\)"),
         ({"tip": np.zeros((3, 6))}, r"^wrenches\['tip'\] has shape \(3, 6\), expected \(\.\.\., 2, 6\)"),
@@ -446,8 +446,9 @@ def test_wrenches_apart_from_a_stack() -> None:
 def test_unknown_names_have_near_matches(ask: Callable[[object], object]) -> None:
     rejects("^no (joint|body or frame) is named 'bse': did you mean 'base'", ask, "bse")
     rejects("^no (joint|body or frame) is named 'zzz': there are 'base', 'arm', 'ball'", ask, "zzz")
-    for name in (None, 5, [], b"base", ""):
+    for name in (None, True, [], b"base", ""):
         rejects("^no (joint|body or frame) is named " + re.escape(repr(name)), ask, name)
+    rejects("^(no joint is named 5|frame 5 does not exist)", ask, 5)
 
 
 # out

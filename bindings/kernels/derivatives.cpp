@@ -1,6 +1,7 @@
 #include "jounce/inverse_dynamics_derivatives.hpp"
 #include "jounce/passive_forces.hpp"
 #include "select.hpp"
+#include "wrenches.hpp"
 
 JOUNCE_BEGIN
 
@@ -44,31 +45,16 @@ struct DerivativesKernel {
     }
   }
 
-  // Wrench j, from the axes it is given in into those of the world.
   template <class Space>
   static JOUNCE_NOINLINE void apply_wrench(const DerivativesCall& call, std::ptrdiff_t i, int j, Space& space) {
-    const Wrenches& in = call.wrenches;
-    const Frame& frame = in.frames[j];
-    if (frame.body < 0) return;  // on the world: no joint feels it
-    const double* value = in.value + i * in.step + 6 * j;
-    double c[6][Ring::padded] = {};
-    for (int k = 0; k < call.rows; ++k)
-      for (int l = 0; l < 6; ++l) c[l][k] = factorial.inverse[k] * value[k * in.count * 6 + l];
-    Screw<S> f{{S::load(c[0]), S::load(c[1]), S::load(c[2])}, {S::load(c[3]), S::load(c[4]), S::load(c[5])}};
-    const Pose<S>& pose = space.world.pose(frame.body);
-    const Vec3<S> x = pose.x + apply(pose.R, frame.p);
-    const Vec3<double>& point = space.world.point(frame.body);
-    if (in.axes == Axes::world) {
-      const double p[3] = {point.x, point.y, point.z};
-      f.w -= cross(p, f.v);
-      return space.derivatives.apply_fixed_wrench(frame.body, f, nullptr);
-    }
-    if (in.axes == Axes::body) f = {turn(pose.R, apply(frame.R, f.v)), turn(pose.R, apply(frame.R, f.w))};
-    f.w += cross(x, f.v);
-    if (in.axes == Axes::body)
-      space.derivatives.apply_wrench(frame.body, f);
+    const int body = call.wrenches.frames[j].body;
+    if (body < 0) return;  // on the world: no joint feels it
+    Vec3<S> x;
+    const Screw<S> f = wrench_in_world(call.wrenches, i, j, call.rows, space.world, x);
+    if (call.wrenches.axes == Axes::body)
+      space.derivatives.apply_wrench(body, f);
     else
-      space.derivatives.apply_fixed_wrench(frame.body, f, &x);
+      space.derivatives.apply_fixed_wrench(body, f, call.wrenches.axes == Axes::mixed ? &x : nullptr);
   }
 
   static constexpr Kernel<DerivativesCall> kernel{workspace, run};

@@ -21,6 +21,7 @@ Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch);
 Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients);
 Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients);
 Kernel<HybridDynamicsCall> hybrid_dynamics_kernel(bool batch);
+Kernel<HybridDynamicsCall> forward_dynamics_kernel();
 Kernel<InverseMassCall> inverse_mass_kernel();
 Kernel<ArticulatedInertiaCall> articulated_inertia_kernel();
 Kernel<PassiveCall> passive_inverse_dynamics_kernel();

@@ -12,6 +12,7 @@ const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
                                forward_kinematics_kernel,
                                wrenches_to_body_kernel,
                                hybrid_dynamics_kernel,
+                               forward_dynamics_kernel(),
                                inverse_mass_kernel(),
                                articulated_inertia_kernel(),
                                passive_inverse_dynamics_kernel(),

@@ -11,11 +11,11 @@
 // of them at a time.
 #pragma once
 
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
 #include "jounce/armature.hpp"
+#include "jounce/articulated_joint.hpp"
 #include "jounce/columns.hpp"
 
 JOUNCE_BEGIN
@@ -29,7 +29,7 @@ class InverseMassMatrix {
       : tree_(tree),
         world_(world),
         stride_(round_up(tree.nv, native_width)),
-        joint_(arena.template take<Joint6>(tree.size)),
+        joint_(arena.template take<ArticulatedJoint>(tree.size)),
         x_(arena.template take<double>(tree.nv * std::size_t(stride_))),
         P_(arena.template take<double>(6 * stride_)),
         A_(arena.template take<double>(std::size_t(tree.size) * 6 * stride_)),
@@ -49,13 +49,8 @@ class InverseMassMatrix {
     for (int i = 0; i < tree_.size; ++i) joint_[i].rigid(world_.moments(i));
     for (int i = tree_.size - 1; i >= 0; --i) {
       const Body& b = tree_.bodies[i];
-      Joint6& j = joint_[i];
-      j.dof = freedom(b.joint);
-      for (int c = 0; c < j.dof; ++c) {
-        const auto& s = world_.screw(b.v + c);
-        const double S[6] = {leading(s.v.x), leading(s.v.y), leading(s.v.z), leading(s.w.x), leading(s.w.y), leading(s.w.z)};
-        std::memcpy(j.S[c], S, sizeof S);
-      }
+      ArticulatedJoint& j = joint_[i];
+      j.move(world_, b);
       double D[6][6];
       j.project(D);
       for (int c = 0; c < j.dof; ++c)
@@ -77,90 +72,6 @@ class InverseMassMatrix {
   static constexpr int W = native_width;
   using P = Pack<W>;
 
-  struct Joint6 {
-    alignas(64) double I[6][8];  // articulated inertia, rows padded
-    double S[6][8], U[6][8];     // by columns
-    double G[6][8];              // D^-1 U^T, by rows
-    double inverse[6][6];        // D^-1
-    int dof;
-
-    template <class S>
-    void rigid(const Moments<S>& m) {
-      const double h[3] = {leading(m.first.x), leading(m.first.y), leading(m.first.z)}, M = m.mass;
-      const double xx = leading(m.xx), yy = leading(m.yy), zz = leading(m.zz);
-      const double xy = leading(m.xy), xz = leading(m.xz), yz = leading(m.yz);
-      const double rows[6][6] = {{M, 0, 0, 0, h[2], -h[1]},           {0, M, 0, -h[2], 0, h[0]},
-                                 {0, 0, M, h[1], -h[0], 0},           {0, -h[2], h[1], yy + zz, -xy, -xz},
-                                 {h[2], 0, -h[0], -xy, xx + zz, -yz}, {-h[1], h[0], 0, -xz, -yz, xx + yy}};
-      unroll<6>([&](auto r) JOUNCE_LAMBDA_INLINE {  // number by number: no wide load has to wait for these
-        unroll<6>([&](auto c) JOUNCE_LAMBDA_INLINE { I[r][c] = rows[r][c]; });
-        I[r][6] = I[r][7] = 0;
-      });
-    }
-
-    // U = I S and D = S^T U
-    void project(double (&D)[6][6]) {
-      for (int c = 0; c < dof; ++c) {
-        for (int l = 0; l < 8; l += W) {
-          Pack<W> sum(0.0);
-          for (int r = 0; r < 6; ++r) sum += Pack<W>(S[c][r]) * Pack<W>::load(&I[r][l]);
-          sum.store(&U[c][l]);
-        }
-        for (int d = 0; d <= c; ++d) {
-          double sum = 0;
-          for (int r = 0; r < 6; ++r) sum += S[d][r] * U[c][r];
-          D[c][d] = D[d][c] = sum;
-        }
-      }
-    }
-
-    // D^-1, by elimination, and G. False where D has no inverse.
-    bool invert(double (&D)[6][6]) {
-      for (int c = 0; c < dof; ++c) {
-        double scale = 0;
-        for (int r = 0; r < 6; ++r) scale += std::fabs(S[c][r] * U[c][r]);
-        least_[c] = 1e-12 * scale;
-      }
-      if (dof == 1) {
-        if (!(D[0][0] > least_[0])) return false;
-        inverse[0][0] = 1 / D[0][0];
-      } else {
-        for (int r = 0; r < dof; ++r)
-          for (int c = 0; c < dof; ++c) inverse[r][c] = r == c;
-        for (int p = 0; p < dof; ++p) {
-          if (!(D[p][p] > least_[p])) return false;
-          const double pivot = 1 / D[p][p];
-          for (int c = 0; c < dof; ++c) D[p][c] *= pivot, inverse[p][c] *= pivot;
-          for (int r = 0; r < dof; ++r) {
-            const double factor = D[r][p];
-            if (r != p)
-              for (int c = 0; c < dof; ++c) D[r][c] -= factor * D[p][c], inverse[r][c] -= factor * inverse[p][c];
-          }
-        }
-      }
-      for (int c = 0; c < dof; ++c)
-        for (int l = 0; l < 8; l += W) {
-          Pack<W> sum(0.0);
-          for (int d = 0; d < dof; ++d) sum += Pack<W>(inverse[c][d]) * Pack<W>::load(&U[d][l]);
-          sum.store(&G[c][l]);
-        }
-      return true;
-    }
-
-    // I += I_child - U D^-1 U^T
-    void add_articulated(const Joint6& child) {
-      for (int r = 0; r < 6; ++r)
-        for (int l = 0; l < 8; l += W) {
-          Pack<W> sum = Pack<W>::load(&I[r][l]) + Pack<W>::load(&child.I[r][l]);
-          for (int c = 0; c < child.dof; ++c) sum -= Pack<W>(child.U[c][r]) * Pack<W>::load(&child.G[c][l]);
-          sum.store(&I[r][l]);
-        }
-    }
-
-   private:
-    double least_[6];
-  };
-
   template <class F>
   static JOUNCE_INLINE void with_freedom(int dof, const F& f) {
     if (dof == 1)
@@ -171,7 +82,7 @@ class InverseMassMatrix {
       f(std::integral_constant<int, 6>{});
   }
 
-  void gather(int i, const Body& b, const Joint6& j) {
+  void gather(int i, const Body& b, const ArticulatedJoint& j) {
     for (int c = 0; c < j.dof; ++c)
       for (int d = 0; d < j.dof; ++d) x_[(b.v + c) * stride_ + b.v + d] = j.inverse[c][d];
     for (int d = 0; d < j.dof; ++d)
@@ -186,7 +97,7 @@ class InverseMassMatrix {
 
   // Of a register of columns, those from begin to end.
   template <int dof>
-  JOUNCE_INLINE void gather_columns(int d, int begin, int end, const Body& b, const Joint6& j) {
+  JOUNCE_INLINE void gather_columns(int d, int begin, int end, const Body& b, const ArticulatedJoint& j) {
     P p[6], t[dof];
     for (int r = 0; r < 6; ++r) p[r] = P::load(P_ + r * stride_ + d);
     for (int c = 0; c < dof; ++c) {
@@ -206,14 +117,14 @@ class InverseMassMatrix {
   }
 
   // From its own columns on; what is left of them in the same register is never read.
-  void spread(int i, const Body& b, const Joint6& j) {
+  void spread(int i, const Body& b, const ArticulatedJoint& j) {
     with_freedom(j.dof, [&](auto dof) JOUNCE_LAMBDA_INLINE {
       for (int d = b.v / native_width * native_width; d < tree_.nv; d += native_width) spread_columns<dof>(d, i, b, j);
     });
   }
 
   template <int dof>
-  JOUNCE_INLINE void spread_columns(int d, int i, const Body& b, const Joint6& j) {
+  JOUNCE_INLINE void spread_columns(int d, int i, const Body& b, const ArticulatedJoint& j) {
     const std::ptrdiff_t step = 6 * stride_;
     P a[6], x[dof];
     const double* parent = A_ + b.parent * step + d;
@@ -234,7 +145,7 @@ class InverseMassMatrix {
   const Tree& tree_;
   const WorldFrame<Ring>& world_;
   int stride_;
-  Joint6* joint_;
+  ArticulatedJoint* joint_;
   double *x_, *P_, *A_, *armature_;
   Descent descent_;
 };

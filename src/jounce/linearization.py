@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,9 +68,10 @@ class Linearization:
 def scipy_linalg() -> Any:
     """SciPy's linear algebra, or an error that says how to get it."""
     try:
-        return import_module("scipy.linalg")
+        from scipy import linalg
     except ImportError as missing:
         raise ImportError("this needs SciPy: pip install 'jounce[control]'") from missing
+    return linalg
 
 
 def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -> NDArray[np.intp]:

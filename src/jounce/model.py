@@ -167,7 +167,7 @@ class Model(CoreModel):
         try:
             return self._coordinates[joint]
         except (KeyError, TypeError):
-            if joint in self._followers:
+            if isinstance(joint, str) and joint in self._followers:
                 raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate") from None
             raise ValueError(f"no joint is named {joint!r}: {near(str(joint), self.joint_names)}") from None
 
@@ -492,8 +492,8 @@ class Model(CoreModel):
         >>> kin.pose.shape, kin.twist.shape
         ((7, 4, 4), (3, 7, 6))
         """
-        names = self._named(frames)
-        pose, twist = self._frames(names, q, v, 1, frame, velocity_frame)
+        given = frame if velocity_frame is None else _axes("velocity_frame", velocity_frame)
+        names, pose, twist = self._frames(frames, q, v, 1, frame, given)
         return Kinematics(names, pose[..., 0, :, :, :], twist)
 
     def pose(self, name: str | int, q: ArrayLike) -> Array:
@@ -516,27 +516,22 @@ class Model(CoreModel):
         index = self.frame_index(name)
         if v is None:
             raise ValueError("v must be an array of real numbers, got None")
-        return self._forward_kinematics(q, v, index, 1, 0, frame, _velocity_frame(velocity_frame, frame))[1][..., 0, :]
-
-    def _named(self, frames: Sequence[str | int] | None) -> tuple[str, ...]:
-        if frames is None:
-            return self.body_names
-        if isinstance(frames, str) or not isinstance(frames, Iterable):
-            raise ValueError(f"frames is {frames!r}, expected a list of names")
-        return tuple(self.frame_names[self.frame_index(f)] for f in frames)
+        given = frame if velocity_frame is None else _axes("velocity_frame", velocity_frame)
+        return self._forward_kinematics(q, v, index, 1, 0, frame, given)[1][..., 0, :]
 
     def _frames(
-        self, names: Sequence[str], q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, velocity_frame: str | None
-    ) -> tuple[Array, Array]:
-        """Poses and twists of the named frames: one run of the kernel over the range that holds them."""
-        indices = [self._frame_index[name] for name in names]
+        self, frames: Sequence[str | int] | None, q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, given: str
+    ) -> tuple[tuple[str, ...], Array, Array]:
+        """Names, poses and twists of frames: one run of the kernel over the range that holds them."""
+        if frames is None:
+            return self.body_names, *self._forward_kinematics(q, v, 0, len(self.body_names), rows, frame, given)
+        if isinstance(frames, str) or not isinstance(frames, Iterable):
+            raise ValueError(f"frames is {frames!r}, expected a list of names")
+        indices = [self.frame_index(f) for f in frames]
         first, last = min(indices, default=0), max(indices, default=-1)
-        given = _velocity_frame(velocity_frame, frame)
         pose, twist = self._forward_kinematics(q, v, first, last + 1 - first, rows, frame, given)
-        if indices != list(range(first, last + 1)):
-            chosen = [i - first for i in indices]
-            pose, twist = pose[..., chosen, :, :], twist[..., chosen, :]
-        return pose, twist
+        chosen = [i - first for i in indices]
+        return tuple(self.frame_names[i] for i in indices), pose[..., chosen, :, :], twist[..., chosen, :]
 
     def pose_derivatives(
         self, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str | int] | None = None, frame: str = "body"
@@ -552,15 +547,13 @@ class Model(CoreModel):
         Returns:
             (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and on.
         """
-        return self._frames(self._named(frames), q, v, -1, "body", frame)[0]
+        return self._frames(frames, q, v, -1, "body", frame)[1]
 
 
-def _velocity_frame(velocity_frame: str | None, frame: str) -> str:
-    if velocity_frame is None:
-        return frame
-    if velocity_frame not in ("body", "world", "mixed"):
-        raise ValueError(f"velocity_frame is {velocity_frame!r}, expected 'body', 'world' or 'mixed'")
-    return velocity_frame
+def _axes(name: str, value: str) -> str:
+    if value not in ("body", "world", "mixed"):
+        raise ValueError(f"{name} is {value!r}, expected 'body', 'world' or 'mixed'")
+    return value
 
 
 def _range(limits: Limits, reach: float) -> tuple[float, float]:
