@@ -100,47 +100,27 @@ class ForwardDerivatives {
   // acc (nv), and K, D, inverse (nv, nv) a state; then(begin, end) is called for states that are done.
   template <class Then>
   void run(double* acc, double* K, double* D, double* inverse, const Then& then) const {
-    const std::ptrdiff_t nv = tree_.nv, count = product(batch_), wrench_size = wrenches_.count() * 6;
-    const auto gathered = scratch(count * wrench_size), in_body = scratch(count * wrench_size), bias = scratch(count * nv);
-    const std::vector<double> rest(nv, 0.0);
+    const std::ptrdiff_t count = product(batch_), wrench_size = wrenches_.count() * 6;
+    const auto gathered = scratch(count * wrench_size);
     std::vector<std::int32_t> singular(count, -1);
-    const Wrenches given{gathered.get(), wrench_size, wrenches_.frames(), wrenches_.count(), wrench_axes_};
-    Wrenches turned = given;
-    turned.value = in_body.get();
-    const States still{q_.data(), v_.data(), rest.data(), q_step_, v_step_, 0, 2},
-        moving{q_.data(), v_.data(), acc, q_step_, v_step_, nv, 2};
-    const InverseMassMatrixCall invert{&tree_, {q_.data(), nullptr, nullptr, q_step_, 0, 0, 0}, Axes::body, inverse, singular.data()};
-    const WrenchesToBodyCall to_body{&tree_, still, turned, 1, in_body.get()};
-    const InverseDynamicsCall without{&tree_, still, turned, bias.get()};
-    const DerivativesCall differentiate{&tree_, moving, given, 1, K, D, nullptr};
-    const NegativeProductsCall multiply{tree_.nv, inverse, K, D};
-
-    const auto& all = kernels();
-    const auto inverse_dynamics = all.inverse_dynamics(0, count > 1);
-    const auto wrenches_to_body = all.wrenches_to_body(1);
-    const auto derivatives = all.inverse_dynamics_derivatives(1);
-    const bool turn = wrenches_.count() > 0 && wrench_axes_ != Axes::body;
-    const std::size_t bytes = std::max({all.inverse_mass_matrix.workspace(tree_, 1, 0), inverse_dynamics.workspace(tree_, 2, 0),
-                                        turn ? wrenches_to_body.workspace(tree_, 2, 0) : 0, derivatives.workspace(tree_, 1, 0),
-                                        all.negative_products.workspace(tree_, 1, 0)});
-    for_each_part(count, 10 * cost(tree_, 2), bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-      wrenches_.gather(begin, end, 1, gathered.get());
-      std::copy(gathered.get() + begin * wrench_size, gathered.get() + end * wrench_size, in_body.get() + begin * wrench_size);
-      all.inverse_mass_matrix.run(invert, begin, end, workspace);
-      if (std::any_of(singular.begin() + begin, singular.begin() + end, [](int body) { return body >= 0; })) return;
-      if (turn) wrenches_to_body.run(to_body, begin, end, workspace);
-      inverse_dynamics.run(without, begin, end, workspace);
-      for (std::ptrdiff_t i = begin; i < end; ++i)
-        for (std::ptrdiff_t r = 0; r < nv; ++r) {
-          const double *row = inverse + (i * nv + r) * nv, *tau = tau_.data() + i * tau_step_, *h = bias.get() + i * nv;
-          double sum = 0;
-          for (std::ptrdiff_t c = 0; c < nv; ++c) sum += row[c] * (tau[c] - h[c]);
-          acc[i * nv + r] = sum;
-        }
-      derivatives.run(differentiate, begin, end, workspace);
-      all.negative_products.run(multiply, begin, end, workspace);
-      then(begin, end);
-    });
+    const ForwardDerivativesCall call{&tree_,
+                                      {q_.data(), v_.data(), nullptr, q_step_, v_step_, 0, 1},
+                                      tau_.data(),
+                                      tau_step_,
+                                      {gathered.get(), wrench_size, wrenches_.frames(), wrenches_.count(), wrench_axes_},
+                                      acc,
+                                      K,
+                                      D,
+                                      inverse,
+                                      singular.data()};
+    const auto& kernel = kernels().forward_dynamics_derivatives;
+    for_each_part(count, 10 * cost(tree_, 2), kernel.workspace(tree_, 1, 0),
+                  [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                    wrenches_.gather(begin, end, 1, gathered.get());
+                    kernel.run(call, begin, end, workspace);
+                    if (std::any_of(singular.begin() + begin, singular.begin() + end, [](int body) { return body >= 0; })) return;
+                    then(begin, end);
+                  });
     expect_regular(model_, singular, batch_, "forward dynamics");
   }
 

@@ -82,11 +82,15 @@ struct DerivativesCall {
   double *K, *D, *M;  // (rows, nv, nv) a state; M may be null
 };
 
-// In place: A = -X A and B = -X B, all (nv, nv) a state.
-struct NegativeProductsCall {
-  int nv;
-  const double* X;
-  double *A, *B;
+// Forward dynamics and its derivatives at order zero.
+struct ForwardDerivativesCall {
+  const Tree* tree;
+  States states;  // one row of velocity
+  const double* tau;
+  std::ptrdiff_t tau_step;
+  Wrenches wrenches;
+  double *acc, *K, *D, *inverse;  // v', its derivatives by q and v, and M^-1
+  std::int32_t* singular;
 };
 
 struct RegressorCall {
@@ -166,7 +170,7 @@ struct Kernels {
   Kernel<InverseMassMatrixCall> inverse_mass_matrix;
   EquationsKernels equations;
   Kernel<DerivativesCall> (*inverse_dynamics_derivatives)(int rows);
-  Kernel<NegativeProductsCall> negative_products;
+  Kernel<ForwardDerivativesCall> forward_dynamics_derivatives;
   Kernel<RegressorCall> (*regressor)(int rows);
 };
 

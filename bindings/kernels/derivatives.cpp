@@ -1,4 +1,6 @@
+#include "jounce/forward_dynamics.hpp"
 #include "jounce/inverse_dynamics_derivatives.hpp"
+#include "jounce/inverse_mass_matrix.hpp"
 #include "jounce/passive_forces.hpp"
 #include "select.hpp"
 #include "wrenches.hpp"
@@ -70,8 +72,8 @@ Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows) {
     return generic_kernels().inverse_dynamics_derivatives(rows);
 }
 
-// Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on different branches
-// do not touch each other: where a row of A and B is zero in these columns, there is nothing to add.
+// A = -X A and B = -X B. Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on
+// different branches do not touch each other: where a row of A and B is zero in these columns, there is nothing to add.
 struct NegativeProducts {
   using P = Pack<native_width>;
   static constexpr int step = 2 * native_width;
@@ -87,20 +89,6 @@ struct NegativeProducts {
           out(arena.template take<double>(4 * columns)),
           used(arena.template take<int>(std::size_t(columns / step) * (nv + 1))) {}
   };
-
-  static std::size_t workspace(const Tree& tree, int, int) {
-    ArenaSize size;
-    Space<ArenaSize>(tree.nv, size);
-    return size.bytes();
-  }
-
-  static void run(const NegativeProductsCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
-    const int nv = call.nv;
-    Arena arena(block);
-    Space<Arena> space(nv, arena);
-    const std::ptrdiff_t size = std::ptrdiff_t(nv) * nv;
-    for (std::ptrdiff_t s = begin; s < end; ++s) multiply(nv, call.X + s * size, call.A + s * size, call.B + s * size, space);
-  }
 
   static void multiply(int nv, const double* X, double* A, double* B, Space<Arena>& space) {
     const int columns = space.columns;
@@ -155,6 +143,75 @@ struct NegativeProducts {
   }
 };
 
-Kernel<NegativeProductsCall> negative_products_kernel() { return {NegativeProducts::workspace, NegativeProducts::run}; }
+// Forward dynamics and its derivatives at order zero: from tau = M a + h,  da = M^-1 (dtau - K dq - D dv).
+struct ForwardDerivativesKernel {
+  using Ring = ForwardDynamics::Ring;
+
+  template <class Arena>
+  struct Space {
+    Motion<Ring> motion;
+    WorldFrame<Ring> world;
+    InverseMassMatrix inverse;
+    ForwardDynamics dynamics;
+    InverseDynamicsDerivatives<Ring> derivatives;
+    NegativeProducts::Space<Arena> products;
+    Space(const Tree& tree, Arena& arena)
+        : motion(Motion<Ring>::allocate(tree, arena)),
+          world(tree, motion, arena),
+          inverse(tree, world, arena),
+          dynamics(tree, motion, world, arena, inverse.factors()),
+          derivatives(tree, motion, world, 1, arena),
+          products(tree.nv, arena) {}
+  };
+
+  static std::size_t workspace(const Tree& tree, int, int) {
+    ArenaSize size;
+    Space<ArenaSize>(tree, size);
+    return size.bytes();
+  }
+
+  static void run(const ForwardDerivativesCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Tree& tree = *call.tree;
+    const std::ptrdiff_t nv = tree.nv;
+    Arena arena(block);
+    Space<Arena> space(tree, arena);
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      double *acc = call.acc + i * nv, *inverse = call.inverse + i * nv * nv, *K = call.K + i * nv * nv, *D = call.D + i * nv * nv;
+      space.motion.read(tree, call.states, i, 1, 1);
+      space.world.place(Axes::body);
+      space.world.weigh();
+      call.singular[i] = space.inverse.run(Axes::body, inverse);
+      if (call.singular[i] >= 0) continue;
+      space.dynamics.start();
+      apply_wrenches(call.wrenches, i, space, false);
+      space.dynamics.run(call.tau + i * call.tau_step, acc);
+      for (int c = 0; c < nv; ++c) space.derivatives.acceleration(0)[c] = acc[c];
+      space.derivatives.forward();
+      apply_wrenches(call.wrenches, i, space, true);
+      space.derivatives.run(K, D, nullptr);
+      if (tree.passive) add_passive_derivatives(tree, space.motion, 1, K, D, nullptr);
+      NegativeProducts::multiply(tree.nv, inverse, K, D, space.products);
+    }
+  }
+
+  static void apply_wrenches(const Wrenches& wrenches, std::ptrdiff_t i, Space<Arena>& space, bool to_derivatives) {
+    for (int j = 0; j < wrenches.count; ++j) {
+      const int body = wrenches.frames[j].body;
+      if (body < 0) continue;  // on the world: no joint feels it
+      Vec3<ForwardDynamics::S> x;
+      const auto f = wrench_in_world(wrenches, i, j, 1, space.world, x);
+      if (!to_derivatives)
+        space.dynamics.apply_wrench(body, f);
+      else if (wrenches.axes == Axes::body)
+        space.derivatives.apply_wrench(body, f);
+      else
+        space.derivatives.apply_fixed_wrench(body, f, wrenches.axes == Axes::mixed ? &x : nullptr);
+    }
+  }
+};
+
+Kernel<ForwardDerivativesCall> forward_dynamics_derivatives_kernel() {
+  return {ForwardDerivativesKernel::workspace, ForwardDerivativesKernel::run};
+}
 
 JOUNCE_END

@@ -27,7 +27,7 @@ Kernel<ArticulatedInertiaCall> articulated_inertia_kernel();
 Kernel<PassiveCall> passive_inverse_dynamics_kernel();
 Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel();
 Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows);
-Kernel<NegativeProductsCall> negative_products_kernel();
+Kernel<ForwardDerivativesCall> forward_dynamics_derivatives_kernel();
 Kernel<RegressorCall> regressor_kernel(int rows);
 Kernel<EquationsCall> mass_matrix_kernel(int coefficients);
 Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients);

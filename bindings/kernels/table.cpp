@@ -20,7 +20,7 @@ const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
                                {mass_matrix_kernel, coriolis_matrix_kernel, gravity_force_kernel, jacobian_kernel, center_of_mass_kernel,
                                 momentum_kernel, momentum_matrix_kernel, kinetic_energy_kernel, potential_energy_kernel},
                                inverse_dynamics_derivatives_kernel,
-                               negative_products_kernel(),
+                               forward_dynamics_derivatives_kernel(),
                                regressor_kernel};
   return kernels;
 }

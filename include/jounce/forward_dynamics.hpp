@@ -21,12 +21,15 @@ class ForwardDynamics {
   using Ring = ArrayRing<double, -1>;  // positions; velocities are plain numbers
   using S = Series<double, 1>;
 
+  // `factors`: of joints that somebody else has factored by the time of run().
   template <class Arena>
-  ForwardDynamics(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>& world, Arena& arena)
+  ForwardDynamics(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>& world, Arena& arena,
+                  ArticulatedJoint* factors = nullptr)
       : tree_(tree),
         motion_(motion),
         world_(world),
-        joint_(arena.template take<ArticulatedJoint>(tree.size)),
+        own_(arena.template take<ArticulatedJoint>(factors ? 0 : tree.size)),
+        joint_(factors ? factors : own_),
         body_(arena.template take<State>(tree.size + 1) + 1),
         force_(arena.template take<double>(tree.nv)) {}
 
@@ -50,7 +53,7 @@ class ForwardDynamics {
         own.V = parent + joint;
         own.set(own.c, bracket(parent, joint));
       }
-      joint_[i].rigid(world_.moments(i));
+      if (joint_ == own_) joint_[i].rigid(world_.moments(i));
       own.set(own.p, b.massless ? Screw<S>{none, none} : dual_bracket(own.V, world_.moments(i).momentum(own.V)));
     }
   }
@@ -99,11 +102,15 @@ class ForwardDynamics {
     const Body& b = tree_.bodies[i];
     ArticulatedJoint& j = joint_[i];
     State& own = body_[i];
-    j.move(world_, b);
-    double D[6][6], x[6];
-    j.project(D);
-    for (int c = 0; c < j.dof; ++c) D[c][c] += tree_.armature[b.v + c];
-    if (!j.invert(D)) return false;
+    double x[6];
+    if (joint_ == own_) {
+      double D[6][6];
+      j.move(world_, b);
+      j.project(D);
+      for (int c = 0; c < j.dof; ++c) D[c][c] += tree_.armature[b.v + c];
+      if (!j.invert(D)) return false;
+      if (b.parent >= 0) joint_[b.parent].add_articulated(j);
+    }
     for (int c = 0; c < j.dof; ++c) {
       own.u[c] = force_[b.v + c] - dot(j.S[c], own.p);
       x[c] = own.u[c] - dot(j.U[c], own.c);
@@ -116,7 +123,6 @@ class ForwardDynamics {
       for (int c = 0; c < j.dof; ++c) sum += P(x[c]) * P::load(&j.G[c][l]);  // U D^-1 = G^T
       (P::load(up + l) + sum).store(up + l);
     }
-    joint_[b.parent].add_articulated(j);
     return true;
   }
 
@@ -162,7 +168,7 @@ class ForwardDynamics {
   const Tree& tree_;
   const Motion<Ring>& motion_;
   const WorldFrame<Ring>& world_;
-  ArticulatedJoint* joint_;
+  ArticulatedJoint *own_, *joint_;
   State* body_;
   double* force_;
 };

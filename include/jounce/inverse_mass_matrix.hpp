@@ -36,6 +36,8 @@ class InverseMassMatrix {
         armature_(arena.template take<double>(tree.free_joint_count > 0 ? std::size_t(tree.nv) * tree.nv : 0)),
         descent_(tree, arena) {}
 
+  ArticulatedJoint* factors() { return joint_; }
+
   // Into out (nv, nv); after WorldFrame::weigh. Returns the body whose inertia has no inverse, or -1.
   int run(Axes axes, double* out) {
     const int nv = tree_.nv;
