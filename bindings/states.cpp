@@ -124,7 +124,14 @@ void MovingStates::to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const 
 }
 
 const Frame& frame_named(const CoreModel& model, nb::handle name) {
-  const int index = nb::cast<int>(nb::find(model).attr("frame_index")(name));
+  const nb::object self = nb::find(model);
+  int index = -1;
+  if (PyUnicode_CheckExact(name.ptr())) {  // the usual case, without a call of Python's
+    const nb::object known = nb::getattr(self, "_frame_index", nb::none());
+    PyObject* found = PyDict_CheckExact(known.ptr()) ? PyDict_GetItemWithError(known.ptr(), name.ptr()) : nullptr;
+    if (found) index = int(PyLong_AsLong(found));
+  }
+  if (index < 0) index = nb::cast<int>(self.attr("frame_index")(name));
   if (index < 0 || index >= int(model.frames().size()))
     fail("frame_index gave " + std::to_string(index) + ", which is no frame of this model");
   return model.frames()[index];
