@@ -64,7 +64,6 @@ struct DerivativesKernel {
 
 Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows) {
   if (rows <= 1) return DerivativesKernel<ArrayRing<double, -1>>::kernel;
-  if (rows <= 2) return DerivativesKernel<SingleRing<0>>::kernel;
   if (rows <= 8) return DerivativesKernel<SingleRing<6>>::kernel;
   if constexpr (generic_build)
     return DerivativesKernel<SingleRing<30>>::kernel;

@@ -108,7 +108,23 @@ struct WrenchesToBodyKernel {
   static constexpr Kernel<WrenchesToBodyCall> kernel{ForwardKinematicsKernel<Ring>::workspace, run};
 };
 
-Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients) { return padded_kernel<ForwardKinematicsKernel>(coefficients); }
-Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients) { return padded_kernel<WrenchesToBodyKernel>(coefficients); }
+// Few rings serve all lengths, padded up; `generic` is where this kernel is in the table.
+template <template <class> class K, class Call>
+static Kernel<Call> padded_kernel(int coefficients, Kernel<Call> (*Kernels::*generic)(int)) {
+  if (coefficients <= 2) return K<SingleRing<0>>::kernel;
+  if (coefficients <= 4) return K<SingleRing<2>>::kernel;
+  if (coefficients <= 8) return K<SingleRing<6>>::kernel;
+  if constexpr (generic_build)
+    return K<SingleRing<30>>::kernel;
+  else
+    return (generic_kernels().*generic)(coefficients);
+}
+
+Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients) {
+  return padded_kernel<ForwardKinematicsKernel>(coefficients, &Kernels::forward_kinematics);
+}
+Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients) {
+  return padded_kernel<WrenchesToBodyKernel>(coefficients, &Kernels::wrenches_to_body);
+}
 
 JOUNCE_END

@@ -82,13 +82,18 @@ Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch) {
   if (order == 0) return InverseDynamicsKernel<SingleRing<0>>::kernel;
   if (order == 1) return InverseDynamicsKernel<SingleRing<1>>::kernel;
   if (order == 2) return InverseDynamicsKernel<SingleRing<2>>::kernel;
-  if (order == 3) return InverseDynamicsKernel<SingleRing<3>>::kernel;
-  if (order == 4) return InverseDynamicsKernel<SingleRing<4>>::kernel;
-  if (order == 5) return InverseDynamicsKernel<SingleRing<5>>::kernel;
-  if (order == 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
-  if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;
-  if (order <= 14) return InverseDynamicsKernel<SingleRing<14>>::kernel;
-  return InverseDynamicsKernel<SingleRing<30>>::kernel;
+  if constexpr (generic_build) {
+    if (order <= 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
+    return InverseDynamicsKernel<SingleRing<30>>::kernel;
+  } else {
+    if (order == 3) return InverseDynamicsKernel<SingleRing<3>>::kernel;
+    if (order == 4) return InverseDynamicsKernel<SingleRing<4>>::kernel;
+    if (order == 5) return InverseDynamicsKernel<SingleRing<5>>::kernel;
+    if (order == 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
+    if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;
+    if (order <= 14) return InverseDynamicsKernel<SingleRing<14>>::kernel;
+    return generic_kernels().inverse_dynamics(order, batch);
+  }
 }
 
 JOUNCE_END

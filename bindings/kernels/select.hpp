@@ -10,7 +10,7 @@ JOUNCE_BEGIN
 
 static_assert(highest_order == max_order);
 
-// Orders that few ask for are compiled once only, in the generic build, where they would take long to compile.
+// Orders that few ask for are compiled once only, in the generic build: they take long to compile.
 #ifdef JOUNCE_GENERIC
 constexpr bool generic_build = true;
 #else
@@ -47,15 +47,5 @@ using SingleRing = std::conditional_t < r == 0 || native_width<4, ArrayRing<doub
 
 template <int r>
 using BatchRing = ArrayRing<Pack<native_width>, r>;
-
-// Few rings serve all lengths, padded up.
-template <template <class> class K>
-auto padded_kernel(int coefficients) {
-  if (coefficients <= 2) return K<SingleRing<0>>::kernel;
-  if (coefficients <= 4) return K<SingleRing<2>>::kernel;
-  if (coefficients <= 8) return K<SingleRing<6>>::kernel;
-  if (coefficients <= 16) return K<SingleRing<14>>::kernel;
-  return K<SingleRing<30>>::kernel;
-}
 
 JOUNCE_END
