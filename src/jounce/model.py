@@ -384,11 +384,18 @@ class Model(CoreModel):
             (..., r + 1, nv, nv) twice, and with respect to every tau^(l) (..., r + 1, r + 1, nv, nv). Tangent
             coordinates and axes as in `inverse_dynamics_derivatives`.
         """
-        if np.ndim(tau) <= np.ndim(v):
-            return self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)[:3]
+        force: Any = tau
+        velocity: Any = v
+        try:
+            stacked = force.ndim > velocity.ndim
+        except AttributeError:  # lists
+            stacked = np.ndim(force) > np.ndim(velocity)
+        if not stacked:
+            da_dq, da_dv, inverse, _ = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
+            return da_dq, da_dv, inverse
         acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
-        velocity = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*acc.shape[:-2], 1, self.nv))
-        stack = np.concatenate([velocity, acc], axis=-2)
+        first = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*acc.shape[:-2], 1, self.nv))
+        stack = np.concatenate([first, acc], axis=-2)
         K, D, M = self._inverse_dynamics_derivatives(q, stack, None, wrenches, wrench_frame)
         return forward_partials(*inverse_partials(self, stack, K, D, M), self.inverse_mass_matrix(q))
 
