@@ -1,6 +1,6 @@
-"""Matrices, Jacobians, momentum and energy from Python, one state a call, one thread: a race with Pinocchio.
+"""Matrices, Jacobians, derivatives and energy from Python, one state a call, one thread: a race with Pinocchio.
 
-    pip install '.[bench]' example-robot-data && python benchmarks/matrices.py
+    pip install '.[bench]' && python benchmarks/matrices.py
 
 Both libraries run in one process on the same robots, calls take turns, and the best of many counts: the ratio is what
 means something on a shared machine. The answers are compared before anything is timed. Both return new arrays. The two
@@ -32,12 +32,12 @@ MIXED = pin.LOCAL_WORLD_ALIGNED
 
 
 def race(path: str, base: Literal["fixed", "floating"], tool: str, rng: np.random.Generator) -> None:
-    robot = jn.load(ROBOTS / path, base=base, mimic="independent")
+    robot = jn.load(ROBOTS / path, base=base, mimic="independent", damping=False)
     model = pin.buildModelFromUrdf(str(ROBOTS / path), *([pin.JointModelFreeFlyer()] if base == "floating" else []))
     data, convert = model.createData(), Pinocchio(robot, model)
     q, stack = robot.random_configuration(rng), rng.normal(size=(6, robot.nv))
     v, one = stack[0], stack[:1].copy()
-    x, u = convert.to(q, v)
+    x, u, w = convert.to(q, v, stack[1])
     there = convert.to(q, np.arange(robot.nv, dtype=float))[1].astype(
         int
     )  # our place of each of Pinocchio's coordinates
@@ -101,10 +101,22 @@ def race(path: str, base: Literal["fixed", "floating"], tool: str, rng: np.rando
             "computePotentialEnergy", "potential_energy", same,
             lambda: pin.computePotentialEnergy(model, data, x), lambda: robot.potential_energy(q),
         ),
+        (
+            "computeRNEADerivatives", "inverse_dynamics_derivatives", lambda D: both(D)[:2],
+            lambda: pin.computeRNEADerivatives(model, data, x, u, w),
+            lambda: robot.inverse_dynamics_derivatives(q, v, stack[1]),
+        ),
+        (
+            "computeABADerivatives", "forward_dynamics_derivatives", lambda D: both(D)[:2],
+            lambda: pin.computeABADerivatives(model, data, x, u, w),
+            lambda: robot.forward_dynamics_derivatives(q, v, stack[1]),
+        ),
     ]  # fmt: skip
     print(f"\n{Path(path).name}, {base} base, {robot.nv} degrees of freedom")
     for name, ours, order, peer, call in pairs:
         result = np.array(peer()) @ u if name == "computeCoriolisMatrix" else np.array(peer())
+        if name.endswith("Derivatives"):
+            result = result[:2]  # the third is M or its inverse, of which Pinocchio fills one half
         np.testing.assert_allclose(order(np.asarray(call())), result, rtol=1e-9, atol=1e-9 * np.abs(result).max())
         time = microseconds({"peer": peer, "ours": call}, 25)
         line = f"{time['peer']:8.2f} µs {time['ours']:8.2f} µs {time['peer'] / time['ours']:6.2f}"

@@ -1,7 +1,8 @@
-"""The command line: ``jounce demo`` and ``jounce info``."""
+"""The command line: ``jounce demo``, ``jounce info`` and ``jounce bench``."""
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -42,6 +43,28 @@ def main() -> None:
         except ValueError as fault:
             sys.exit(f"jounce: {fault}")
         show(description, Console(highlight=False))
+
+    @app.command()
+    def bench(
+        output: Path = Path("jounce-bench"),
+        full: bool = typer.Option(False, "--full/--quick", help="All sizes and orders (minutes), or some."),
+        only: list[str] = typer.Option([], help="Only races whose name contains this; repeat for more."),  # noqa: B008
+        results: Path | None = typer.Option(None, help="Run nothing, take this results.json."),  # noqa: B008
+        page: list[Path] = typer.Option([], help="Markdown page to put the tables into; repeat for more."),  # noqa: B008
+    ) -> None:
+        """Race jounce against the libraries that are here; first check that the answers agree."""
+        _need("matplotlib")
+        from .bench.page import write_into
+        from .bench.run import has_faults, run
+
+        try:
+            found = run(output, full, only) if results is None else json.loads(results.read_text())
+            for path in page:
+                write_into(path, found)
+        except (OSError, ValueError) as fault:
+            sys.exit(f"jounce: {fault}")
+        if has_faults(found):
+            sys.exit("jounce: some answers do not agree")
 
     app()
 

@@ -1,0 +1,105 @@
+"""What is raced: paper A's trees over N and r (its Table 4), and Panda, ANYmal and TALOS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .race import Problem
+from .subjects import subject, tree_name
+
+ROBOTS = ("Panda", "ANYmal", "TALOS")
+BATCH = 4096
+_MATRICES = (
+    "bias force",
+    "mass matrix",
+    "inverse mass matrix",
+    "derivatives of inverse dynamics",
+    "derivatives of forward dynamics",
+    "linearization",
+)
+_GRAPHS = ("CasADi", "CasADi, body axes", "CasADi, cse")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem and who is asked to solve it."""
+
+    quantity: str
+    subject: str
+    order: int = 0
+    peers: tuple[str, ...] = ()
+    states: int = 1
+    threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """As ``--only`` matches it, such as "inverse dynamics, r = 5, N = 7, 4096 states, 2 threads"."""
+        order = f", r = {self.order}" if self.quantity in ("inverse dynamics", "forward dynamics") else ""
+        states = f", {self.states} states" if self.states > 1 else ""
+        threads = f", {self.threads} threads" if self.threads > 1 else ""
+        return f"{self.quantity}{order}, {self.subject}{states}{threads}"
+
+    def problem(self) -> Problem:
+        """Random numbers, the same in every run.
+
+        Raises:
+            LeftOut: the robot is not here.
+        """
+        robot = subject(self.subject)
+        rng, n = np.random.default_rng(1), robot.model.nv
+        lead = (self.states,) if self.states > 1 else ()
+        q = robot.model.random_configuration(rng, lead)
+        v, tau = rng.normal(size=(*lead, self.order + 2, n)), rng.normal(size=(*lead, self.order + 1, n))
+        return Problem(robot, self.quantity, self.order, self.states, q, v, tau)
+
+
+def cases(full: bool) -> list[Case]:
+    """All of them, those that goals are about first."""
+    return [*_robots(), *_batches(full), *_trees(full)]
+
+
+def _robots() -> list[Case]:
+    found = []
+    for name in ROBOTS:
+        found += [Case(f"{kind} dynamics", name, 0, ("Pinocchio", "MuJoCo")) for kind in ("inverse", "forward")]
+        found += [Case("inverse dynamics", name, 5, ("Pinocchio",))]
+        others = {"bias force": ("adam",), "mass matrix": ("adam",)}
+        found += [Case(quantity, name, 0, ("Pinocchio", *others.get(quantity, ()))) for quantity in _MATRICES]
+    return found
+
+
+def _batches(full: bool) -> list[Case]:
+    found = []
+    for order in (0, 5):
+        there = ("Pinocchio", "JAX jet") if order == 0 else ()
+        graph = ("CasADi, cse, compiled",) if full or order == 0 else ()
+        found.append(Case("inverse dynamics", tree_name(7), order, ("jounce, one state", *there, *graph), BATCH))
+        found.append(Case("inverse dynamics", tree_name(7), order, ("jounce, one thread",), BATCH, threads=2))
+    return found
+
+
+def _trees(full: bool) -> list[Case]:
+    """Sweeps over N at r = 0 and 5, and over r at N = 7 and 101."""
+    peers: dict[tuple[str, int, int], tuple[str, ...]] = {}
+    for bodies in (6, 11, 21, 41, 101, 201, 501, 996) if full else (6, 21, 101, 996):
+        for kind in ("inverse", "forward"):
+            peers[kind, bodies, 0] = ("Pinocchio", "MuJoCo")
+            peers[kind, bodies, 5] = ()
+        if full and bodies <= 101:
+            peers["inverse", bodies, 0] += ("CasADi", "CasADi, cse, compiled")
+            peers["inverse", bodies, 5] += ("CasADi", "CasADi, body axes", "CasADi, cse", "CasADi, cse, compiled")
+    for bodies in (7, 101):
+        for order in range(11) if full else (0, 2, 5, 10):
+            asked = list(peers.get(("inverse", bodies, order), ("Pinocchio", "MuJoCo") if order == 0 else ()))
+            if order in ((0, 2, 5, 6) if bodies == 7 else (0, 5, 6)) if full else (bodies, order) == (7, 2):
+                asked.insert(0, "JAX jet")
+            if full or bodies == 7 or order == 5:
+                asked += _GRAPHS if full or bodies == 7 else _GRAPHS[1:2]
+            if order in (0, 2, 5) and (full or bodies == 7):
+                asked += ["CasADi, cse, compiled"]
+            peers["inverse", bodies, order] = tuple(dict.fromkeys(asked))
+            peers.setdefault(("forward", bodies, order), ("Pinocchio", "MuJoCo") if order == 0 else ())
+    found = [Case(f"{kind} dynamics", tree_name(bodies), order, who) for (kind, bodies, order), who in peers.items()]
+    return sorted(found, key=lambda case: (case.order != 5 or "JAX jet" not in case.peers, case.order))
