@@ -252,3 +252,9 @@ def test_joints_of_another_kind_in_pinocchio(ours: jn.Joint, theirs: str, what: 
     model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "more")
     with pytest.raises(ValueError, match="the robot has no joint 'more'"):
         Pinocchio(builder.build(), model)
+
+
+@pytest.mark.parametrize("library", [MuJoCo, Pinocchio])
+def test_what_is_no_model_is_refused_by_name(library):
+    with pytest.raises(ValueError, match="model is None, expected a model of the other library"):
+        library(jn.robots.aerial_manipulator(), None)

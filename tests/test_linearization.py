@@ -400,3 +400,10 @@ def test_discretize_refuses(dt: object) -> None:
     robot, q, v, tau = arm()
     with pytest.raises(ValueError, match="dt"):
         robot.linearize(q, v, tau).discretize(dt)
+
+
+def test_results_show_as_one_line() -> None:
+    robot = jn.robots.aerial_manipulator()
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    assert repr(robot.linearize(q, rest, rest)) == "<jounce.Linearization: A (24, 24), B (24, 12)>"
+    assert repr(robot.forward_kinematics(q, [rest])) == "<jounce.Kinematics: pose (7, 4, 4), twist (1, 7, 6)>"

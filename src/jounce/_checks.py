@@ -71,6 +71,12 @@ def text(name: str, value: object) -> str:
     return value
 
 
+def shapes(of: object, *keys: str) -> str:
+    """The class and the shapes of some of its arrays, for a repr that fits on a line."""
+    parts = ", ".join(f"{key} {np.shape(getattr(of, key))}" for key in keys)
+    return f"<jounce.{type(of).__name__}: {parts}>"
+
+
 def near(name: str, names: Iterable[str]) -> str:
     """A hint for an unknown name: the near matches, or the first few of all names."""
     known = list(names)

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, real
+from ._checks import array_of, real, shapes
 from .linearization import Linearization, scipy_linalg
 from .model import Model
 from .partials import ball_columns, bracket_matrix
@@ -39,7 +39,7 @@ from .trajectory import Trajectory
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Regulator:
     """The feedback u = -K x about one state, as `lqr` returns it.
 
@@ -56,6 +56,9 @@ class Regulator:
     poles: NDArray[np.complex128]
     lin: Linearization
     dt: float | None
+
+    def __repr__(self) -> str:
+        return shapes(self, "K", "P")
 
     def control(self, robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
         """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, less K x."""
@@ -104,7 +107,7 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     return Regulator(K, P, np.linalg.eigvals(A - B @ K).astype(np.complex128), lin, step)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrackingRegulator:
     """Feedback along a motion, as `tvlqr` returns it.
 
@@ -128,11 +131,13 @@ class TrackingRegulator:
     P: Array
     actuated: NDArray[np.intp]
 
+    def __repr__(self) -> str:
+        return shapes(self, "time", "K", "P")
+
     def __post_init__(self) -> None:
         step = self.robot.difference(self.q[:-1], self.q[1:])
-        rate = self.v[
-            1:
-        ].copy()  # of the tangent coordinates at the start of an interval, at its end: dexp^-1_{-step} v
+        # At the end of an interval, the rate of the tangent coordinates at its start: dexp^-1_{-step} v.
+        rate = self.v[1:].copy()
         for where in ball_columns(self.robot):
             ad = bracket_matrix(step[:, where])
             first = ad @ rate[:, where, None]

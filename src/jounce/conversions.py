@@ -136,7 +136,10 @@ class _Conversion:
     _nv: int
     _pieces: list[_Piece]
 
-    def __init__(self, robot: Model) -> None:
+    def __init__(self, robot: Model, model: Any) -> None:
+        if not hasattr(model, "nq") or not hasattr(model, "nv"):
+            raise ValueError(f"model is {model!r}, expected a model of the other library")
+        self._nq, self._nv = model.nq, model.nv
         self._robot = robot
 
     @overload
@@ -226,8 +229,7 @@ class MuJoCo(_Conversion):
     _library = "MuJoCo"
 
     def __init__(self, robot: Model, model: Any) -> None:
-        super().__init__(robot)
-        self._nq, self._nv = model.nq, model.nv
+        super().__init__(robot, model)
         names = joint_names(model)
         joints = self._match(names)
         kinds = (Free, _MujocoFree()), (Spherical, _RealPartFirst()), (Prismatic, _Same()), (Revolute, _Same())
@@ -260,8 +262,7 @@ class Pinocchio(_Conversion):
     _library = "Pinocchio"
 
     def __init__(self, robot: Model, model: Any) -> None:
-        super().__init__(robot)
-        self._nq, self._nv = model.nq, model.nv
+        super().__init__(robot, model)
         all_joints = list(zip(model.names, model.joints, strict=True))[1:]  # the first is the universe
         there = {name: joint for name, joint in all_joints if joint.nv > 0}  # those that mimic others have none
         joints = self._match(list(there))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, real
+from ._checks import array_of, real, shapes
 from .joints import Free
 from .partials import ball_columns, bracket_matrix, skew
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Linearization:
     """x' = A x + B u near a state, x = [displacement; change of velocity], u the change of the actuated forces.
 
@@ -48,6 +48,9 @@ class Linearization:
     acceleration: Array
     actuated: NDArray[np.intp]
     frame: str
+
+    def __repr__(self) -> str:
+        return shapes(self, "A", "B")
 
     def discretize(self, dt: float) -> tuple[Array, Array]:
         """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds: the matrix exponential, exactly.

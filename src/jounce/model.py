@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, frozen, near
+from ._checks import array_of, frozen, near, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, compiled, inertial_parameters
 from .joints import Fixed, Free, Joint, Limits, Spherical
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kinematics:
     """Poses and twists of bodies and frames; ``kin["tool0"]`` is the pose of one of them.
 
@@ -37,6 +37,9 @@ class Kinematics:
     names: tuple[str, ...]
     pose: Array
     twist: Array
+
+    def __repr__(self) -> str:
+        return shapes(self, "pose", "twist")
 
     def __getitem__(self, name: str) -> Array:
         """The pose (..., 4, 4) of one of them."""

@@ -159,6 +159,8 @@ def content_of(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise LoadError(f"{_shown(path)}: does not exist{_likely(path)}") from None
+    except LoadError:
+        raise
     except (OSError, ValueError) as fault:  # no permission; a name too long, or with a null character in it
         reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else fault
         raise LoadError(f"{_shown(path)}: cannot be read: {reason}") from None
