@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "jounce/soft_body.hpp"
 #include "jounce/tree.hpp"
 
 namespace jounce {
@@ -148,6 +149,20 @@ struct Kernel {
   void (*run)(const Call&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
 };
 
+// From a robot's own coordinates to those of its carrier.
+struct MapCall {
+  const CoordinateMap* map;
+  States states;
+  int rows;         // of the Jacobians' stack
+  double *q, *v;    // (full_nq) and (states.rows, full_nv) a state
+  double* columns;  // (rows, columns) a state, or (rows, seconds) for their derivatives
+};
+
+struct MapKernel {
+  std::size_t (*workspace)(const CoordinateMap&);
+  void (*run)(const MapCall&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
+};
+
 // Each by the number of coefficients that the motion needs: one more than the velocity has rows.
 struct EquationsKernels {
   using Select = Kernel<EquationsCall> (*)(int coefficients);
@@ -172,6 +187,8 @@ struct Kernels {
   Kernel<DerivativesCall> (*inverse_dynamics_derivatives)(int rows);
   Kernel<ForwardDerivativesCall> forward_dynamics_derivatives;
   Kernel<RegressorCall> (*regressor)(int rows);
+  MapKernel (*coordinate_map)(int coefficients);
+  MapKernel (*coordinate_map_seconds)(int coefficients);
 };
 
 const Kernels& generic_kernels();

@@ -32,6 +32,8 @@ NB_MODULE(_core, m) {
   bind_change_axes(model);
   bind_equations(model);
   bind_derivatives(model);
+  bind_coordinate_map(m);
+  bind_recorded(m);
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");
   m.def("set_num_threads", &set_thread_count, nb::arg("n"), "Lets a batch use n threads; 0 stands for one a core.");

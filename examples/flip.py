@@ -2,7 +2,7 @@
 
 The same LQR about the geometric linearization, and about one in roll, pitch and yaw, which is singular where the pitch
 passes 90 and 270 degrees. Model, motion, weights, limits of the motors and disturbances are the same.
-docs/linearization.md tells the story.
+docs/control.md tells the story.
 
     python examples/flip.py [figure.png]
 """

@@ -21,7 +21,9 @@ const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
                                 momentum_kernel, momentum_matrix_kernel, kinetic_energy_kernel, potential_energy_kernel},
                                inverse_dynamics_derivatives_kernel,
                                forward_dynamics_derivatives_kernel(),
-                               regressor_kernel};
+                               regressor_kernel,
+                               coordinate_map_kernel,
+                               coordinate_map_seconds_kernel};
   return kernels;
 }
 }  // namespace jounce

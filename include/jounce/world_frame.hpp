@@ -175,7 +175,8 @@ class WorldFrame {
     Pose<S>& pose = pose_[i];
     pose = joint_frame(b, pose_[b.parent]);
     Pose<S> parent;  // the user's frame of the parent, where that matters
-    if (b.joint == Joint::free && axes != Axes::body) parent = user_frame(b, pose);
+    if (axes != Axes::body && !has_axes(b)) axes = Axes::body;
+    if (axes != Axes::body) parent = user_frame(b, pose);
     if (b.joint == Joint::free || b.joint == Joint::spherical)
       move_ball<Ring, S>(BallMotion<Ring>(motion_, b), b, pose);
     else
@@ -184,7 +185,7 @@ class WorldFrame {
       point_[i] = {leading(pose.x.x), leading(pose.x.y), leading(pose.x.z)};
       const Vec3<S> shift{S(point_[i].x), S(point_[i].y), S(point_[i].z)};
       pose.x -= shift;
-      if (b.joint == Joint::free && axes != Axes::body) parent.x -= shift;
+      if (axes != Axes::body) parent.x -= shift;
     } else {
       point_[i] = point_[b.parent];
     }
@@ -224,10 +225,18 @@ class WorldFrame {
     own[2] = {cross(x, R.cz), R.cz};
   }
 
+  const FreeJoint* free_joint(const Body& b) const {
+    const FreeJoint *f = tree_.free_joints, *end = f + tree_.free_joint_count;
+    while (f < end && f->v != b.v) ++f;
+    return f < end ? f : nullptr;
+  }
+
+  // Whether its velocity may be given in several axes. Sections of soft bodies move freely, too, but in body axes only.
+  bool has_axes(const Body& b) const { return b.joint == Joint::free && free_joint(b); }
+
   // The user's frame of the parent, from the frame of a free joint in it.
   Pose<S> user_frame(const Body& b, const Pose<S>& joint) const {
-    const FreeJoint* f = tree_.free_joints;
-    while (f->v != b.v) ++f;
+    const FreeJoint* f = free_joint(b);
     const auto column = [&](const double* row) { return row[0] * joint.R.cx + row[1] * joint.R.cy + row[2] * joint.R.cz; };
     Pose<S> user{{column(f->R), column(f->R + 3), column(f->R + 6)}, joint.x};
     user.x -= apply(user.R, f->p);

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import robots
+from . import robots, soft
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
 from .inertia import Inertia
@@ -55,6 +55,7 @@ __all__ = [
     "robots",
     "set_num_threads",
     "simulate",
+    "soft",
 ]
 
 

@@ -11,8 +11,9 @@ from ._checks import array_of, frozen, near, pose, text
 from .compile import BodyRecord, massless_bodies
 from .coupled import make_model
 from .inertia import Inertia
-from .joints import Joint
+from .joints import Fixed, Joint
 from .model import Model
+from .soft.body import SoftBody
 
 
 class Builder:
@@ -38,19 +39,25 @@ class Builder:
         self,
         name: str,
         parent: str,
-        joint: Joint,
+        joint: Joint | None = None,
         placement: ArrayLike | None = None,
         inertia: Inertia | None = None,
+        *,
+        body: SoftBody | None = None,
+        at: float | None = None,
     ) -> None:
         """Adds a body.
 
         Args:
             name: of the body, unique.
             parent: name of a body added before, or "world".
-            joint: what ties it to the parent.
+            joint: what ties it to the parent; `Fixed` when left out.
             placement: (4, 4) pose of the joint frame in the parent's body frame; the identity when left out. The
                 body's own frame is the joint frame, moved by the joint.
             inertia: none when left out.
+            body: a soft body, such as a `jounce.soft.Rod`, in place of `inertia`. It begins at the joint frame; the frame
+                that has its name, and that children are placed in, is the one at its far end.
+            at: where along a soft parent this body is, in metres of its rest length; its far end when left out.
         """
         text("name", name)
         text(f"parent of {name!r}", parent)
@@ -65,14 +72,32 @@ class Builder:
         if parent != "world" and parent not in self._index:
             hint = near(parent, ["world", *self._index])
             raise ValueError(f"parent of {name!r} is {parent!r}, which was not added before: {hint}")
+        if joint is None:
+            joint = Fixed()
         if not isinstance(joint, Joint):
             raise ValueError(f"joint of {name!r} is {joint!r}, expected one such as jounce.Revolute(axis=(0, 0, 1))")
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ValueError(f"inertia of {name!r} is {inertia!r}, expected a jounce.Inertia")
+        if body is not None:
+            if not isinstance(body, SoftBody):
+                raise ValueError(f"body of {name!r} is {body!r}, expected one such as jounce.soft.Rod(...)")
+            if inertia is not None:
+                raise ValueError(f"body and inertia of {name!r} were both given: a soft body has its own mass")
+        mark = None if at is None else self._mark(name, parent, at)
         placed = np.eye(4) if placement is None else pose(f"placement of {name!r}", placement)
         above = -1 if parent == "world" else self._index[parent]
         self._index[name] = len(self._bodies)
-        self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0)))
+        self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0), body, mark))
+
+    def _mark(self, name: str, parent: str, at: float) -> float | None:
+        """Where on its parent the body is: None at the far end."""
+        soft = None if parent == "world" else self._bodies[self._index[parent]].soft
+        if soft is None:
+            raise ValueError(f"at of {name!r} is {at!r}, but its parent {parent!r} is not soft: give a placement")
+        s = float(array_of(f"at of {name!r}", at, ()))
+        if not 0 <= s <= soft.length * (1 + 1e-12):
+            raise ValueError(f"at of {name!r} is {s:g}, expected 0 to {soft.length:g}, the length of {parent!r}")
+        return None if s >= soft.length else s
 
     def build(self, *, allow_massless: bool = False) -> Model:
         """The robot.

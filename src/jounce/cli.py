@@ -1,4 +1,4 @@
-"""The command line: ``jounce demo``, ``jounce info`` and ``jounce bench``."""
+"""The command line: ``jounce demo``, ``jounce reproduce``, ``jounce info`` and ``jounce bench``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,26 @@ def main() -> None:
 
     @app.command()
     def demo(output: Path = Path("jounce-demo")) -> None:
-        """Fly paper A's aerial manipulator: torque and base wrench to fifth order, as a table and a figure."""
+        """Fly paper A's aerial manipulator: forces to fifth order and back, as tables, figures and an animation."""
         _need("matplotlib")
         from .demo import run
 
         run(output)
+
+    @app.command()
+    def reproduce(
+        name: str = typer.Argument(help="An experiment, such as A-fig3; or 'list', or 'all'."),
+        output: Path = Path("jounce-reproduce"),
+        quick: bool = typer.Option(False, "--quick", help="Smaller, in seconds: to see that it works."),
+    ) -> None:
+        """Repeat a paper's experiment: its claims, what is found here, and whether they hold; figures and data."""
+        _need("matplotlib")
+        from .reproduce.runner import reproduce
+
+        try:
+            reproduce(name, output, quick)
+        except ValueError as fault:
+            sys.exit(f"jounce: {fault}")
 
     @app.command()
     def info(

@@ -8,7 +8,7 @@ Bodies on fixed joints disappear into the body that carries them and stay as fra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ._checks import frozen
 from .inertia import Inertia
 from .joints import Fixed, Free, Joint
+from .soft.body import Shape, SoftBody
 
 Array = NDArray[np.float64]
 _KINDS = ("revolute", "prismatic", "helical", "spherical", "free")
@@ -32,20 +33,58 @@ class BodyRecord:
     joint: Joint
     placement: Array
     inertia: Inertia
+    soft: SoftBody | None = None
+    at: float | None = None  # where on a soft parent, m; its far end where None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BodyRecord, (self.name, self.parent, self.joint, self.placement, self.inertia)
+        return BodyRecord, (self.name, self.parent, self.joint, self.placement, self.inertia, self.soft, self.at)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "placement", frozen(self.placement))
 
+    @property
+    def joint_name(self) -> str:
+        """What its joint is called: as the body, unless it has a name."""
+        return self.joint.name or self.name
+
+    @property
+    def shape_name(self) -> str:
+        """What the coordinates of a soft body are called: as the body, unless its joint has coordinates, too."""
+        return f"{self.name}.shape" if self.joint.nv else self.name
+
+    @property
+    def moves(self) -> bool:
+        """Whether it has coordinates, or follows one that has: else it is a part of its parent."""
+        return self.soft is not None or not isinstance(self.joint, Fixed)
+
+
+def own_records(bodies: Sequence[BodyRecord]) -> list[BodyRecord]:
+    """One record for each joint with coordinates of its own and for each shape, in the order of the coordinates."""
+    records = []
+    for b in bodies:
+        if b.joint.nv and not b.joint.follows:
+            records.append(b)
+        if b.soft is not None:
+            records.append(replace(b, joint=Shape(b.soft.n, b.soft.scale, b.shape_name)))
+    return records
+
 
 @dataclass
 class _Carrier:
-    """Where a user's body went: internal body `index`, and the user's frame in it."""
+    """Where a user's body went: internal body `index`, and the user's frame in it; of a soft one also the marks on it."""
 
     index: int
     pose: Array
+    marks: dict[float, int] = field(default_factory=dict)
+
+    def at(self, mark: float | None) -> int:
+        """The internal body that a child is on."""
+        return self.index if mark is None else self.marks[mark]
+
+
+def marks_on(bodies: Sequence[BodyRecord], index: int) -> tuple[float, ...]:
+    """The material coordinates of a soft body where children are."""
+    return tuple(sorted({b.at for b in bodies if b.parent == index and b.at is not None}))
 
 
 def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
@@ -56,35 +95,46 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
     free_body, free_pose = [], []
     world = _Carrier(-1, np.eye(4))
 
-    for body in bodies:
+    def add(kind: str, on: int, placed: Array, amount: float = 0.0) -> int:
+        joint.append(_KINDS.index(kind))
+        parent.append(on)
+        slide.append(amount)
+        rotation.append(placed[:3, :3])
+        position.append(placed[:3, 3])
+        mass.append(0.0)
+        first.append(np.zeros(3))
+        second.append(np.zeros((3, 3)))
+        return len(joint) - 1
+
+    for i, body in enumerate(bodies):
         above = carriers[body.parent] if body.parent >= 0 else world
-        index, pose = above.index, above.pose @ body.placement
+        index, pose = above.at(body.at), above.pose @ body.placement
         for primitive in body.joint.primitives():
             turn = np.eye(4)
             turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()))
-            placed = pose @ turn
-            joint.append(_KINDS.index(primitive.kind))
-            parent.append(index)
-            slide.append(primitive.slide)
-            rotation.append(placed[:3, :3])
-            position.append(placed[:3, 3])
-            mass.append(0.0)
-            first.append(np.zeros(3))
-            second.append(np.zeros((3, 3)))
-            index = len(joint) - 1
+            index = add(primitive.kind, index, pose @ turn, primitive.slide)
             pose = turn.T
-        carriers.append(_Carrier(index, pose))
+        own = _Carrier(index, pose)
+        if body.soft is not None:  # its sections move freely from the near end
+            marks = marks_on(bodies, i)
+            sections = body.soft.sections(marks)
+            stations = [add("free", index, pose) for _ in sections.masses()]
+            for k, m in zip(stations, sections.masses(), strict=True):
+                mass[k], first[k], second[k] = m.mass, m.first, m.second
+            *places, far = (stations[k] for k in sections.marks)
+            own = _Carrier(far, np.eye(4), dict(zip(marks, places, strict=True)))
+        carriers.append(own)
         if isinstance(body.joint, Free):
             free_body.append(index)
             free_pose.append(body.placement)
-        if index >= 0:
+        if index >= 0 and body.soft is None:
             m, h, J = moments(body.inertia, pose)
             mass[index] += m
             first[index] += h
             second[index] += J
 
-    moving = [i for i, b in enumerate(bodies) if not isinstance(b.joint, Fixed)]
-    fixed = [i for i, b in enumerate(bodies) if isinstance(b.joint, Fixed)]
+    moving = [i for i, b in enumerate(bodies) if b.moves]
+    fixed = [i for i, b in enumerate(bodies) if not b.moves]
     frames = [carriers[i] for i in moving + fixed]
     poses = np.array([f.pose for f in frames]).reshape(-1, 4, 4)
     free_poses = np.array(free_pose).reshape(-1, 4, 4)
@@ -105,10 +155,7 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
         "free_body": free_body,
         "free_rotation": free_poses[:, :3, :3],
         "free_position": free_poses[:, :3, 3],
-        "armature": _each(bodies, "armature"),
-        "damping": _each(bodies, "damping"),
-        "stiffness": _each(bodies, "stiffness"),
-        "rest": np.repeat([b.joint.rest for b in bodies], [b.joint.nv for b in bodies]),
+        **{key: _each(bodies, key) for key in ("armature", "damping", "stiffness", "rest")},
         "gravity": gravity,
     }
 
@@ -134,7 +181,7 @@ def inertial_parameters(bodies: Sequence[BodyRecord]) -> Array:
 
 def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
     """Names of the bodies whose joint moves nothing that resists: no inertia in or below them, no armature."""
-    heavy = [not b.inertia.is_zero for b in bodies]
+    heavy = [b.soft is not None or not b.inertia.is_zero for b in bodies]
     for i in reversed(range(len(bodies))):
         if heavy[i] and bodies[i].parent >= 0:
             heavy[bodies[i].parent] = True
@@ -146,7 +193,13 @@ def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
 
 
 def _each(bodies: Sequence[BodyRecord], key: str) -> Array:
-    return np.concatenate([np.zeros(0), *(getattr(b.joint, key) for b in bodies)])
+    """A number of every joint for all its coordinates, zero for those of soft bodies' sections."""
+    parts = [np.zeros(0)]
+    for i, b in enumerate(bodies):
+        parts.append(np.broadcast_to(getattr(b.joint, key), (b.joint.nv,)))
+        if b.soft is not None:
+            parts.append(np.zeros(6 * len(b.soft.sections(marks_on(bodies, i)).masses())))
+    return np.concatenate(parts)
 
 
 def moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:

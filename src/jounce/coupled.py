@@ -1,77 +1,88 @@
-"""Robots with joints that follow others (URDF's ``mimic``): a gripper's second finger, a pantograph.
+"""Robots whose coordinates are not those of a tree of joints: joints that follow others, and soft bodies.
 
-A joint that follows another has no coordinate of its own: q_full = E(q) and v_full = G v, with G constant. With the
-equations of motion of the robot whose joints were all free, M_full dv_full/dt + h_full = tau_full, those of the coupled
-one are
+The compiled core works on a larger tree, the carrier, whose motion is a function x = g(q) of the robot's own (see
+coordinates.py). With G = dg/dq,
 
-    (G^T M_full G) dv/dt + G^T h_full = tau,
+    tau = G^T tau_x + K q + D v,     M = G^T M_x G,     C = G^T (C_x G + M_x G'),     J = J_x G,
 
-at every order, since G does not change in time. So all that is linear in time to compute stays so; only solving for
-accelerations takes the matrix M = G^T M_full G and its Cholesky factors, order by order (paper A's Lemma 2: the leading
-coefficient is M at every order).
+and their time derivatives by Leibniz' rule. C stays passive: M' - 2C = G^T (M_x' - 2 C_x) G + G'^T M_x G - G^T M_x G' is skew. K and D
+are what soft bodies add. Forward dynamics solves with M, once for all orders (paper A, Lemma 2, in these coordinates).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import near
-from ._core import CoreModel
+from ._core import CoordinateMap, CoreModel
 from .closed_form import ClosedForm
-from .compile import BodyRecord
-from .joints import Fixed, Follow
+from .compile import BodyRecord, compiled
+from .coordinates import SoftPart, make_map
 from .linearization import assembled
 from .model import Model
+from .soft.forces import Inputs, ShapeForces
 
 Array = NDArray[np.float64]
+Wrenches = Mapping[str, ArrayLike] | None
 
 
 def make_model(bodies: Sequence[BodyRecord], gravity: Array) -> Model:
-    """A `Model`, or a `CoupledModel` where a joint follows another."""
-    kind = CoupledModel if any(b.joint.follows for b in bodies) else Model
+    """A `Model`, or a `CoupledModel` where a joint follows another or a body is soft."""
+    kind = CoupledModel if any(b.joint.follows or b.soft is not None for b in bodies) else Model
     return kind(tuple(bodies), gravity)
 
 
-class CoupledModel(Model):
-    """A robot some of whose joints follow others; used like any `Model`. The followers have no coordinates."""
+def leibniz(product: Callable[[Array, Array], Array], *factors: tuple[Array, int], rows: int) -> Array:
+    """Derivatives 0 .. rows - 1 of a product of two factors, each a stack and its axis of derivatives (from the end)."""
+    (a, a_axis), (b, b_axis) = factors
+    terms = []
+    for k in range(rows):
+        terms.append(
+            sum(
+                comb(k, j) * product(np.take(a, j, a_axis), np.take(b, k - j, b_axis))
+                for j in range(k + 1)
+                if j < a.shape[a_axis] and k - j < b.shape[b_axis]
+            )
+        )
+    return np.stack(np.broadcast_arrays(*terms), axis=-3 if a_axis == -3 else -2)
 
-    _own_q: NDArray[np.intp]  # which of all coordinates have a place in q and v
-    _own_v: NDArray[np.intp]
-    _from_q: NDArray[np.intp]  # where in q and v each of all coordinates has its value from, times the ratio
-    _from_v: NDArray[np.intp]
-    _ratio_q: Array
-    _ratio_v: Array
-    _offset: Array
-    _follower_columns: NDArray[np.intp]
+
+def _product(a: Array, b: Array, rows: int) -> Array:
+    """Derivatives of a b, for stacks of matrices (..., K, m, n)."""
+    return leibniz(np.matmul, (a, -3), (b, -3), rows=rows)
+
+
+def _transposed(a: Array) -> Array:
+    return np.swapaxes(a, -1, -2)
+
+
+class CoupledModel(Model):
+    """A robot with joints that follow others or with soft bodies; used like any `Model`.
+
+    Joints that follow have no coordinates. A soft body has those of its shape, after the ones of its joint.
+    """
+
+    _configuration: CoreModel  # the coordinates alone
+    _map: CoordinateMap
+    _parts: tuple[SoftPart, ...]
+    _shape: ShapeForces
+    _inputs: Inputs
+    _carrier_damping: Array
 
     def __init__(self, bodies: tuple[BodyRecord, ...], gravity: Array) -> None:
-        leaders = resolve(bodies)
         super().__init__(bodies, gravity)
-        moving = [b for b in bodies if not isinstance(b.joint, Fixed)]
-        q_at = np.cumsum([0, *(b.joint.nq for b in moving)])
-        v_at = np.cumsum([0, *(b.joint.nv for b in moving)])
-        index = {b.joint.name or b.name: i for i, b in enumerate(moving)}
-        own = [i for i, b in enumerate(moving) if not b.joint.follows]
-        lead = [index[leaders[b.joint.name or b.name].joint] if b.joint.follows else i for i, b in enumerate(moving)]
-        follows = [leaders[b.joint.name or b.name] if b.joint.follows else Follow("itself") for b in moving]
-        own_q = np.array([j for i in own for j in range(q_at[i], q_at[i + 1])], dtype=np.intp)
-        own_v = np.array([j for i in own for j in range(v_at[i], v_at[i + 1])], dtype=np.intp)
-        nq, nv = [b.joint.nq for b in moving], [b.joint.nv for b in moving]
-        full_q = [q_at[k] + j for i, k in enumerate(lead) for j in range(nq[i])]
-        full_v = [v_at[k] + j for i, k in enumerate(lead) for j in range(nv[i])]
+        configuration, coordinates, parts = make_map(bodies, self)
         values = {
-            "_own_q": own_q,
-            "_own_v": own_v,
-            "_from_q": np.searchsorted(own_q, full_q),
-            "_from_v": np.searchsorted(own_v, full_v),
-            "_ratio_q": np.repeat([f.ratio for f in follows], nq),
-            "_ratio_v": np.repeat([f.ratio for f in follows], nv),
-            "_offset": np.repeat([f.offset for f in follows], nq),
-            "_follower_columns": np.array([v_at[i] for i, b in enumerate(moving) if b.joint.follows], dtype=np.intp),
+            "_configuration": configuration,
+            "_map": coordinates,
+            "_parts": tuple(parts),
+            "_shape": ShapeForces(parts, configuration.nv),
+            "_inputs": Inputs(parts, configuration.nv),
+            "_carrier_damping": compiled(bodies, gravity)["damping"],
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -79,79 +90,216 @@ class CoupledModel(Model):
     @property
     def nq(self) -> int:
         """Length of a configuration q."""
-        return len(self._own_q)
+        return self._configuration.nq
 
     @property
     def nv(self) -> int:
         """Length of a velocity v."""
-        return len(self._own_v)
+        return self._configuration.nv
 
-    # Between the coordinates of the user and those of the robot whose joints are all free
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return self._inputs.names
 
-    def _expanded(self, name: str, value: object) -> object:
-        """An argument in full coordinates; what is no such array is left to the core to refuse."""
-        kind = _KINDS.get(name)
-        if value is None or kind is None:
-            return value
-        try:
-            given = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            return value
-        size, symbol = (self.nq, "nq") if kind == "position" else (self.nv, "nv")
-        if given.ndim == 0 or given.shape[-1] != size:
-            raise ValueError(
-                f"{name} has shape {given.shape}, expected (..., {size}): this model has {symbol} = {size}, "
-                "without the joints that follow others"
-            )
-        if not np.isfinite(given).all():
-            raise ValueError(f"{name} holds nan or inf, expected finite numbers")
-        if kind == "position":
-            return given[..., self._from_q] * self._ratio_q + self._offset
-        if kind == "velocity":
-            return given[..., self._from_v] * self._ratio_v
-        full = np.zeros((*given.shape[:-1], len(self._from_v)))  # a force acts where its coordinate is
-        full[..., self._own_v] = given
-        return full
+    # Forces
 
-    def _reduced(self, kind: str, value: Any) -> Any:
-        if kind == "position":
-            return value[..., self._own_q]
-        if kind == "velocity":
-            return value[..., self._own_v]
-        if kind == "columns":  # forces, too: what a coordinate moves, it feels
-            return self._gathered(value)
-        if kind == "matrix":
-            return np.swapaxes(self._gathered(np.swapaxes(self._gathered(value), -1, -2)), -1, -2)
-        if kind == "rows":
-            return np.swapaxes(self._gathered(np.swapaxes(value, -1, -2)), -1, -2)
-        if kind == "matrices":
-            return tuple(self._reduced("matrix", matrix) for matrix in value)
-        return value
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        *,
+        wrenches: Wrenches = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+        out: Array | None = None,
+    ) -> Array:
+        tau = self._forces(self, q, v, a, wrenches, wrench_frame, frame)
+        if self._shape.n:
+            tau += self._shape.stack(q, v, tau.shape[-2], stacked=a is None)
+        return _result(tau if a is None else tau[..., 0, :], out)
 
-    def _gathered(self, value: Array) -> Array:
-        """value @ G"""
-        result = value[..., self._own_v]
-        for column in self._follower_columns:
-            result[..., self._from_v[column]] += self._ratio_v[column] * value[..., column]
-        return result
+    def generalized_inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
+    ) -> Array:
+        tau = self._forces(self._inertial, q, v, a, None, "body", frame)
+        return tau if a is None else tau[..., 0, :]
 
-    # What needs a matrix to be solved
+    def _forces(
+        self, core: CoreModel, q: Any, v: Any, a: Any, wrenches: Wrenches, wrench_frame: str, frame: str
+    ) -> Array:
+        """Inverse dynamics of the carrier in own coordinates: a stack (..., r + 1, nv)."""
+        _at_least_two(self, v, a)
+        x, velocity, columns = self._map.motion(q, v, a, a is None, -1)
+        if wrenches is not None and a is not None:
+            wrenches = {name: np.asarray(w)[..., None, :] for name, w in wrenches.items()}
+        force = CoreModel.inverse_dynamics(
+            core, x, velocity, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame
+        )
+        return self._map.reduced(columns, force)
+
+    def inverse_dynamics_passive(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        v_ref: ArrayLike,
+        a_ref: ArrayLike,
+        *,
+        frame: str = "body",
+        out: Array | None = None,
+    ) -> Array:
+        x, velocity, columns = self._map.motion(q, v, None, False, 1)
+        wanted, change = (_row(self, name, given) for name, given in (("v_ref", v_ref), ("a_ref", a_ref)))
+        G = self._map.matrix(columns)
+        G, rate = G[..., 0, :, :], G[..., 1, :, :]
+        full_v = (G @ wanted[..., None])[..., 0]
+        full_a = (G @ change[..., None] + rate @ wanted[..., None])[..., 0]
+        force = super().inverse_dynamics_passive(x, velocity[..., 0, :], full_v, full_a, frame=frame)
+        return _result(self._map.reduced(columns, force[..., None, :])[..., 0, :], out)
+
+    def gravity_force(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
+        x, _, columns = self._map.motion(q, None, None, False, 1)
+        force = super().gravity_force(x, frame=frame)
+        return _result(self._map.reduced(columns, force[..., None, :])[..., 0, :], out)
+
+    def gravity_force_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
+    ) -> Array:
+        x, velocity, columns = self._map.motion(q, v, None, True, 1)
+        return _result(self._map.reduced(columns, super().gravity_force_derivatives(x, velocity, frame=frame)), out)
+
+    def elastic_force(self, q: ArrayLike) -> Array:
+        none = np.zeros(self.nv)
+        springs = self._forces(self._weightless, q, none, none, None, "body", "body")[..., 0, :]
+        return springs + self._shape.elastic_force(np.asarray(q, dtype=np.float64))
+
+    def damping_force(self, q: ArrayLike, v: ArrayLike) -> Array:
+        _, velocity, columns = self._map.motion(q, v, None, False, 0)
+        joints = self._map.reduced(columns, self._carrier_damping * velocity)[..., 0, :]
+        return joints + self._shape.damping_force(np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64))
+
+    # Inputs
+
+    def actuation_matrix(self, q: ArrayLike) -> Array:
+        self._map.motion(q, None, None, False, 0)
+        return self._inputs.matrix(np.asarray(q, dtype=np.float64))
+
+    # Matrices
+
+    def mass_matrix(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
+        x, _, columns = self._map.motion(q, None, None, False, 1)
+        G = self._map.matrix(columns)[..., 0, :, :]
+        return _result(_transposed(G) @ super().mass_matrix(x, frame=frame) @ G, out)
+
+    def mass_matrix_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
+    ) -> Array:
+        x, velocity, columns = self._map.motion(q, v, None, True, 1)
+        G, M = self._map.matrix(columns), super().mass_matrix_derivatives(x, velocity, frame=frame)
+        rows = M.shape[-3]
+        return _result(_product(_transposed(G), _product(M, G, rows), rows), out)
+
+    def coriolis_matrix(
+        self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
+    ) -> Array:
+        x, velocity, columns = self._map.motion(q, v, None, False, 1)
+        return _result(self._coriolis(x, velocity, columns, frame)[..., 0, :, :], out)
+
+    def coriolis_matrix_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
+    ) -> Array:
+        x, velocity, columns = self._map.motion(q, v, None, True, 1)
+        return _result(self._coriolis(x, velocity, columns, frame), out)
+
+    def _coriolis(self, x: Array, velocity: Array, columns: Array, frame: str) -> Array:
+        G, rows = self._map.matrix(columns), velocity.shape[-2]
+        C = super().coriolis_matrix_derivatives(x, velocity, frame=frame)
+        M = super().mass_matrix(x, frame=frame)[..., None, :, :]
+        if rows > 1:
+            M = super().mass_matrix_derivatives(x, velocity[..., :-1, :], frame=frame)
+        inner = _product(C, G, rows) + _product(M, G[..., 1:, :, :], rows)
+        return _product(_transposed(G), inner, rows)
 
     def inverse_mass_matrix(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
         M = self.mass_matrix(q, frame=frame)
         return _result(_solve(M, np.broadcast_to(np.eye(self.nv), M.shape), "the inverse of the mass matrix"), out)
 
     def inverse_mass_matrix_apply(self, q: ArrayLike, f: ArrayLike) -> Array:
-        force = np.asarray(f, dtype=np.float64)
-        if force.ndim == 0 or force.shape[-1] != self.nv:
-            raise ValueError(f"f has shape {force.shape}, expected (..., {self.nv}): this model has nv = {self.nv}")
-        return _solve(self.mass_matrix(q), force[..., None], "the inverse of the mass matrix")[..., 0]
+        return _solve(self.mass_matrix(q), _row(self, "f", f)[..., None], "the inverse of the mass matrix")[..., 0]
 
     def articulated_inertia(self, q: ArrayLike) -> Array:
-        raise ValueError("articulated inertias are those of a tree whose joints do not follow others")
+        raise ValueError("articulated inertias are those of a tree of rigid bodies whose joints do not follow others")
 
     def closed_form(self, q: ArrayLike, v: ArrayLike) -> ClosedForm:
-        raise ValueError("the papers' closed form is that of a tree whose joints do not follow others")
+        raise ValueError("the papers' closed form is that of a tree of rigid bodies whose joints do not follow others")
+
+    def _regressor(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
+        if self._parts:
+            raise ValueError("the regressor is that of rigid bodies; this robot has soft ones")
+        x, velocity, columns = self._map.motion(q, v, None, True, -1)
+        Y, G = super()._regressor(x, velocity, frame), self._map.matrix(columns)
+        return _product(_transposed(G), Y, Y.shape[-3])
+
+    @property
+    def inertial_parameters(self) -> Array:
+        if self._parts:
+            raise ValueError("inertial parameters are those of rigid bodies; this robot has soft ones")
+        return super().inertial_parameters
+
+    # Kinematics
+
+    def jacobian(
+        self,
+        name: str | int,
+        q: ArrayLike,
+        *,
+        frame: str = "body",
+        velocity_frame: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        x, _, columns = self._map.motion(q, None, None, False, 1)
+        J = super().jacobian(name, x, frame=frame, velocity_frame=velocity_frame)
+        return _result(J @ self._map.matrix(columns)[..., 0, :, :], out)
+
+    def jacobian_derivatives(
+        self,
+        name: str | int,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        frame: str = "body",
+        velocity_frame: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        x, velocity, columns = self._map.motion(q, v, None, True, 1)
+        J = super().jacobian_derivatives(name, x, velocity, frame=frame, velocity_frame=velocity_frame)
+        return _result(_product(J, self._map.matrix(columns), J.shape[-3]), out)
+
+    def centroidal_momentum_matrix(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
+        x, _, columns = self._map.motion(q, None, None, False, 1)
+        A = super().centroidal_momentum_matrix(x, frame=frame)
+        return _result(A @ self._map.matrix(columns)[..., 0, :, :], out)
+
+    def centroidal_momentum_matrix_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
+    ) -> Array:
+        x, velocity, columns = self._map.motion(q, v, None, True, 1)
+        A = super().centroidal_momentum_matrix_derivatives(x, velocity, frame=frame)
+        return _result(_product(A, self._map.matrix(columns), A.shape[-3]), out)
+
+    def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        x, _, _ = self._map.motion(q, None, None, False, 0)
+        energy = super().potential_energy(x) + self._shape.energy(np.asarray(q, dtype=np.float64))
+        return _result(energy, out)
+
+    def potential_energy_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
+    ) -> Array:
+        x, velocity, _ = self._map.motion(q, v, None, True, 0)
+        energy = super().potential_energy_derivatives(x, velocity, frame=frame)
+        return _result(energy + self._shape.energy_derivatives(q, v), out)
+
+    # Forward dynamics
 
     def forward_dynamics(
         self,
@@ -159,7 +307,7 @@ class CoupledModel(Model):
         v: ArrayLike,
         tau: ArrayLike,
         *,
-        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrenches: Wrenches = None,
         wrench_frame: str = "body",
         frame: str = "body",
         out: Array | None = None,
@@ -175,22 +323,18 @@ class CoupledModel(Model):
         acc: ArrayLike,
         tau: ArrayLike,
         prescribed: Sequence[bool],
-        wrenches: Mapping[str, ArrayLike] | None,
+        wrenches: Wrenches,
         wrench_frame: str,
         frame: str,
     ) -> tuple[Array, Array]:
         given = np.asarray(prescribed)
-        velocity, force, motion = (np.asarray(x, dtype=np.float64) for x in (v, tau, acc))
-        for name, value in (("v", velocity), ("tau", force), ("acc", motion)):
-            if value.ndim == 0 or value.shape[-1] != self.nv:
-                raise ValueError(
-                    f"{name} has shape {value.shape}, expected (..., {self.nv}): this model has nv = {self.nv}"
-                )
+        velocity, force, motion = (_row(self, n, x) for n, x in (("v", v), ("tau", tau), ("acc", acc)))
         stacked = force.ndim > velocity.ndim
         if not stacked:
             force, motion = force[..., None, :], motion[..., None, :]
             wrenches = {k: np.asarray(w)[..., None, :] for k, w in (wrenches or {}).items()}
-        force, motion = np.broadcast_arrays(np.where(given, 0.0, force), np.where(given, motion, 0.0))
+        wanted = _finite("tau", np.where(given, 0.0, force)), _finite("acc", np.where(given, motion, 0.0))
+        force, motion = np.broadcast_arrays(*wanted)
         rows = force.shape[-2]
         M = self.mass_matrix(q, frame=frame)
         lead = np.broadcast_shapes(
@@ -200,26 +344,91 @@ class CoupledModel(Model):
         stack[..., 0, :] = velocity
         result = np.zeros((*lead, rows, self.nv))
         result[...] = force
+        free = ~given
+        solve = _Factored(M[..., free, :][..., :, free], "forward dynamics")
         for k in range(rows):
             stack[..., k + 1, :] = motion[..., k, :]
             part = {name: np.asarray(w)[..., : k + 1, :] for name, w in (wrenches or {}).items()}
             known = stack[..., : k + 2, :]
             forces = self.inverse_dynamics(q, known, wrenches=part or None, wrench_frame=wrench_frame, frame=frame)
             bias = forces[..., k, :]
-            free = ~given
-            rest = (force[..., k, :] - bias)[..., free]
-            solved = _solve(M[..., free, :][..., :, free], rest[..., None], "forward dynamics")[..., 0]
+            solved = solve((force[..., k, :] - bias)[..., free, None])[..., 0]
             stack[..., k + 1, free] = solved
-            result[..., k, given] = (bias + (M[..., :, free] @ solved[..., None])[..., 0])[..., given]
+            if given.any():
+                result[..., k, given] = (bias + (M[..., :, free] @ solved[..., None])[..., 0])[..., given]
         acceleration = stack[..., 1:, :]
         return (acceleration, result) if stacked else (acceleration[..., 0, :], result[..., 0, :])
+
+    # Derivatives
+
+    def _inverse_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, wrenches: Wrenches, wrench_frame: str
+    ) -> tuple[Array, Array, Array]:
+        """K, D and M: how tau changes with q, v and dv/dt, along the motion where v is a stack.
+
+        With dG the derivative of G by the coordinates of soft bodies, X = dG v and Y = dG a + dG' v,
+
+            K = G^T (K_x G + D_x X + M_x Y) + dG^T tau_x,    D = G^T (D_x G + M_x (G' + X)) ,    M = G^T M_x G.
+        """
+        _at_least_two(self, v, a)
+        x, velocity, columns = self._map.motion(q, v, a, a is None, 0)
+        rows = velocity.shape[-2] - 1
+        full = {name: np.asarray(w)[..., None, :] if a is not None else w for name, w in (wrenches or {}).items()}
+        parts = super()._inverse_dynamics_derivatives(x, velocity, None, full or None, wrench_frame)
+        K, D, M = parts
+        G = self._map.matrix(columns)
+        change, rate = G[..., :rows, :, :], G[..., 1 : rows + 1, :, :]
+        left, X, Y, twisted = _transposed(change), 0.0, 0.0, 0.0
+        if self._parts:
+            force = CoreModel.inverse_dynamics(
+                self, x, velocity, wrenches=full or None, wrench_frame=wrench_frame
+            )
+            X, Y, twisted = self._curvature(q, v, a, force, rows)
+        DK = _product(K, change, rows) + (_product(D, X, rows) + _product(M, Y, rows) if self._parts else 0.0)
+        DD = _product(D, change, rows) + _product(M, rate + X, rows)
+        out = [_product(left, m, rows) for m in (DK, DD, _product(M, change, rows))]
+        out[0] = out[0] + twisted
+        if self._shape.n:
+            stiff, viscous = self._shape.derivatives(q, v, rows, stacked=a is None)
+            out[0], out[1] = out[0] + stiff, out[1] + viscous
+        return tuple(m if a is None else m[..., 0, :, :] for m in out)  # type: ignore[return-value]
+
+    def _curvature(self, q: Any, v: Any, a: Any, force: Array, rows: int) -> tuple[Array, Array, Array]:
+        """X and Y (..., rows, full nv, nv) and dG^T tau_x (..., rows, nv, nv) of soft bodies."""
+        seconds = self._map.seconds(q, v, a, a is None, rows + 1)
+        stack = np.asarray(v, dtype=np.float64)
+        if a is not None:
+            stack = np.stack(np.broadcast_arrays(stack, np.asarray(a, dtype=np.float64)), axis=-2)
+        lead = np.broadcast_shapes(seconds.shape[:-2], stack.shape[:-2])
+        X, Y = np.zeros((2, *lead, rows, force.shape[-1], self.nv))
+        twisted = np.zeros((*lead, rows, self.nv, self.nv))
+        for part in self._parts:
+            n, count = part.body.n, len(part.stations)
+            size = 6 * n * n * count
+            T = seconds[..., part.second : part.second + size].reshape(*seconds.shape[:-1], count, n, n, 6)
+            own = stack[..., part.v]
+            wrench = force[..., part.stations[:, None] + np.arange(6)]
+            at = (part.stations[:, None] + np.arange(6)).ravel()
+            for k in range(rows):
+                x, y = 0.0, 0.0
+                w: Any = 0.0
+                for j in range(k + 1):
+                    c = comb(k, j)
+                    x = x + c * np.einsum("...scdi,...d->...sic", T[..., k - j, :, :, :, :], own[..., j, :])
+                    y = y + c * np.einsum("...scdi,...d->...sic", T[..., k - j, :, :, :, :], own[..., j + 1, :])
+                    y = y + c * np.einsum("...scdi,...d->...sic", T[..., k - j + 1, :, :, :, :], own[..., j, :])
+                    w = w + c * np.einsum("...scdi,...si->...dc", T[..., k - j, :, :, :, :], wrench[..., j, :, :])
+                X[..., k, at, part.v] = np.reshape(x, (*np.shape(x)[:-3], 6 * count, n))
+                Y[..., k, at, part.v] = np.reshape(y, (*np.shape(y)[:-3], 6 * count, n))
+                twisted[..., k, part.v, part.v] = w
+        return X, Y, twisted
 
     def _forward_dynamics_derivatives(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        wrenches: Mapping[str, ArrayLike] | None,
+        wrenches: Wrenches,
         wrench_frame: str,
     ) -> tuple[Array, Array, Array, Array]:
         acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
@@ -233,7 +442,7 @@ class CoupledModel(Model):
         v: ArrayLike,
         tau: ArrayLike,
         columns: list[int],
-        wrenches: Mapping[str, ArrayLike] | None,
+        wrenches: Wrenches,
         wrench_frame: str,
     ) -> tuple[Array, Array, Array]:
         da_dq, da_dv, inverse, acc = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
@@ -241,46 +450,46 @@ class CoupledModel(Model):
         return A, B, acc
 
 
-def resolve(bodies: Sequence[BodyRecord]) -> dict[str, Follow]:
-    """For each joint that follows another, the joint with a coordinate that it follows in the end."""
-    joints = {b.joint.name or b.name: b.joint for b in bodies if not isinstance(b.joint, Fixed)}
-    leaders: dict[str, Follow] = {}
-    for name, joint in joints.items():
-        if joint.follows is None:
-            continue
-        seen, ratio, offset, leader = [name], 1.0, 0.0, joint.follows
-        while True:
-            if leader.joint not in joints:
-                raise ValueError(
-                    f"joint {name!r} follows {leader.joint!r}, which does not exist: {near(leader.joint, joints)}"
-                )
-            if leader.joint in seen:
-                raise ValueError(f"joints follow each other in a circle: {' -> '.join([*seen, leader.joint])}")
-            seen.append(leader.joint)
-            offset, ratio = offset + ratio * leader.offset, ratio * leader.ratio
-            above = joints[leader.joint]
-            if above.nv != 1:
-                raise ValueError(
-                    f"joint {name!r} follows {leader.joint!r}, which has {above.nv} coordinates, expected one"
-                )
-            if above.follows is None:
-                break
-            leader = above.follows
-        leaders[name] = Follow(seen[-1], ratio, offset)
-    return leaders
+class _Factored:
+    """The Cholesky factor of a mass matrix, to solve with several times."""
+
+    def __init__(self, M: Array, what: str) -> None:
+        singular = f"{what} has no answer: the mass matrix is singular, a joint moves nothing that resists it"
+        try:
+            self._L = np.linalg.cholesky(M)
+        except np.linalg.LinAlgError:
+            raise ValueError(singular) from None
+        if (np.diagonal(self._L, axis1=-2, axis2=-1) ** 2 <= 1e-14 * np.diagonal(M, axis1=-2, axis2=-1)).any():
+            raise ValueError(singular)
+
+    def __call__(self, right: Array) -> Array:
+        return np.linalg.solve(_transposed(self._L), np.linalg.solve(self._L, right))
 
 
 def _solve(M: Array, right: Array, what: str) -> Array:
-    try:
-        L = np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
+    return _Factored(M, what)(right)
+
+
+def _row(model: Model, name: str, value: ArrayLike) -> Array:
+    given = np.asarray(value, dtype=np.float64)
+    if given.ndim == 0 or given.shape[-1] != model.nv:
+        raise ValueError(f"{name} has shape {given.shape}, expected (..., {model.nv}): this model has nv = {model.nv}")
+    return given
+
+
+def _finite(name: str, value: Array) -> Array:
+    if not np.isfinite(value).all():
+        raise ValueError(f"{name} holds nan or inf, expected finite numbers")
+    return value
+
+
+def _at_least_two(model: Model, v: Any, a: Any) -> None:
+    """Without `a`, v must be a stack with an acceleration."""
+    shape = np.shape(v)
+    if a is None and (len(shape) < 2 or shape[-2] < 2):
         raise ValueError(
-            f"{what} has no answer: the mass matrix is singular, a joint moves nothing that resists it"
-        ) from None
-    if (np.diagonal(L, axis1=-2, axis2=-1) ** 2 <= 1e-12 * np.diagonal(M, axis1=-2, axis2=-1)).any():
-        raise ValueError(f"{what} has no answer: the mass matrix is singular, a joint moves nothing that resists it")
-    half = np.linalg.solve(L, right)
-    return np.linalg.solve(np.swapaxes(L, -1, -2), half)
+            f"v has shape {shape}, expected a stack (..., rows, {model.nv}) of v, dv/dt, ... (or v and a apart)"
+        )
 
 
 def _result(value: Array, out: Array | None) -> Array:
@@ -292,52 +501,46 @@ def _result(value: Array, out: Array | None) -> Array:
     return out
 
 
-# In which coordinates the arguments are, and of each method of the core its arguments and its result.
-_KINDS = {"q": "position", "q0": "position", "q1": "position", "tau": "force"}
-_KINDS |= dict.fromkeys(("v", "a", "dv", "v_ref", "a_ref"), "velocity")
-_METHODS = {
-    "integrate": ("q dv", "position"),
-    "difference": ("q0 q1", "velocity"),
-    "change_velocity_frame": ("q v", "velocity"),
-    "change_force_frame": ("q v tau", "velocity"),
-    "inverse_dynamics": ("q v a", "columns"),
-    "inverse_dynamics_passive": ("q v v_ref a_ref", "columns"),
-    "_inverse_dynamics_derivatives": ("q v a", "matrices"),
-    "_regressor": ("q v", "rows"),
-    "mass_matrix": ("q", "matrix"),
-    "mass_matrix_derivatives": ("q v", "matrix"),
-    "coriolis_matrix": ("q v", "matrix"),
-    "coriolis_matrix_derivatives": ("q v", "matrix"),
-    "gravity_force": ("q", "columns"),
-    "gravity_force_derivatives": ("q v", "columns"),
-    "jacobian": ("name q", "columns"),
-    "jacobian_derivatives": ("name q v", "columns"),
-    "centroidal_momentum_matrix": ("q", "columns"),
-    "centroidal_momentum_matrix_derivatives": ("q v", "columns"),
-    "_forward_kinematics": ("q v", "as it is"),
-    "center_of_mass": ("q", "as it is"),
-    "center_of_mass_derivatives": ("q v", "as it is"),
-    "centroidal_momentum": ("q v", "as it is"),
-    "centroidal_momentum_derivatives": ("q v", "as it is"),
-    "kinetic_energy": ("q v", "as it is"),
-    "kinetic_energy_derivatives": ("q v", "as it is"),
-    "potential_energy": ("q", "as it is"),
-    "potential_energy_derivatives": ("q v", "as it is"),
+# Methods of the core that take a motion of the carrier, and those that concern the coordinates alone.
+_MOVING = {
+    "center_of_mass": "q",
+    "center_of_mass_derivatives": "q stack",
+    "centroidal_momentum": "q row",
+    "centroidal_momentum_derivatives": "q stack",
+    "kinetic_energy": "q row",
+    "kinetic_energy_derivatives": "q stack",
+    "_forward_kinematics": "q stack",
 }
+_ALONE = ("integrate", "difference", "change_velocity_frame", "change_force_frame")
 
 
-def _coupled(name: str, arguments: list[str], result: str) -> Callable[..., Any]:
+def _moving(name: str, kind: str) -> Callable[..., Any]:
     core = getattr(CoreModel, name)
 
-    def method(self: CoupledModel, *values: object, out: Array | None = None, **options: object) -> Any:
-        expanded = [self._expanded(n, value) for n, value in zip(arguments, values, strict=False)]
-        named = {n: self._expanded(n, value) for n, value in options.items()}
-        value = core(self, *expanded, *values[len(expanded) :], **named)
-        return _result(self._reduced(result, value), out)
+    def method(self: CoupledModel, q: Any, v: Any = None, *values: Any, out: Array | None = None, **named: Any) -> Any:
+        if kind == "q":
+            x, _, _ = self._map.motion(q, None, None, False, 0)
+            return _result(core(self, x, *(() if v is None else (v,)), *values, **named), out)
+        stacked = kind == "q stack" and v is not None
+        x, velocity, _ = self._map.motion(q, v, None, stacked, 0)
+        given = velocity if stacked else velocity[..., 0, :] if v is not None else None
+        return _result(core(self, x, given, *values, **named), out)
 
     method.__name__, method.__doc__ = name, core.__doc__
     return method
 
 
-for _name, (_arguments, _kind) in _METHODS.items():
-    setattr(CoupledModel, _name, _coupled(_name, _arguments.split(), _kind))
+def _alone(name: str) -> Callable[..., Any]:
+    core = getattr(CoreModel, name)
+
+    def method(self: CoupledModel, *values: Any, **named: Any) -> Any:
+        return core(self._configuration, *values, **named)
+
+    method.__name__, method.__doc__ = name, core.__doc__
+    return method
+
+
+for _name, _kind in _MOVING.items():
+    setattr(CoupledModel, _name, _moving(_name, _kind))
+for _name in _ALONE:
+    setattr(CoupledModel, _name, _alone(_name))

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, frozen, near, shapes
 from ._core import CoreModel
-from .compile import BodyRecord, compiled, inertial_parameters
+from .compile import BodyRecord, compiled, inertial_parameters, own_records
 from .joints import Fixed, Free, Joint, Limits, Spherical
 from .linearization import Linearization, linearize
 from .partials import forward_partials, inverse_partials
+from .soft.body import Shape
 
 if TYPE_CHECKING:
     from .closed_form import ClosedForm
@@ -67,22 +68,20 @@ class Model(CoreModel):
     _frame_index: dict[str, int]
     _coordinates: dict[str, tuple[slice, slice]]
     _followers: dict[str, str]
+    _own: tuple[BodyRecord, ...]  # a record for each joint that has coordinates, and for each soft body's shape
 
     def __init__(self, bodies: tuple[BodyRecord, ...], gravity: Array) -> None:
         super().__init__(compiled(bodies, gravity))
-        moving = [b for b in bodies if not isinstance(b.joint, Fixed)]
-        names = [b.name for b in moving] + [b.name for b in bodies if isinstance(b.joint, Fixed)]
+        moving = [b for b in bodies if b.moves]
+        names = [b.name for b in moving] + [b.name for b in bodies if not b.moves]
+        followers = {b.joint.name or b.name: b.joint.follows.joint for b in moving if b.joint.follows}
         coordinates: dict[str, tuple[slice, slice]] = {}
-        followers: dict[str, str] = {}
         q = v = 0
-        for b in moving:
-            joint_name = b.joint.name or b.name
-            if joint_name in followers or joint_name in coordinates:
-                raise ValueError(f"two joints are named {joint_name!r}")
-            if b.joint.follows:
-                followers[joint_name] = b.joint.follows.joint
-            else:
-                coordinates[joint_name] = slice(q, q := q + b.joint.nq), slice(v, v := v + b.joint.nv)
+        records = own_records(bodies)
+        for b in records:
+            if b.joint_name in followers or b.joint_name in coordinates:
+                raise ValueError(f"two joints are named {b.joint_name!r}")
+            coordinates[b.joint_name] = slice(q, q := q + b.joint.nq), slice(v, v := v + b.joint.nv)
         values: dict[str, object] = {
             "bodies": bodies,
             "gravity": frozen(gravity),
@@ -92,6 +91,7 @@ class Model(CoreModel):
             "_frame_index": {name: i for i, name in enumerate(names)},
             "_coordinates": coordinates,
             "_followers": followers,
+            "_own": tuple(records),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -191,7 +191,8 @@ class Model(CoreModel):
     def random_configuration(self, rng: np.random.Generator, shape: SupportsIndex | Sequence[int] = ()) -> Array:
         """Random configurations (*shape, nq), orientations uniform.
 
-        Joints with limits stay within them; otherwise angles are in [-pi, pi) and distances in [-1, 1) m.
+        Joints with limits stay within them; otherwise angles are in [-pi, pi) and distances in [-1, 1) m; soft bodies
+        bend by about half a radian and stretch by about a tenth.
 
         >>> import jounce as jn
         >>> jn.robots.aerial_manipulator().random_configuration(np.random.default_rng(0), 5).shape
@@ -205,6 +206,8 @@ class Model(CoreModel):
                 part[..., :-4] = rng.uniform(-1.0, 1.0, (*lead, b.joint.nq - 4))
                 part[..., -4:] = rng.normal(size=(*lead, 4))
                 part[..., -4:] /= np.linalg.norm(part[..., -4:], axis=-1, keepdims=True)
+            elif isinstance(b.joint, Shape):
+                part[...] = b.joint.scale * rng.uniform(-1.0, 1.0, part.shape)
             else:
                 for i, primitive in enumerate(b.joint.primitives()):
                     reach = 1.0 if primitive.kind == "prismatic" else np.pi
@@ -212,9 +215,8 @@ class Model(CoreModel):
         return q
 
     def _moving(self) -> list[tuple[BodyRecord, tuple[slice, slice]]]:
-        """The bodies whose joint has coordinates, and where in q and v those are."""
-        moving = [b for b in self.bodies if not isinstance(b.joint, Fixed) and not b.joint.follows]
-        return list(zip(moving, self._coordinates.values(), strict=True))
+        """What has coordinates, joints and the shapes of soft bodies, and where in q and v those are."""
+        return list(zip(self._own, self._coordinates.values(), strict=True))
 
     # Dynamics
 
@@ -276,6 +278,85 @@ class Model(CoreModel):
             (..., nv).
         """
         return self.inverse_dynamics(q, v, np.zeros(self.nv), frame=frame)
+
+    def generalized_inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
+    ) -> Array:
+        """M dv/dt + C v alone, and its derivatives: inverse dynamics without gravity, springs, elasticity and damping.
+
+        Paper D's GID; `inverse_dynamics` is its AID, the forces that actuators have to give.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv), or without `a` a stack (..., r + 2, nv).
+            a: (..., nv).
+            frame: axes of the twist and wrench rows of `Free` joints.
+
+        Returns:
+            (..., nv), with a stack (..., r + 1, nv).
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> q, v = robot.random_configuration(np.random.default_rng(0)), np.ones((2, robot.nv))
+        >>> forces = robot.generalized_inverse_dynamics(q, *v) + robot.gravity_force(q)
+        >>> bool(np.allclose(forces, robot.inverse_dynamics(q, *v)))
+        True
+        """
+        return self._inertial.inverse_dynamics(q, v, a, frame=frame)
+
+    def elastic_force(self, q: ArrayLike) -> Array:
+        """The forces (..., nv) that hold the joints' springs and soft bodies in a configuration q (..., nq).
+
+        The gradient of their energy, as `gravity_force` is that of the weight's.
+        """
+        none = np.zeros(self.nv)
+        return self._weightless.inverse_dynamics(q, none, none)
+
+    def damping_force(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """The forces (..., nv) that the joints' damping and the viscosity of soft bodies take, for v (..., nv)."""
+        self.integrate(q, v)  # checks both
+        velocity = np.asarray(v, dtype=np.float64)
+        lead = np.broadcast_shapes(np.shape(q)[:-1], velocity.shape[:-1])
+        return np.broadcast_to(self._joint_damping * velocity, (*lead, self.nv)).copy()
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs of soft bodies, tendons and pressures: the columns of `actuation_matrix`."""
+        return ()
+
+    def actuation_matrix(self, q: ArrayLike) -> Array:
+        """The matrix (..., nv, nu) that makes generalized forces of the inputs u (nu,) of soft bodies.
+
+        The force of inputs u is ``actuation_matrix(q) @ u``, to be added to what the joints' own motors give.
+        """
+        position = np.asarray(q, dtype=np.float64)
+        self.difference(position, position)  # checks
+        return np.zeros((*position.shape[:-1], self.nv, 0))
+
+    # The same robot where only some of the forces act
+
+    @property
+    def _inertial(self) -> CoreModel:
+        """Without gravity, springs and damping."""
+        return self._variant("_inertial_core", "stiffness", "damping")
+
+    @property
+    def _weightless(self) -> CoreModel:
+        """Without gravity."""
+        return self._variant("_weightless_core")
+
+    def _variant(self, name: str, *without: str) -> CoreModel:
+        if name not in self.__dict__:
+            tables = compiled(self.bodies, np.zeros(3))
+            for key in without:
+                tables[key] = np.zeros_like(tables[key])
+            object.__setattr__(self, name, CoreModel(tables))
+        variant: CoreModel = self.__dict__[name]
+        return variant
+
+    @property
+    def _joint_damping(self) -> Array:
+        return np.concatenate([np.zeros(0), *(b.joint.damping for b, _ in self._moving())])
 
     def torque_coefficients(
         self, q: ArrayLike, v: ArrayLike, order: int | None = None, *, frame: str = "body"
@@ -583,11 +664,18 @@ def _drawn(model: Model) -> str:
     while todo:
         i, indent, last = todo.pop()
         b = model.bodies[i]
-        lines.append(f"{indent}{'└─' if last else '├─'} {b.name}: {_joint_text(b.joint)}, {b.inertia.mass:g} kg")
+        lines.append(f"{indent}{'└─' if last else '├─'} {b.name}: {_body_text(b)}")
         below = children.get(i, [])
         deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
         todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
     return "\n".join(lines)
+
+
+def _body_text(b: BodyRecord) -> str:
+    if b.soft is None:
+        return f"{_joint_text(b.joint)}, {b.inertia.mass:g} kg"
+    joint = "" if isinstance(b.joint, Fixed) else _joint_text(b.joint) + ", "
+    return f"{joint}{b.soft!r}, {b.soft.mass:g} kg"
 
 
 def _joint_text(joint: Joint) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-# Okabe and Ito's colours, told apart by the colour-blind; markers tell apart what is printed in grey.
+from ..style import AMBER, BLUE, GREEN, ORANGE, PINK, picture, tidy
+
+# markers tell apart what is printed in grey
 _STYLES: dict[str, dict[str, Any]] = {
-    "jounce": {"color": "#0072B2", "marker": "o", "linewidth": 1.8, "zorder": 5},
-    "Pinocchio": {"color": "#D55E00", "marker": "s"},
-    "MuJoCo": {"color": "#E69F00", "marker": "D"},
-    "CasADi": {"color": "#CC79A7", "marker": "^"},
-    "CasADi, body axes": {"color": "#CC79A7", "marker": "v", "linestyle": "--"},
-    "CasADi, cse": {"color": "#CC79A7", "marker": "<", "linestyle": "-."},
-    "CasADi, cse, compiled": {"color": "#CC79A7", "marker": ">", "linestyle": ":"},
-    "JAX jet": {"color": "#009E73", "marker": "P"},
+    "jounce": {"color": BLUE, "marker": "o", "linewidth": 1.8, "zorder": 5},
+    "Pinocchio": {"color": ORANGE, "marker": "s"},
+    "MuJoCo": {"color": AMBER, "marker": "D"},
+    "CasADi": {"color": PINK, "marker": "^"},
+    "CasADi, body axes": {"color": PINK, "marker": "v", "linestyle": "--"},
+    "CasADi, cse": {"color": PINK, "marker": "<", "linestyle": "-."},
+    "CasADi, cse, compiled": {"color": PINK, "marker": ">", "linestyle": ":"},
+    "JAX jet": {"color": GREEN, "marker": "P"},
 }
-_RC: Any = {"font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False}
 Points = dict[str, list[tuple[float, float]]]
 
 
@@ -58,13 +59,7 @@ def _points(trees: list[dict[str, Any]], along: str, **fixed: object) -> Points:
 
 
 def _picture(path: Path, panels: list[tuple[str, Points]], label: str, where: str) -> Path:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(_RC):
-        figure, axes = plt.subplots(1, 4, figsize=(10.5, 3.6), sharey=True, sharex=True, layout="constrained")
+    with picture(path, 1, 4, figsize=(10.5, 3.6), sharey=True, sharex=True) as (figure, axes):
         handles: dict[str, Any] = {}
         for ax, (title, points) in zip(axes, panels, strict=True):
             over_order = label.startswith("order")
@@ -77,14 +72,10 @@ def _picture(path: Path, panels: list[tuple[str, Points]], label: str, where: st
             else:
                 ax.set_xticks([6, 21, 101, 996], ["6", "21", "101", "996"])
             ax.minorticks_off()
-            ax.set_title(title)
-            ax.set_xlabel(f"{label} (scale of $r + 1$)" if over_order else label)
-            ax.grid(alpha=0.25, linewidth=0.5)
+            tidy(ax, f"{label} (scale of $r + 1$)" if over_order else label, "", title)
+            ax.margins(x=0.05)
         axes[0].set_ylabel("µs a call")
         shown = [name for name in _STYLES if name in handles]
         figure.legend([handles[name] for name in shown], shown, loc="outside right center", frameon=False)
         figure.supxlabel(where, fontsize=7, color="0.4")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=200)
-        plt.close(figure)
     return path

@@ -1,0 +1,35 @@
+// From a robot's own coordinates to those of the tree that carries it: owns what a CoordinateMap points to.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
+
+#include "core_model.hpp"
+#include "jounce/soft_body.hpp"
+
+namespace jounce {
+
+class CoordinateMapOwner {
+ public:
+  // own: a model whose q and v are the robot's; carrier: the tree that moves; tables: what soft/tables.py makes, checked here.
+  CoordinateMapOwner(const CoreModel& own, const CoreModel& carrier, nb::dict tables);
+  CoordinateMapOwner(const CoordinateMapOwner&) = delete;
+  CoordinateMapOwner& operator=(const CoordinateMapOwner&) = delete;
+
+  const CoordinateMap& map() const { return map_; }
+  const CoreModel& own() const { return own_; }
+
+ private:
+  const CoreModel& own_;  // kept alive by Python
+  std::vector<Copy> positions_, velocities_;
+  std::vector<SoftBody> bodies_;
+  std::vector<StrainStep> steps_;
+  std::vector<Station> stations_;
+  std::vector<double> numbers_;
+  std::vector<Recording> recordings_;
+  std::vector<nb::object> recorded_;  // what those belong to
+  CoordinateMap map_{};
+};
+
+}  // namespace jounce

@@ -1,0 +1,23 @@
+"""``jounce demo``: paper A's section 7, its aerial manipulator on the reference motion of Table 3.
+
+`motion` is the motion, `flight` its forces and the way back, `rotors` the propellers; `figures` and `animation` show
+it.
+"""
+
+from .command import run
+from .flight import ORDER, Flight, derivative_error, fly, round_trip_error
+from .motion import HORIZON, STEP, reference_motion
+from .rotors import TiltHex
+
+__all__ = [
+    "HORIZON",
+    "ORDER",
+    "STEP",
+    "Flight",
+    "TiltHex",
+    "derivative_error",
+    "fly",
+    "reference_motion",
+    "round_trip_error",
+    "run",
+]

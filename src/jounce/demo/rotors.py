@@ -1,0 +1,97 @@
+"""The propellers of the TiltHex base (paper A, section 7.1): wrench of the base to speeds, and their rates.
+
+Propeller i sits at C_i = Rz((2 - i) pi/3) Tx(a) Rx(alpha_i) Ry(beta) and gives the wrench (0 0 c_f; 0 0 c_d,i) w_i^2
+there, [force; moment]. Together they give the base the wrench G u, u_i = w_i^2.
+
+The paper prints neither a, alpha and beta nor c_f and c_d. And it prints one alpha and one c_d for all six: then every
+propeller is the first one turned about z, and G has rank 3. Such a base is not fully actuated, whatever the angles. As
+on the real TiltHex, alpha and the sense of rotation alternate here; then G has rank 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, factorial, pi, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TiltHex:
+    """Six tilted propellers. The numbers are our choice, of the size of a real base with 12-inch propellers.
+
+    Attributes:
+        a: distance of a propeller from the centre, m.
+        alpha, beta: tilt about the arm, and then about the propeller's own y axis, rad.
+        thrust: c_f, N s^2.
+        drag: c_d, N m s^2.
+        alternates: whether alpha and the sense of rotation change from each propeller to the next.
+    """
+
+    a: float = 0.40
+    alpha: float = np.deg2rad(35.0)
+    beta: float = np.deg2rad(-10.0)
+    thrust: float = 2.5e-5
+    drag: float = 4.75e-7
+    alternates: bool = True
+
+    def poses(self) -> Array:
+        """(6, 4, 4) C_i, in the base's frame."""
+        signs = self._signs()
+        return np.array([_turn_z((2 - i) * pi / 3, self.a, s * self.alpha, self.beta) for i, s in enumerate(signs, 1)])
+
+    def allocation(self) -> Array:
+        """(6, 6) G, from squared speeds to [force; moment] on the base in its own axes.
+
+        >>> int(np.linalg.matrix_rank(TiltHex().allocation()))
+        6
+        >>> int(np.linalg.matrix_rank(TiltHex(alternates=False).allocation()))
+        3
+        """
+        poses = self.poses()
+        axes, places = poses[:, :3, 2], poses[:, :3, 3]
+        force = self.thrust * axes
+        moment = np.cross(places, force) + self.drag * self._signs()[:, None] * axes
+        return np.hstack([force, moment]).T
+
+    def speeds(self, wrench: Array) -> Array:
+        """Propeller speeds and their derivatives (..., K, 6), rad/s, rad/s^2 and on, for a stack of wrenches.
+
+        With Taylor coefficients, u_k = sum w_i w_(k-i) gives w_k from those below it.
+
+        >>> hover = np.zeros((2, 6))
+        >>> hover[0, 2] = 4.0 * 9.81
+        >>> TiltHex().speeds(hover).round(1)[:, 0].tolist()
+        [569.4, 0.0]
+        """
+        u = np.linalg.solve(self.allocation(), np.swapaxes(wrench, -1, -2))
+        u = np.swapaxes(u, -1, -2)
+        if not (u[..., 0, :] > 0).all():
+            raise ValueError("wrench asks a propeller to pull: expected one that all six can push")
+        w = np.zeros_like(u)
+        w[..., 0, :] = np.sqrt(u[..., 0, :])
+        for k in range(1, u.shape[-2]):
+            known = sum((w[..., i, :] * w[..., k - i, :] for i in range(1, k)), np.zeros_like(w[..., 0, :]))
+            w[..., k, :] = (u[..., k, :] / factorial(k) - known) / (2 * w[..., 0, :])
+        return np.asarray(w * np.array([factorial(k) for k in range(u.shape[-2])], dtype=float)[:, None])
+
+    def _signs(self) -> Array:
+        return np.array([1.0, -1.0] * 3) if self.alternates else np.ones(6)
+
+
+def _turn_z(angle: float, shift: float, alpha: float, beta: float) -> Array:
+    """Rz(angle) Tx(shift) Rx(alpha) Ry(beta)."""
+    z, x, y = (_turn(axis, by) for axis, by in ((2, angle), (0, alpha), (1, beta)))
+    along = np.eye(4)
+    along[0, 3] = shift
+    pose: Array = z @ along @ x @ y
+    return pose
+
+
+def _turn(axis: int, angle: float) -> Array:
+    pose, (i, j) = np.eye(4), ((1, 2), (2, 0), (0, 1))[axis]
+    pose[[i, i, j, j], [i, j, i, j]] = cos(angle), -sin(angle), sin(angle), cos(angle)
+    return pose

@@ -1,0 +1,11 @@
+"""``jounce reproduce``: the papers' experiments, one file each, and every claim of their texts with a verdict.
+
+An experiment is a module with a function ``run(output, quick, tell) -> Result``, listed in `registry`. `claims` has the
+record of a claim, `runner` runs and prints, `report` writes the page. `panda`, `nine_joints` and `paper_c` are what the
+experiments need that the library does not have: a robot, a robot, and paper C's recursion as printed.
+"""
+
+from .claims import Claim, Result
+from .registry import EXPERIMENTS, find
+
+__all__ = ["EXPERIMENTS", "Claim", "Result", "find"]

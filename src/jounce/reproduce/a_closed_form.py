@@ -1,0 +1,203 @@
+"""Paper A's Proposition 1, Lemmas 1 and 2, and the expressions of its appendices: claims of A-table5."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..closed_form import SpatialForm
+from ..joints import Revolute, Spherical, Universal
+from ..model import Model
+from . import table5
+from .carrier import carrier
+from .claims import Array, Claim, agrees, judged, off
+from .panda import panda
+
+_SWAP = np.r_[3:6, 0:3]  # [linear; angular] to the paper's [angular; linear], and back
+
+
+def closed_form(robot: Model, rng: np.random.Generator) -> list[Claim]:
+    q, v = robot.random_configuration(rng), rng.normal(size=(3, robot.nv))
+    form = robot.closed_form(q, v).spatial
+    truth = robot.inverse_dynamics(q, form.v, frame="world")
+    arm = panda()
+    at, stack = arm.random_configuration(rng), rng.normal(size=(3, arm.nv))
+    fixed = off(_rate_as_printed(arm.closed_form(at, stack).spatial), arm.inverse_dynamics(at, stack)[1])
+    return [
+        agrees(
+            "The recursion in closed form, M v' + h + g, is the inverse dynamics (relative)",
+            "A, Proposition 1, (4), (5)", off(form.torque(), truth[0]), 1e-12,
+        ),
+        agrees(
+            "Its derivative, as printed, is the first-order inverse dynamics (relative)",
+            "A, Proposition 1, (6), (7)", off(_rate_as_printed(form), truth[1]), 1e-12,
+            "(7) and appendix B write ad_V S for the derivative of every screw; that of the base, S_1 = I, is "
+            "constant. "
+            f"On a fixed base (the Panda) the formula is off by {fixed:.0e} only.",
+        ),
+        agrees(
+            "The same with S_1' = 0, as Table 2 defines it (relative)",
+            "A, Table 2 and (6), (7)", off(form.torque_rate(), truth[1]), 1e-12,
+        ),
+    ]  # fmt: skip
+
+
+def _rate_as_printed(form: SpatialForm) -> Array:
+    """(6) with (7) and appendix B, to the letter: ad S for the derivative of S in all its blocks."""
+    G_p, G_c, M, S, a, G = form.G_p, form.G_c, form.M, form.S, form.ad, form.G
+    v, dv, ddv = form.v[:3]
+    dV = G_p @ (S @ dv + a @ S @ v)
+    adV = _blocks(dV)
+    ddV = G_p @ (2 * a @ S @ dv + (adV + a @ a) @ S @ v)
+    P = M @ form.V
+    dP = M @ dV - a.T @ P
+    ddP = M @ (ddV - a @ dV) - 2 * a.T @ dP - (adV + a @ a).T @ P
+    dh = S.T @ a.T @ G_c @ dP + S.T @ G_c @ ddP
+    dg = -S.T @ a.T @ G_c @ M @ G + S.T @ G_c @ (M @ a + a.T @ M) @ G
+    result: Array = form.mass_matrix @ ddv + dh + dg
+    return result
+
+
+def _blocks(twists: Array) -> Array:
+    """ad of each body's [linear; angular] twist on the diagonal."""
+    result = np.zeros((len(twists), len(twists)))
+    for i in range(0, len(twists), 6):
+        at = slice(i, i + 6)
+        result[at, at] = table5.ad(twists[at][_SWAP])[np.ix_(_SWAP, _SWAP)]
+    return result
+
+
+def lemmas(robot: Model, rng: np.random.Generator) -> list[Claim]:
+    q, v = robot.random_configuration(rng), rng.normal(size=(7, robot.nv))
+    spatial = robot.change_velocity_frame(q, v, "body", "world")
+    C = robot.closed_form(q, v[0]).spatial.coriolis_matrix
+    N = robot.mass_matrix_derivatives(q, spatial[:1], frame="world")[1] / 2 - C
+    tau = robot.inverse_dynamics(q, v)
+    orders = range(len(tau))
+    pushed = np.array([_pushed(robot, q, v[0], tau, r) for r in orders])
+    inertia = robot.articulated_inertia(q)
+    asymmetry = max(off(each, each.T) for each in inertia)
+    smallest = min(np.linalg.eigvalsh(each)[0] for each in inertia)
+    return [
+        judged(
+            "M'/2 - C is skew with the Coriolis matrix (8): its symmetric part, relative",
+            "A, Lemma 1", "0", float(np.abs(N + N.T).max() / np.abs(N).max()), lambda e: e < 1e-12,
+        ),
+        agrees(
+            "C v is the Coriolis and centrifugal force h (relative)",
+            "A, Lemma 1, (8)", off(C @ spatial[0], robot.closed_form(q, v[0]).spatial.h), 1e-12,
+        ),
+        agrees(
+            "The articulated inertia is the same at every order: how a torque of order r moves the acceleration of "
+            "order "
+            "r, r = 0 to 5, against r = 0 (relative)",
+            "A, Lemma 2 and appendix C", max(off(pushed[r], pushed[0]) for r in orders), 1e-7,
+            "By differences, which a linear map makes exact but for rounding.",
+        ),
+        judged(
+            "Articulated inertias are symmetric and positive definite, so the base's equations have an LDL^T "
+            "factorization: asymmetry (relative) and smallest eigenvalue",
+            "A, appendix C", "", [asymmetry, float(smallest)], asymmetry < 1e-12 and smallest > 0,
+        ),
+    ]  # fmt: skip
+
+
+def _pushed(robot: Model, q: Array, v: Array, tau: Array, order: int) -> Array:
+    """(nv, nv): the change of row `order` of the acceleration with row `order` of the force."""
+    size = np.abs(tau[order]).max()
+    more = np.repeat(tau[None, : order + 1], robot.nv, axis=0)
+    more[:, order] += size * np.eye(robot.nv)
+    change = robot.forward_dynamics(q, v, more) - robot.forward_dynamics(q, v, tau[: order + 1])
+    return np.asarray(change[:, order].T / size)
+
+
+def expressions(robot: Model, rng: np.random.Generator) -> list[Claim]:
+    """(1), (2), Algorithm 1, and appendix E."""
+    Ad, ad = table5.Ad, table5.ad
+    g, h, V = rng.normal(size=(3, 6))
+    C, D = (
+        table5.exp(np.append(e, rng.normal(size=3)), x) for e, x in zip(np.eye(3)[:2], rng.normal(size=2), strict=True)
+    )
+    turn = np.append(np.eye(3)[2], rng.normal(size=3))  # a motion C exp: spatial twist `turn`
+    step = 1e-3
+    ends = [np.linalg.inv(Ad(table5.exp(turn, x * step) @ C)) for x in (1, -1, 2, -2, 3, -3)]
+    slope = (45 * (ends[0] - ends[1]) - 9 * (ends[2] - ends[3]) + (ends[4] - ends[5])) / (60 * step)
+    identities = [
+        off(Ad(C @ D), Ad(C) @ Ad(D)),
+        off(Ad(np.linalg.inv(C)), np.linalg.inv(Ad(C))),
+        off(Ad(C) @ (ad(g) @ h), ad(Ad(C) @ g) @ (Ad(C) @ h)),
+        off(ad(ad(g) @ h), ad(g) @ ad(h) - ad(h) @ ad(g)),
+        float(np.abs(ad(V) @ V).max()),
+    ]
+    return [
+        *_appendix(robot, rng),
+        agrees(
+            "The adjoint maps: products, inverses, homomorphisms, ad_V V = 0 (largest relative error)",
+            "A, (2)", max(identities), 1e-13,
+        ),
+        agrees(
+            "(Ad_C^-1)' = -Ad_C^-1 ad_V along a motion (relative, sixth-order differences)",
+            "A, (1)", off(slope, -np.linalg.inv(Ad(C)) @ ad(turn)), 1e-10,
+            "Read with the lower left block of ad as [v] and a dot over the ad on the left of the second equation.",
+        ),
+    ]  # fmt: skip
+
+
+def _appendix(robot: Model, rng: np.random.Generator) -> list[Claim]:
+    """The general line of Algorithm 1, the balance of momentum, and (E5)."""
+    q, v = robot.random_configuration(rng), rng.normal(size=(3, robot.nv))
+    spatial = robot.change_velocity_frame(q, v, "body", "world")
+    base = spatial[:, :6][:, _SWAP]
+    k = table5.Kinematics(robot.pose("B1", q), base, np.vstack([q[7:], spatial[:, 6:]]))
+    printed = {1: base[2]}  # r1 = 2, the sum to r2 = r1 - 1
+    for j, parent in table5.PARENT.items():
+        printed[j] = printed[parent] + k.S[j] * spatial[2, j + 4] + 2 * k.dS[j] * spatial[1, j + 4]
+    balance = max(off(k.M[j] @ k.dV[j] - table5.ad(k.V[j]) @ k.P[j], k.dP[j]) for j in k.V)
+    transposed = max(off(k.M[j] @ k.dV[j] - table5.ad(k.V[j]).T @ k.P[j], k.dP[j]) for j in k.V)
+    return [
+        agrees(
+            "The general line of Algorithm 1, with its sum to r2 = r1 - 1: twists for r1 = 2 (relative)",
+            "A, Algorithm 1", max(off(printed[j], k.ddV[j]) for j in range(2, 8)), 1e-12,
+            "A misprint: the sum runs to r2 = r1, as the lines for the first orders have it.",
+        ),
+        agrees(
+            "The balance of momentum, P' = M V' - ad_V P, as printed (relative)",
+            "A, appendix E", balance, 1e-12, f"A misprint: with the transpose of ad_V it is off by {transposed:.0e}.",
+        ),
+        agrees(
+            "Wrenches given in a body's axes, and their derivatives, in those of the world: forces to r = 1 (relative)",
+            "A, (E5)", _wrench_error(robot, q, v, rng), 1e-12,
+        ),
+    ]  # fmt: skip
+
+
+def _wrench_error(robot: Model, q: Array, v: Array, rng: np.random.Generator) -> float:
+    """(E5) to the letter for r = 0, 1, against the library's own conversion."""
+    given = rng.normal(size=(2, 6))  # [force; moment] on B4, about the origin of its frame and in its axes
+    kin = robot.forward_kinematics(q, v[:1], frame="world", velocity_frame="body")
+    V, to_world = kin.twist[0, 3][_SWAP], np.linalg.inv(table5.Ad(kin.pose[3])).T
+    W0 = to_world @ given[0][_SWAP]
+    W1 = -table5.ad(V).T @ W0 + to_world @ given[1][_SWAP]
+    ours = robot.inverse_dynamics(q, v, wrenches={"B4": given})
+    theirs = robot.inverse_dynamics(q, v, wrenches={"B4": np.array([W0, W1])[:, _SWAP]}, wrench_frame="world")
+    return off(theirs, ours)
+
+
+def joints(rng: np.random.Generator) -> list[Claim]:
+    """Appendix D, step 3."""
+    whole, split = carrier(Universal((1, 0, 0), (0, 1, 0))), carrier(Revolute((1, 0, 0)), Revolute((0, 1, 0)))
+    q, v = whole.random_configuration(rng), rng.normal(size=(5, whole.nv))
+    ball = carrier(Spherical())
+    near = np.concatenate([ball.neutral()[:7], [0, np.sin(np.pi / 4), 0, np.cos(np.pi / 4)]])  # pitch 90 degrees
+    stack = rng.normal(size=(5, ball.nv))
+    back = ball.forward_dynamics(near, stack[0], ball.inverse_dynamics(near, stack))
+    return [
+        agrees(
+            "A universal joint is two revolute joints in a row: the forces to r = 3 are the same (relative)",
+            "A, appendix D, step 3", off(split.inverse_dynamics(q, v), whole.inverse_dynamics(q, v)), 1e-12,
+        ),
+        agrees(
+            "A spherical joint on SO(3) has no singularity: round trip to r = 3 where its pitch is 90 degrees "
+            "(relative)",
+            "A, appendix D, step 3", off(back, stack[1:]), 1e-9,
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,117 @@
+"""What drives a rod: tendons that pull along it and chambers that push.
+
+Each input does work on a length or a volume that depends on the shape: a tendon of tension u on minus its length, a chamber
+of pressure u on its volume. Both are integrals along the rod, taken by Gauss points, and are recorded as functions of q: their
+gradients are the columns of the actuation matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._checks import array_of, text
+from .record import Expressions, Number, Tape
+
+if TYPE_CHECKING:
+    from .rod import Rod
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Actuator:
+    """One input of a rod. Inputs of several rods that have one name are one input: a tendon through all of them.
+
+    Attributes:
+        name: of the input.
+        route: (2,) where it runs in the section, x and y in metres, or a function of s that gives it.
+        end: how far along the rod it acts, m; to its far end when None.
+    """
+
+    name: str
+    route: ArrayLike | Callable[[float], ArrayLike] = (0.0, 0.0)
+    end: float | None = None
+
+    def __post_init__(self) -> None:
+        text("name", self.name)
+        self.at(0.0)
+        if self.end is not None and not float(array_of(f"end of {self.name!r}", self.end, ())) > 0:
+            raise ValueError(f"end of {self.name!r} is {self.end}, expected a positive length in metres")
+
+    def at(self, s: float) -> Array:
+        """Where it is in the section at s, (2,)."""
+        place = self.route(s) if callable(self.route) else self.route
+        return array_of(f"route of {self.name!r} at s = {s:g}", place, (2,))
+
+    def slope(self, s: float, step: float) -> Array:
+        """Its derivative along s, by a difference of sixth order."""
+        if not callable(self.route):
+            return np.zeros(2)
+        weights = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
+        return np.asarray(sum(w * (self.at(s + k * step) - self.at(s - k * step)) for k, w in weights.items())) / step
+
+    def rate(self, along: NDArray[np.object_]) -> Any:
+        """What a length of the rod adds, from the tangent (3,) of the route per metre of the rod."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Tendon(Actuator):
+    """A tendon with tension u, N, which slides freely along its route and pulls where that ends.
+
+    >>> Tendon("left", route=(0.01, 0.0)).at(0.2)
+    array([0.01, 0.  ])
+    """
+
+    def rate(self, along: NDArray[np.object_]) -> Any:
+        return -((along[0] * along[0] + along[1] * along[1] + along[2] * along[2]) ** 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Chamber(Actuator):
+    """A pressure chamber along the route, of cross-section `area`, m^2, with pressure u, Pa. With area 1, u is a force.
+
+    >>> Chamber("top", route=(0.0, 0.01), area=1e-4).area
+    0.0001
+    """
+
+    area: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not float(array_of(f"area of {self.name!r}", self.area, ())) > 0:
+            raise ValueError(f"area of {self.name!r} is {self.area}, expected a positive number of square metres")
+
+    def rate(self, along: NDArray[np.object_]) -> Any:
+        return self.area * along[2]
+
+
+def displacements_of(rod: Rod) -> Expressions:
+    """What the rod's inputs do work on, as functions of its coordinates."""
+    from .rod import gauss
+
+    tape = Tape(rod.n)
+    q = [Number(tape, i) for i in range(rod.n)]
+    totals = []
+    for actuator in rod.actuators:
+        end = rod.length if actuator.end is None else float(actuator.end)
+        if end > rod.length * (1 + 1e-12):
+            raise ValueError(f"end of {actuator.name!r} is {end:g}, expected at most the rod's length {rod.length:g}")
+        total: Any = 0.0
+        for s, ds in zip(*gauss(16, end), strict=True):
+            phi, place = rod.strain_at(s), actuator.at(s)
+            x, y = place
+            bent = actuator.slope(s, 1e-3 * rod.length)
+            # The strain's velocity at the place, v + w x r, and how the route itself runs there.
+            rows = np.array([[1, 0, 0, 0, 0, -y], [0, 1, 0, 0, 0, x], [0, 0, 1, y, -x, 0]])
+            constant = rows @ rod.rest + (*bent, 0.0)
+            linear = rows @ phi
+            along = np.array([c + sum(float(a) * b for a, b in zip(row, q, strict=True) if a != 0) for c, row in zip(constant, linear, strict=True)], dtype=object)
+            total = total + float(ds) * actuator.rate(along)
+        totals.append(total)
+    return Expressions(tape, totals)

@@ -1,0 +1,135 @@
+"""What a soft body is to the rest of jounce: sections that move with a few coordinates, forces, and inputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..joints import Joint, Primitive
+
+if TYPE_CHECKING:
+    from .record import Expressions
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Mass:
+    """Mass, its first moment (3,) and its second moment (3, 3), the integral of x x^T dm, in a section's frame."""
+
+    mass: float = 0.0
+    first: Array = field(default_factory=lambda: np.zeros(3))
+    second: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """A section that carries mass or children: fixed in its step's frame, or at offset (3,) + slope (n, 3) q in it."""
+
+    mass: Mass = field(default_factory=Mass)
+    offset: Array | None = None
+    slope: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """exp(Omega) from the frame of step `start` (-1: the near end); Omega = constant + linear q + q^T hessian q / 2.
+
+    Shapes: constant (6,), linear (n, 6), hessian (n, n, 6) or None; twists are [linear; angular].
+    """
+
+    start: int
+    constant: Array
+    linear: Array
+    hessian: Array | None
+    stations: tuple[Station, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """How the sections of a body move: by steps along it, or by a recorded function of q.
+
+    Attributes:
+        steps: the chain, in order.
+        recorded: position (3), rotation (9) and body Jacobian (n, 6) of each station, one after the other, as a function
+            of q, in place of steps; `stations` are then those.
+        marks: of each material coordinate that was asked for the station there; the far end is the last.
+    """
+
+    marks: tuple[int, ...]
+    steps: tuple[Step, ...] = ()
+    stations: tuple[Station, ...] = ()
+    recorded: Expressions | None = None
+
+    def masses(self) -> list[Mass]:
+        """Of all stations."""
+        own = self.stations if self.recorded else [s for step in self.steps for s in step.stations]
+        return [s.mass for s in own]
+
+
+class SoftBody(ABC):
+    """A body that deforms, for ``Builder.add(..., body=...)``: a `Rod`, a `VariableRadius`, or a `Module` of your own.
+
+    Attributes:
+        n: how many coordinates its shape has.
+        length: largest material coordinate, m; 0 where it has none but the far end.
+        stiffness: (n, n), with energy q^T stiffness q / 2; zero where `forces` has it all.
+        viscosity: (n, n), with damping force viscosity v.
+        scale: (n,) how large its coordinates are in ordinary use, for random configurations.
+        input_names: of what drives it.
+        shares_inputs: whether inputs of that name on other bodies are the same; else they get the body's name in front.
+    """
+
+    n: int
+    length: float
+    stiffness: Array
+    viscosity: Array
+    scale: Array
+    input_names: tuple[str, ...] = ()
+    shares_inputs: bool = False
+
+    @abstractmethod
+    def sections(self, marks: Sequence[float]) -> Sections:
+        """The sections, with stations at the material coordinates `marks` and at the far end."""
+
+    def elastic(self) -> Expressions | None:
+        """Energy that is not quadratic, as a recorded function of q."""
+        return None
+
+    def dissipation(self) -> Expressions | None:
+        """Half the power that is lost, beyond `viscosity`, as a recorded function of (q, v)."""
+        return None
+
+    def displacements(self) -> Expressions | None:
+        """What the inputs do work on, as a recorded function of q: the power of input u_j is u_j d/dt of the j-th."""
+        return None
+
+    @property
+    def mass(self) -> float:
+        """kg."""
+        return float(sum(m.mass for m in self.sections(()).masses()))
+
+
+class Shape(Joint):
+    """The coordinates of a soft body, in the place of a joint: so many numbers, without limits, rates as velocities."""
+
+    nq = nv = 0
+
+    scale: Array
+
+    def __init__(self, n: int, scale: Array, name: str) -> None:
+        self._set(nq=n, nv=n, scale=scale)
+        super().__init__(name=name)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive("prismatic", np.array([0.0, 0.0, 1.0]), 1.0),) * self.nq
+
+    def _describe(self) -> str:
+        return str(self.nq)
+
+

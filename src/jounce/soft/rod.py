@@ -1,0 +1,335 @@
+"""Rods: slender bodies that bend, twist, stretch and shear, by a strain field of a few coordinates.
+
+The frame at s along a rod follows dT/ds = T [xi(s)], xi(s) = rest + Phi(s) q (paper D, section V.A; twists [linear;
+angular], the rod along its local z). Of uniform strain T(s) = exp(s xi) exactly. Otherwise each step of length h is a Magnus
+expansion of fourth order on two Gauss points,
+
+    Omega = h/2 (xi_1 + xi_2) + sqrt(3) h^2/12 [xi_1, xi_2],
+
+a polynomial of second degree in q, which is all that the compiled core needs of it. Mass lies at Gauss points along the rod: on
+the backbone (section "line") or in disks with rotary inertia ("disk"). Elasticity is that of a beam, with the section's
+stiffness diag(GA, GA, EA, EI, EI, GJ); damping is `damping` seconds times the same (Kelvin-Voigt).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._checks import array_of, frozen
+from .actuators import Actuator, displacements_of
+from .body import Mass, Sections, SoftBody, Station, Step
+from .record import Expressions
+from .strain import Strain, constant_curvature, given
+
+Array = NDArray[np.float64]
+
+STRAIGHT = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+
+
+class Rod(SoftBody):
+    """A rod along its local z, from its near end at the joint frame to its far end, where children attach.
+
+    Args:
+        length: at rest, m.
+        radius: m; a number, (at the base, at the tip), or a function of s.
+        density: kg/m^3.
+        young: Young's modulus, Pa.
+        poisson: Poisson's ratio.
+        damping: viscosity over elasticity, s (Kelvin-Voigt).
+        strain: how it deforms: `constant_curvature`, `constant_strain`, `polynomial` or `gaussian`, or an array (6, n), or a
+            function of s that gives one, which are used as they are.
+        rest: (6,) strain of the stress-free rod, [linear; angular]; straight along z when left out.
+        section: "disk" for rigid disks with rotary inertia, "line" for mass on the backbone only.
+        nodes: Gauss points along the rod; as many as 1e-8 needs when left out.
+        actuators: what drives it, `Tendon` and `Chamber`, each one input.
+
+    >>> import jounce as jn
+    >>> b = jn.Builder()
+    >>> rod = jn.soft.Rod(length=0.3, radius=(0.02, 0.01), density=1000.0, young=1e5, damping=0.1)
+    >>> b.add("tentacle", parent="world", body=rod)
+    >>> robot = b.build()
+    >>> robot.nv  # two bends and an elongation
+    3
+    >>> robot.inverse_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).round(3)  # it is compressed by its weight
+    array([0.   , 0.   , 0.951])
+    """
+
+    shares_inputs = True
+
+    def __init__(
+        self,
+        length: float,
+        radius: float | tuple[float, float] | Callable[[float], float],
+        density: float,
+        young: float,
+        poisson: float = 0.5,
+        damping: float = 0.0,
+        strain: Strain | ArrayLike | Callable[[float], ArrayLike] | None = None,
+        rest: ArrayLike = STRAIGHT,
+        section: str = "disk",
+        nodes: int | None = None,
+        actuators: Sequence[Actuator] = (),
+    ) -> None:
+        self.length = _number("length", length, positive=True)
+        self.density = _number("density", density, positive=True)
+        self.young = _number("young", young)
+        self.poisson = _number("poisson", poisson)
+        self.damping = _number("damping", damping)
+        if self.young < 0 or self.damping < 0:
+            raise ValueError(f"young and damping are {young} and {damping}, expected numbers that are not negative")
+        if not -1 < self.poisson <= 0.5:
+            raise ValueError(f"poisson is {poisson}, expected more than -1 and at most 0.5")
+        if section not in ("disk", "line"):
+            raise ValueError(f"section is {section!r}, expected 'disk' or 'line'")
+        if nodes is not None and (not isinstance(nodes, (int, np.integer)) or not 1 <= nodes <= 200):
+            raise ValueError(f"nodes is {nodes!r}, expected 1 to 200")
+        self.section, self.rest = section, frozen(array_of("rest", rest, (6,)))
+        self._given_radius: Any = radius
+        self._radius = _radius(radius, self.length)
+        self._given_strain: Any = strain
+        self.strain = given(constant_curvature() if strain is None else strain)
+        self.n = self.strain.n
+        self.actuators = tuple(actuators)
+        for a in self.actuators:
+            if not isinstance(a, Actuator):
+                raise ValueError(f"actuators holds {a!r}, expected jounce.soft.Tendon and jounce.soft.Chamber")
+        self.input_names = tuple(a.name for a in self.actuators)
+        self.substep = _substep(self)
+        self.nodes = _node_count(self) if nodes is None else int(nodes)
+        self.stiffness = self._stiffness()
+        self.viscosity = self.damping * self.stiffness
+        self.scale = self._scale()
+
+    def radius(self, s: float) -> float:
+        """At s, m."""
+        return self._radius(float(s))
+
+    def strain_at(self, s: float) -> Array:
+        """The basis Phi(s), (6, n)."""
+        return self.strain.at(float(s), self.length)
+
+    def sections(self, marks: Sequence[float]) -> Sections:
+        s, weights = gauss(self.nodes, self.length)
+        masses = [self._mass(x, w) for x, w in zip(s, weights, strict=True)]
+        places = [(x, 0, i) for i, x in enumerate(s)] + [(x, 1, i) for i, x in enumerate((*marks, self.length))]
+        steps: list[Step] = []
+        found = [0] * (len(marks) + 1)
+        station, end = 0, 0.0
+        for x, kind, i in sorted(places):
+            *between, last = self._steps_to(x, end, len(steps))
+            steps += [*between, replace(last, stations=(Station(masses[i] if kind == 0 else Mass()),))]
+            if kind == 1:
+                found[i] = station
+            station, end = station + 1, x
+        return Sections(tuple(found), tuple(steps))
+
+    def _steps_to(self, s: float, start: float, count: int) -> list[Step]:
+        """The steps that lead to s from where the `count` steps before end."""
+        if self.strain.uniform:
+            return [Step(-1, s * self.rest, s * self.strain_at(s).T, None)]
+        pieces = max(1, int(np.ceil((s - start) / self.substep - 1e-9)))
+        h = (s - start) / pieces
+        steps = []
+        for k in range(pieces):
+            middle = start + (k + 0.5) * h
+            first, second = (self.strain_at(middle + sign * h / np.sqrt(12)) for sign in (-1, 1))
+            steps.append(Step(count + k - 1, *magnus(self.rest, first, second, h)))
+        return steps
+
+    def _mass(self, s: float, ds: float) -> Mass:
+        radius = self.radius(s)
+        mass = self.density * np.pi * radius**2 * ds
+        spread = radius**2 / 4 if self.section == "disk" else 0.0
+        return Mass(mass, np.zeros(3), mass * np.diag([spread, spread, 0.0]))
+
+    def _stiffness(self) -> Array:
+        s, weights = gauss(max(self.nodes, 12), self.length)
+        K = np.zeros((self.n, self.n))
+        for x, w in zip(s, weights, strict=True):
+            phi = self.strain_at(x)
+            K += w * phi.T @ (section_stiffness(self.young, self.poisson, self.radius(x))[:, None] * phi)
+        return K
+
+    def _scale(self) -> Array:
+        """A coordinate's ordinary size: half a radian of bend over the rod, or a tenth of its length."""
+        phi = np.max([np.abs(self.strain_at(s)) for s in np.linspace(0, self.length, 7)], axis=0)
+        bend, stretch = phi[3:].max(axis=0) * self.length, phi[:3].max(axis=0)
+        return 1 / np.maximum(2 * bend + 10 * stretch, 1e-12)
+
+    def displacements(self) -> Expressions | None:
+        return displacements_of(self) if self.actuators else None
+
+    def __repr__(self) -> str:
+        return f"Rod(length={self.length:g}, {self.n} coordinates)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        keys = ("density", "young", "poisson", "damping")
+        numbers = [getattr(self, key) for key in keys]
+        strain, rest = self._given_strain, self.rest
+        return Rod, (self.length, self._given_radius, *numbers, strain, rest, self.section, self.nodes, self.actuators)
+
+
+def magnus(rest: Array, first: Array, second: Array, h: float) -> tuple[Array, Array, Array]:
+    """constant (6,), linear (n, 6) and hessian (n, n, 6) of Omega over a step h with bases at its two Gauss points."""
+    constant = h * rest
+    linear = h / 2 * (first + second).T
+    factor = np.sqrt(3) * h**2 / 12
+    # [rest + first q, rest + second q]
+    linear = linear + factor * (bracket(rest, second.T) - bracket(rest, first.T))
+    products = bracket(first.T[:, None, :], second.T[None, :, :])
+    return constant, linear, factor * (products + products.swapaxes(0, 1))
+
+
+def bracket(a: Array, b: Array) -> Array:
+    """[a, b] of twists [linear; angular] (..., 6)."""
+    linear = np.cross(a[..., 3:], b[..., :3]) + np.cross(a[..., :3], b[..., 3:])
+    return np.concatenate([linear, np.cross(a[..., 3:], b[..., 3:])], axis=-1)
+
+
+def section_stiffness(young: float, poisson: float, radius: float) -> Array:
+    """Of a round section, (6,): shear twice, stretch, bending twice, twist."""
+    shear, area = young / (2 * (1 + poisson)), np.pi * radius**2
+    bending = area * radius**2 / 4
+    return np.array([shear * area] * 2 + [young * area] + [young * bending] * 2 + [2 * shear * bending])
+
+
+@cache
+def _leggauss(count: int) -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(count)
+
+
+def gauss(count: int, length: float) -> tuple[Array, Array]:
+    """Nodes and weights of the Gauss-Legendre rule on [0, length]."""
+    x, w = _leggauss(count)
+    return length * (x + 1) / 2, length * w / 2
+
+
+def _number(name: str, value: float, *, positive: bool = False) -> float:
+    number = float(array_of(name, value, ()))
+    if positive and number <= 0:
+        raise ValueError(f"{name} is {number:g}, expected a positive number")
+    return number
+
+
+def _radius(radius: Any, length: float) -> Callable[[float], float]:
+    if callable(radius):
+        profile = radius
+    else:
+        ends = np.broadcast_to(array_of("radius", radius, (), (2,)), (2,))
+        base, tip = float(ends[0]), float(ends[1])
+        profile = lambda s: base + (tip - base) * s / length  # noqa: E731
+    for s in np.linspace(0, length, 33):
+        value = np.asarray(profile(float(s)))
+        if value.shape != () or value.dtype.kind not in "iuf" or not np.isfinite(value) or value < 0:
+            raise ValueError(f"radius at s = {s:g} is {value}, expected a number that is not negative")
+    if max(float(profile(float(s))) for s in np.linspace(0, length, 33)) == 0:
+        raise ValueError("radius is zero all along, expected a positive number somewhere")
+    return lambda s: float(profile(s))
+
+
+def _substep(rod: Rod) -> float:
+    """The length of Magnus steps: halved until the far end of some bent shapes settles."""
+    if rod.strain.uniform:
+        return rod.length
+    shapes = _test_shapes(rod)
+    pieces, pose = 4, _far_ends(rod, shapes, 4)
+    while pieces < 512:
+        finer = _far_ends(rod, shapes, 2 * pieces)
+        settled = np.abs(finer - pose).max() < 16e-10 * max(1.0, rod.length)  # of which the finer ones have a sixteenth
+        pieces, pose = 2 * pieces, finer
+        if settled:
+            break
+    return rod.length / pieces
+
+
+def _node_count(rod: Rod) -> int:
+    """Gauss points: ten give 1e-8 for a uniform strain, a straight profile and bends to a full turn.
+
+    Otherwise they are increased until the moments of mass of some bent shapes, and the stiffness, settle.
+    """
+    if rod.strain.uniform and not callable(rod._given_radius):
+        return 10
+    shapes = _test_shapes(rod)
+    count, settled = 8, _moments(rod, shapes, 8)
+    while count < 64:
+        more = _moments(rod, shapes, count + 4)
+        if np.abs(more - settled).max() < 1e-10:
+            break
+        count, settled = count + 4, more
+    return count
+
+
+def _test_shapes(rod: Rod) -> Array:
+    """Each coordinate alone, then all together: bends up to three radians, a fifth of elongation."""
+    phi = np.max([np.abs(rod.strain_at(s)) for s in np.linspace(0, rod.length, 9)], axis=0)
+    size = 1 / np.maximum(phi[3:].max(axis=0) * rod.length / 3 + phi[:3].max(axis=0) / 0.2, 1e-12)
+    signs = np.random.default_rng(0).uniform(-0.7, 0.7, (3, rod.n))
+    return np.concatenate([np.diag(size), signs * size])
+
+
+def _far_ends(rod: Rod, shapes: Array, pieces: int) -> Array:
+    h = rod.length / pieces
+    poses = np.broadcast_to(np.eye(4), (len(shapes), 4, 4))
+    for k in range(pieces):
+        at = (k + 0.5 - 1 / np.sqrt(12)) * h, (k + 0.5 + 1 / np.sqrt(12)) * h
+        constant, linear, hessian = magnus(rod.rest, rod.strain_at(at[0]), rod.strain_at(at[1]), h)
+        omega = constant + shapes @ linear + np.einsum("sa,abi,sb->si", shapes, hessian, shapes) / 2
+        poses = poses @ exponential(omega)
+    return poses
+
+
+def _moments(rod: Rod, shapes: Array, count: int) -> Array:
+    """Mass times position and position squared of bent shapes, by `count` Gauss points."""
+    s, weights = gauss(count, rod.length)
+    mass = weights * np.array([rod.radius(x) ** 2 for x in s])
+    inertia = weights * np.array([rod.radius(x) ** 4 for x in s])
+    squares = np.array([rod.strain_at(x) for x in s]) ** 2
+    x = backbone(rod, shapes, s)[..., :3, 3]
+    parts = [np.einsum("s,asi->ai", mass, x), np.einsum("s,asi,asj->aij", mass, x, x).reshape(len(shapes), -1)]
+    elastic = np.einsum("s,sij->ij", inertia, squares).ravel()
+    scale = [mass.sum() * rod.length, mass.sum() * rod.length**2, max(np.abs(elastic).max(), 1e-300)]
+    return np.concatenate([(p / s).ravel() for p, s in zip([*parts, elastic], scale, strict=True)])
+
+
+def backbone(rod: Rod, q: Array, s: Array) -> Array:
+    """Poses (..., S, 4, 4) of the sections at s (S,) in the near end, for q (..., n)."""
+    shapes = np.asarray(q)
+    lead = shapes.shape[:-1]
+    if rod.strain.uniform:
+        omega = s[:, None] * (rod.rest + shapes @ rod.strain_at(0.0).T)[..., None, :]
+        return exponential(omega)
+    poses = np.empty((*lead, len(s), 4, 4))
+    now, end = np.broadcast_to(np.eye(4), (*lead, 4, 4)), 0.0
+    for i in np.argsort(s):
+        for step in rod._steps_to(float(s[i]), end, 0):
+            omega = step.constant + shapes @ step.linear
+            omega += np.einsum("...a,abi,...b->...i", shapes, step.hessian, shapes) / 2
+            now = now @ exponential(omega)
+        poses[..., i, :, :], end = now, float(s[i])
+    return poses
+
+
+def exponential(omega: Array) -> Array:
+    """exp of twists (..., 6) [linear; angular] as poses (..., 4, 4)."""
+    v, w = omega[..., :3], omega[..., 3:]
+    t = np.linalg.norm(w, axis=-1)[..., None, None]
+    small = t < 1e-4
+    safe = np.where(small, 1.0, t)
+    a = np.where(small, 1 - t**2 / 6, np.sin(safe) / safe)
+    b = 2 * np.where(small, 0.5 - t**2 / 48, np.sin(safe / 2) / safe) ** 2
+    c = np.where(small, 1 / 6 - t**2 / 120, (1 - np.sin(safe) / safe) / safe**2)
+    turn = np.zeros((*w.shape[:-1], 3, 3))
+    turn[..., 0, 1], turn[..., 0, 2], turn[..., 1, 2] = -w[..., 2], w[..., 1], -w[..., 0]
+    turn[..., 1, 0], turn[..., 2, 0], turn[..., 2, 1] = w[..., 2], -w[..., 1], w[..., 0]
+    square = turn @ turn
+    pose = np.zeros((*w.shape[:-1], 4, 4))
+    pose[..., :3, :3] = np.eye(3) + a * turn + b * square
+    pose[..., :3, 3] = ((np.eye(3) + b * turn + c * square) @ v[..., None])[..., 0]
+    pose[..., 3, 3] = 1.0
+    return pose

@@ -1,0 +1,172 @@
+"""Strain bases: which strains a rod can have, as functions of s along it.
+
+The strain of a rod is xi(s) = rest + Phi(s) q, rows [linear; angular]: shear along x and y, stretch along z, bending
+about x and y, twist about z. A basis named here has coordinates scaled as in paper D: q is the strain times the length L0
+of the rod, an angle or a length, whatever the rod's size.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._checks import array_of, frozen
+
+Array = NDArray[np.float64]
+
+STRAINS = ("shear_x", "shear_y", "stretch", "bend_x", "bend_y", "twist")
+
+
+class Strain(ABC):
+    """A basis Phi(s), (6, n), for a rod of a given length.
+
+    Attributes:
+        n: how many coordinates.
+        uniform: whether Phi is the same all along.
+    """
+
+    n: int
+    uniform: bool = False
+
+    @abstractmethod
+    def basis(self, s: float, length: float) -> ArrayLike:
+        """Phi(s) of a rod of that length."""
+
+    def at(self, s: float, length: float) -> Array:
+        """Phi(s), checked."""
+        return array_of(f"strain basis at s = {s:g}", self.basis(s, length), (6, self.n))
+
+
+class _Uniform(Strain):
+    uniform = True
+
+    def __init__(self, matrix: Array, *, scaled: bool) -> None:
+        self.n, self._matrix, self._scaled = matrix.shape[1], frozen(matrix), scaled
+
+    def basis(self, s: float, length: float) -> Array:
+        return self._matrix / length if self._scaled else self._matrix
+
+
+class _Legendre(Strain):
+    def __init__(self, rows: list[int], degrees: list[int]) -> None:
+        self.n, self._rows, self._degrees, self.uniform = len(rows), rows, degrees, max(degrees) == 0
+
+    def basis(self, s: float, length: float) -> Array:
+        values = np.polynomial.legendre.legvander(np.array([2 * s / length - 1]), max(self._degrees))[0] / length
+        phi = np.zeros((6, self.n))
+        phi[self._rows, range(self.n)] = values[self._degrees]
+        return phi
+
+
+class _Gaussian(Strain):
+    def __init__(self, center: float, width: float, elongation: bool) -> None:
+        self.n, self._center, self._width = 5 if elongation else 4, center, width
+
+    def basis(self, s: float, length: float) -> Array:
+        bell = np.exp(-(((s - self._center * length) / self._width) ** 2))
+        phi = np.zeros((6, self.n))
+        phi[4, 0], phi[4, 1], phi[3, 2], phi[3, 3] = 1, bell, -1, -bell
+        if self.n == 5:
+            phi[2, 4] = 1
+        return phi / length
+
+
+class _Function(Strain):
+    def __init__(self, function: Callable[[float], ArrayLike], n: int) -> None:
+        self.n, self._function = n, function
+
+    def basis(self, s: float, length: float) -> ArrayLike:
+        return self._function(s)
+
+
+def constant_curvature(planar: bool = False, elongation: bool = True) -> Strain:
+    """Piecewise constant curvature (PCC).
+
+    Coordinates: the angles by which the rod bends about y and about -x (towards x and towards y), in the plane only the one
+    about -y, and its elongation in metres.
+
+    Args:
+        planar: bending in the plane x z only.
+        elongation: whether the rod can stretch.
+
+    >>> constant_curvature().at(0.0, 2.0)
+    array([[ 0. ,  0. ,  0. ],
+           [ 0. ,  0. ,  0. ],
+           [ 0. ,  0. ,  0.5],
+           [ 0. , -0.5,  0. ],
+           [ 0.5,  0. ,  0. ],
+           [ 0. ,  0. ,  0. ]])
+    """
+    columns = [(4, -1.0)] if planar else [(4, 1.0), (3, -1.0)]
+    if elongation:
+        columns.append((2, 1.0))
+    return _constant(columns)
+
+
+def constant_strain(*strains: str) -> Strain:
+    """Piecewise constant strain (PCS): any of shear_x, shear_y, stretch, bend_x, bend_y, twist; all six when none is named."""
+    names = strains or STRAINS
+    for name in names:
+        if name not in STRAINS or names.count(name) > 1:
+            raise ValueError(f"strain {name!r}: expected each of {', '.join(STRAINS)} at most once")
+    return _constant([(STRAINS.index(name), 1.0) for name in names])
+
+
+def polynomial(order: int | dict[str, int], strains: tuple[str, ...] = ("bend_x", "bend_y", "twist", "stretch")) -> Strain:
+    """Legendre polynomials in s up to an order, for each of some strains, one strain after the other.
+
+    Args:
+        order: of all `strains`, or by name for each.
+        strains: among shear_x, shear_y, stretch, bend_x, bend_y, twist.
+    """
+    orders = order if isinstance(order, dict) else dict.fromkeys(strains, order)
+    for name, k in orders.items():
+        if name not in STRAINS:
+            raise ValueError(f"strain {name!r}: expected one of {', '.join(STRAINS)}")
+        if not isinstance(k, (int, np.integer)) or not 0 <= k <= 20:
+            raise ValueError(f"order of {name!r} is {k!r}, expected 0 to 20")
+    rows = [STRAINS.index(name) for name, k in orders.items() for _ in range(k + 1)]
+    degrees = [j for k in orders.values() for j in range(k + 1)]
+    return _Legendre(rows, degrees)
+
+
+def gaussian(center: float = 0.5, width: float | None = None, elongation: bool = True) -> Strain:
+    """Paper D, Simulation 2: curvature about y constant and as a Gaussian bell, about -x likewise, and elongation.
+
+    Args:
+        center: of the bell, as a fraction of the length.
+        width: of the bell exp(-((s - center) / width)^2), in metres; 1 m as printed in the paper when left out, which makes
+            the bell of a short rod nearly constant, and its mass matrix nearly singular.
+        elongation: whether the rod can stretch.
+    """
+    spread = 1.0 if width is None else float(array_of("width", width, ()))
+    middle = float(array_of("center", center, ()))
+    if spread <= 0:
+        raise ValueError(f"width is {spread}, expected a positive length in metres")
+    return _Gaussian(middle, spread, elongation)
+
+
+def given(strain: object) -> Strain:
+    """What the user gave as a basis: one of the above, an array (6, n), or a function s -> (6, n), used as given."""
+    if isinstance(strain, Strain):
+        return strain
+    if callable(strain):
+        function: Callable[[float], ArrayLike] = strain
+        first = np.asarray(function(0.0))
+        if first.ndim != 2 or first.shape[0] != 6 or first.shape[1] == 0:
+            raise ValueError(f"strain(0.0) has shape {first.shape}, expected (6, n)")
+        return _Function(function, first.shape[1])
+    matrix = np.asarray(strain)
+    if matrix.ndim != 2 or matrix.shape[0] != 6 or matrix.shape[1] == 0:
+        raise ValueError(f"strain is {strain!r}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)")
+    return _Uniform(array_of("strain", matrix, matrix.shape), scaled=False)
+
+
+def _constant(columns: list[tuple[int, float]]) -> Strain:
+    unit = np.zeros((6, len(columns)))
+    for c, (row, sign) in enumerate(columns):
+        unit[row, c] = sign
+    return _Uniform(unit, scaled=True)

@@ -1,0 +1,325 @@
+"""Paper D's Simulation 1: a body of constant curvature whose sections swell, driven by two pressure chambers.
+
+Coordinates: the angle it bends about x, its elongation, and two bulges, in metres, one for each half of the section (phi from 0 to
+pi, and from pi to 2 pi, from x towards y). A point (r, phi, s) of the body at rest is at the radius r (1 + q_h b(s, phi) / R) in its
+section, with the bump
+
+    b = exp(-0.01 L / (L^2/4 - (s - L/2)^2)) exp(-1 / (pi^2/4 - (phi' - pi/2)^2)),     phi' = phi or phi - pi
+
+(the paper prints exp(-L / ...), which is e^-20 at most; the authors' toolbox has 0.01 L).
+
+*Mass.* In a section, a point's place is linear in (1, q_2, q_3); all that its mass does is in the moments W(s) of the seven numbers
+(1, x, y, and x and y of the two slopes). Along s these moments go into polynomials: W_j = int W(s) l_j(s) ds with l_j the Lagrange
+polynomials on Gauss points. So a few sections stand for a fine quadrature of the volume, exactly for motions that
+are polynomials of s; each is seven points of equal mass with the moments W_j.
+
+*Elasticity.* "beam" is quadratic, E/2 (I q_0^2 + A q_1^2) / L + E/2 int (b q_h)^2 ds dphi, as the authors' toolbox has it. "solid" is
+the three-dimensional law of Saint Venant and Kirchhoff, int mu tr E^2 + lambda/2 (tr E)^2 dV with E = (F^T F - 1) / 2, a polynomial of
+fourth degree in q. Damping is `damping` seconds times the same operator on the rates.
+
+*Chambers.* The half sections up to r = R - wall, swollen: dV = (stretch + curvature r sin phi) r dr dphi ds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .body import Mass, Sections, SoftBody, Station, Step
+from .record import Expressions, Number, Tape
+from .rod import _number, gauss
+
+Array = NDArray[np.float64]
+
+
+class VariableRadius(SoftBody):
+    """A soft cylinder along its local z that bends about x, stretches and swells.
+
+    Args:
+        length, radius: at rest, m.
+        density: kg/m^3.
+        young: Young's modulus, Pa.
+        poisson: Poisson's ratio, for the law "solid".
+        damping: viscosity over elasticity, s.
+        wall: of the chambers, m.
+        law: "beam" (quadratic) or "solid" (three-dimensional).
+        nodes: sections along the body, and (along, around each half) of the quadrature behind them.
+
+    Its two inputs are the pressures in its chambers, Pa.
+
+    >>> import jounce as jn
+    >>> b = jn.Builder(gravity=(0, 0, 9.81))  # hanging
+    >>> b.add("arm", parent="world", body=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1.06e6, damping=0.1, wall=0.004))
+    >>> robot = b.build()
+    >>> robot.nv, robot.input_names
+    (4, ('arm pressure 1', 'arm pressure 2'))
+    """
+
+    n = 4
+
+    def __init__(
+        self,
+        length: float,
+        radius: float,
+        density: float,
+        young: float,
+        poisson: float = 0.5,
+        damping: float = 0.0,
+        wall: float = 0.0,
+        law: str = "beam",
+        nodes: int | tuple[int, int] | None = None,
+    ) -> None:
+        self.length = _number("length", length, positive=True)
+        self.radius = _number("radius", radius, positive=True)
+        self.density = _number("density", density, positive=True)
+        self.young, self.poisson = _number("young", young), _number("poisson", poisson)
+        self.damping, self.wall = _number("damping", damping), _number("wall", wall)
+        if self.young < 0 or self.damping < 0:
+            raise ValueError(f"young and damping are {young} and {damping}, expected numbers that are not negative")
+        if not 0 <= self.wall < self.radius:
+            raise ValueError(f"wall is {wall}, expected 0 to less than the radius {radius}")
+        if law not in ("beam", "solid"):
+            raise ValueError(f"law is {law!r}, expected 'beam' or 'solid'")
+        if not -1 < self.poisson <= 0.5 or (law == "solid" and self.poisson == 0.5):
+            raise ValueError(f"poisson is {poisson}, expected more than -1 and at most 0.5, for law 'solid' less")
+        self.law = law
+        self._given_nodes = nodes
+        self.sections_along = 14
+        self.nodes = (96, 64)
+        if isinstance(nodes, (int, np.integer)):
+            self.sections_along = int(nodes)
+        elif nodes is not None:
+            self.nodes = int(nodes[0]), int(nodes[1])
+            self.sections_along = min(self.sections_along, self.nodes[0])
+        if not 1 <= self.sections_along <= 100 or not all(1 <= k <= 1000 for k in self.nodes):
+            raise ValueError(f"nodes is {nodes!r}, expected 1 to 100 sections, or a quadrature of 1 to 1000 each way")
+        self.scale = np.array([1.0, 0.05 * self.length, 0.1 * self.radius, 0.1 * self.radius])
+        self.stiffness = np.zeros((4, 4)) if law == "solid" else self._beam()
+        self.viscosity = self.damping * self.stiffness
+        self.input_names = ("pressure 1", "pressure 2")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        keys = ("length", "radius", "density", "young", "poisson", "damping", "wall", "law", "_given_nodes")
+        return VariableRadius, tuple(getattr(self, key) for key in keys)
+
+    def __repr__(self) -> str:
+        return f"VariableRadius(length={self.length:g}, radius={self.radius:g})"
+
+    @cached_property
+    def _surface(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Gauss points s (S,) and phi (A,), their weights, and the bumps (S, A, 2) of the two halves."""
+        s, s_weights = gauss(self.nodes[0], self.length)
+        half, weights = gauss(self.nodes[1], np.pi)
+        along = np.exp(-0.01 * self.length / (s * (self.length - s)))
+        around, zero = np.exp(-1 / (half * (np.pi - half))), np.zeros_like(half)
+        bumps = along[:, None, None] * np.stack([np.r_[around, zero], np.r_[zero, around]], axis=-1)
+        return s, s_weights, np.r_[half, half + np.pi], np.r_[weights, weights], bumps
+
+    # Mass
+
+    def sections(self, marks: Sequence[float]) -> Sections:
+        s, _ = gauss(self.sections_along, self.length)
+        places: list[tuple[float, tuple[Station, ...]]] = [
+            (float(x), tuple(_points(W))) for x, W in zip(s, self._moments(), strict=True)
+        ]
+        places += [(x, (Station(),)) for x in (*marks, self.length)]
+        rest = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        linear = np.zeros((4, 6))
+        linear[0, 3] = linear[1, 2] = 1 / self.length
+        steps = tuple(Step(-1, x * rest, x * linear, None, stations) for x, stations in places)
+        counts = np.cumsum([len(stations) for _, stations in places])
+        return Sections(tuple(int(c) - 1 for c in counts[self.sections_along :]), steps)
+
+    def _moments(self) -> Array:
+        """W_j (sections, 7, 7)."""
+        s, s_weights, phi, phi_weights, bumps = self._surface
+        r, r_weights = gauss(2, self.radius)
+        out = np.stack([np.cos(phi), np.sin(phi)], axis=-1)
+        # r^2 and r^4 parts of the moments of (1; x, y; slopes): all are products of out, r and bumps.
+        e = np.zeros((len(s), len(phi), len(r), 7))
+        e[..., 0] = 1
+        e[..., 1:3] = out[:, None, :] * r[:, None]
+        for h in range(2):
+            e[..., 3 + 2 * h : 5 + 2 * h] = e[..., 1:3] * (bumps[:, :, h] / self.radius)[:, :, None, None]
+        weight = self.density * phi_weights[:, None] * (r * r_weights)
+        W = np.einsum("ar,sari,sarj->sij", weight, e, e, optimize=True)
+        return np.einsum("js,s,sab->jab", _lagrange(gauss(self.sections_along, self.length)[0], s), s_weights, W)
+
+    # Elasticity
+
+    def _beam(self) -> Array:
+        _, s_weights, _, phi_weights, bumps = self._surface
+        area = np.pi * self.radius**2
+        bulge = np.einsum("s,a,sah->h", s_weights, phi_weights, bumps**2)
+        return self.young * np.diag([area * self.radius**2 / 4 / self.length, area / self.length, *bulge])
+
+    def elastic(self) -> Expressions | None:
+        if self.law == "beam":
+            return None
+        tape = Tape(4)
+        q = [Number(tape, i) for i in range(4)]
+        first, second = self._energy_tensors
+        strains = _monomials(q)
+        return Expressions(tape, [_quadratic(strains, strains, first, second) * 0.5])
+
+    def dissipation(self) -> Expressions | None:
+        if self.law == "beam":
+            return None
+        tape = Tape(8)
+        q, v = [Number(tape, i) for i in range(4)], [Number(tape, 4 + i) for i in range(4)]
+        first, second = self._energy_tensors
+        rates = _monomial_rates(q, v)
+        return Expressions(tape, [_quadratic(rates, rates, first, second) * (0.5 * self.damping)])
+
+    @cached_property
+    def _energy_tensors(self) -> tuple[list[tuple[int, int]], Array]:
+        """E = sum over the monomials of q of constant tensors; twice the energy is their quadratic form, (14, 14)."""
+        s, s_weights, phi, phi_weights, bumps = self._surface
+        r, r_weights = gauss(3, self.radius)  # the energy has r^5
+        L, shape = self.length, (len(s), len(phi), len(r))
+        half = np.where(phi < np.pi, phi, phi - np.pi)
+        slope_s = 0.01 * L * (L - 2 * s) / (s * (L - s)) ** 2
+        slope_phi = (np.pi - 2 * half) / (half * (np.pi - half)) ** 2
+        # F = F_0 + sum q_i F_i + q_0 q_h F_0h: rows radial, around, along z; columns by r, by phi, by s.
+        F: dict[tuple[int, ...], Array] = {key: np.zeros((*shape, 3, 3)) for key in [(), (0,), (1,), (2,), (3,), (0, 2), (0, 3)]}
+        for i in range(3):
+            F[()][..., i, i] = 1
+        lever = np.sin(phi)[:, None] * r / L
+        F[(0,)][..., 2, 2] = lever
+        F[(1,)][..., 2, 2] = 1 / L
+        for h in range(2):
+            b = (bumps[:, :, h] / self.radius)[:, :, None]
+            F[(2 + h,)][..., 0, 0] = F[(2 + h,)][..., 1, 1] = b
+            F[(2 + h,)][..., 0, 1] = b * slope_phi[:, None]
+            F[(2 + h,)][..., 0, 2] = b * slope_s[:, None, None] * r
+            F[(0, 2 + h)][..., 2, 2] = b * lever
+        # E to the fourth degree in all; by monomials.
+        E: dict[tuple[int, ...], Array] = {}
+        for (a, Fa), (b_, Fb) in product(F.items(), F.items()):
+            key = tuple(sorted(a + b_))
+            if key:
+                E[key] = E.get(key, 0.0) + Fa.swapaxes(-1, -2) @ Fb / 2
+        keys = sorted(E, key=lambda k: (len(k), k))
+        volume = s_weights[:, None, None] * phi_weights[:, None] * (r * r_weights)
+        mu = self.young / (2 * (1 + self.poisson))
+        lame = self.young * self.poisson / ((1 + self.poisson) * (1 - 2 * self.poisson))
+        table = np.zeros((len(keys), len(keys)))
+        traces = {k: np.trace(E[k], axis1=-2, axis2=-1) for k in keys}
+        for i, a in enumerate(keys):
+            stress = 2 * mu * E[a] + lame * traces[a][..., None, None] * np.eye(3)
+            for j, b2 in enumerate(keys[: i + 1]):
+                table[i, j] = table[j, i] = np.einsum("sar,sarxy,sarxy->", volume, stress, E[b2], optimize=True)
+        return keys, table  # type: ignore[return-value]
+
+    # Inputs
+
+    def displacements(self) -> Expressions:
+        """The volumes of the two chambers."""
+        s, s_weights, phi, phi_weights, bumps = self._surface
+        tape = Tape(4)
+        q = [Number(tape, i) for i in range(4)]
+        volumes = []
+        for h in range(2):
+            side = (phi < np.pi) if h == 0 else (phi > np.pi)
+            bump, weight = bumps[:, side, h], s_weights[:, None] * phi_weights[side]
+            inner = self.radius - self.wall
+            # int r dr and int r^2 sin phi dr up to inner + b q_h, as polynomials of q_h.
+            flat = [np.sum(weight * bump**k) * c for k, c in enumerate((inner**2 / 2, inner, 0.5))]
+            lever = np.sin(phi[side])
+            cubes = (inner**3 / 3, inner**2, inner, 1 / 3)
+            bent = [np.sum(weight * lever * bump**k) * c for k, c in enumerate(cubes)]
+            x = q[2 + h]
+            stretch = 1.0 + q[1] * (1 / self.length)
+            volumes.append(_polynomial(flat, x) * stretch + _polynomial(bent, x) * (q[0] * (1 / self.length)))
+        return Expressions(tape, volumes)
+
+
+def _polynomial(coefficients: Sequence[float], x: Number) -> Any:
+    total: Any = float(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = total * x + float(c)
+    return total
+
+
+def _points(W: Array) -> list[Station]:
+    """Points with the moments W (7, 7) of (1; x, y; slopes of x and y by q_2 and by q_3).
+
+    About their mean, W is a sum over directions u of l u u^T. Where l > 0 for all of them, seven points of equal mass do it, spread
+    over all directions alike; a direction with l < 0 takes a pair of negative masses.
+    """
+    mass, mean = W[0, 0], W[0, 1:] / W[0, 0]
+    spread, axes = np.linalg.eigh(W[1:, 1:] - mass * np.outer(mean, mean))
+    negative = spread < 0
+    pair = 0.05 * mass  # mass of each of two points that are taken away
+    heavy = mass + 2 * pair * np.count_nonzero(negative)
+    # Seven points x_i with mean 0 and sum x x^T = 7 times one: rows of an orthogonal matrix without its constant column.
+    simplex = np.linalg.qr(np.column_stack([np.ones(7), np.eye(7)[:, :6]]))[0][:, 1:] * np.sqrt(7)
+    corners = mean + (simplex * np.sqrt(np.where(negative, 0.0, spread) / heavy)) @ axes.T
+    stations = [_point(heavy / 7, c) for c in corners]
+    for l, u in zip(spread[negative], axes.T[negative], strict=True):
+        arm = np.sqrt(-l / (2 * pair)) * u
+        stations += [_point(-pair, mean + arm), _point(-pair, mean - arm)]
+    return stations
+
+
+def _point(mass: float, e: Array) -> Station:
+    slope = np.zeros((4, 3))
+    slope[2, :2], slope[3, :2] = e[2:4], e[4:6]
+    return Station(Mass(mass), np.array([e[0], e[1], 0.0]), slope)
+
+
+def _lagrange(nodes: Array, s: Array) -> Array:
+    """The Lagrange polynomials on the nodes, at s: (nodes, S)."""
+    differences = nodes[:, None] - nodes
+    np.fill_diagonal(differences, 1.0)
+    values = np.empty((len(nodes), len(s)))
+    for j in range(len(nodes)):
+        others = np.delete(nodes, j)
+        values[j] = np.prod((s - others[:, None]) / np.delete(differences[j], j)[:, None], axis=0)
+    return values
+
+
+def _monomials(q: Sequence[Number]) -> Any:
+    """By key, the monomial of q."""
+
+    def monomial(key: tuple[int, ...]) -> Any:
+        result: Any = 1.0
+        for i in key:
+            result = result * q[i]
+        return result
+
+    return monomial
+
+
+def _monomial_rates(q: Sequence[Number], v: Sequence[Number]) -> Any:
+    """By key, the time derivative of the monomial of q."""
+
+    def rate(key: tuple[int, ...]) -> Any:
+        total: Any = 0.0
+        for at, i in enumerate(key):
+            term: Any = v[i]
+            for other, j in enumerate(key):
+                if other != at:
+                    term = term * q[j]
+            total = total + term
+        return total
+
+    return rate
+
+
+def _quadratic(left: Any, right: Any, keys: Sequence[tuple[int, ...]], table: Array) -> Any:
+    """sum over keys a, b of left(a) table[a, b] right(b)."""
+    x, y = [left(k) for k in keys], [right(k) for k in keys]
+    total: Any = 0.0
+    for i in range(len(keys)):
+        row: Any = 0.0
+        for j in range(len(keys)):
+            if table[i, j] != 0:
+                row = row + float(table[i, j]) * y[j]
+        total = total + x[i] * row
+    return total
