@@ -4,9 +4,8 @@
 
 #include "bind.hpp"
 #include "jounce/ring.hpp"
-#include "parallel.hpp"
+#include "map_states.hpp"
 #include "recorded.hpp"
-#include "states.hpp"
 
 namespace jounce {
 
@@ -57,14 +56,15 @@ CoordinateMapOwner::CoordinateMapOwner(const CoreModel& own, const CoreModel& ca
     recordings_.push_back(nb::cast<const Recorded&>(item).recording());
     recorded_values = std::max<std::int64_t>(recorded_values, recordings_.back().inputs + std::int64_t(recordings_.back().size));
   }
-  const Integers bodies = table(t, "bodies", 6), steps = table(t, "steps", 5), stations = table(t, "stations", 3);
+  const Integers bodies = table(t, "bodies", 7), steps = table(t, "steps", 5), stations = table(t, "stations", 3);
   const std::int64_t step_count = std::int64_t(steps.size() / 5), station_count = std::int64_t(stations.size() / 3);
   std::int64_t columns = 0, seconds = 0, widest = 0, longest = 0;
-  for (std::size_t i = 0; i < bodies.size(); i += 6) {
-    const SoftBody b{bodies[i], bodies[i + 1], bodies[i + 2], bodies[i + 3], bodies[i + 4], bodies[i + 5]};
+  for (std::size_t i = 0; i < bodies.size(); i += 7) {
+    const SoftBody b{bodies[i], bodies[i + 1], bodies[i + 2], bodies[i + 3], bodies[i + 4], bodies[i + 5], bodies[i + 6]};
     expect(b.n > 0 && within(b.q, b.n, small.nq) && within(b.v, b.n, small.nv), "a body's coordinates");
     expect(b.end >= b.steps && within(b.steps, b.end - b.steps, step_count), "a body's steps");
     expect(b.steps == std::int64_t(steps_.size()), "steps must follow each other");
+    expect(within(b.stiffness, 2 * std::int64_t(b.n) * b.n, size), "a body's stiffness");
     bodies_.push_back(b);
     widest = std::max<std::int64_t>(widest, b.n), longest = std::max<std::int64_t>(longest, b.end - b.steps);
     for (std::int64_t k = b.steps; k < b.end; ++k) {
@@ -92,6 +92,7 @@ CoordinateMapOwner::CoordinateMapOwner(const CoreModel& own, const CoreModel& ca
       expect(first->output_count == own * (12 + 6 * b.n) && second->output_count == own * 6 * b.n * b.n, "a recording's outputs");
     }
   }
+  group(full);
   map_ = {small.nq,
           small.nv,
           full.nq,
@@ -109,60 +110,55 @@ CoordinateMapOwner::CoordinateMapOwner(const CoreModel& own, const CoreModel& ca
           stations_.data(),
           numbers_.data(),
           std::int32_t(bodies_.size()),
+          entries_.data(),
+          carried_.data(),
+          groups_.data(),
+          std::int32_t(entries_.size()),
+          std::int32_t(groups_.size()),
+          std::int32_t(widest_group_),
+          tree_like_,
           recordings_.data(),
           std::int32_t(recorded_values)};
 }
 
+// Who moves whom: the own coordinates of every body of the carrier.
+void CoordinateMapOwner::group(const Tree& carrier) {
+  std::vector<const Copy*> copy(carrier.nv, nullptr);
+  for (const Copy& c : velocities_) copy[c.to] = &c;
+  std::vector<std::int32_t> station(carrier.nv, -1), owner(stations_.size(), -1), uses(own_.tree().nv, 0);
+  for (std::size_t i = 0; i < stations_.size(); ++i) station[stations_[i].v] = std::int32_t(i);
+  for (std::size_t j = 0; j < bodies_.size(); ++j)
+    for (int k = bodies_[j].steps; k < bodies_[j].end; ++k)
+      for (int i = steps_[k].stations; i < steps_[k].end; ++i) owner[i] = std::int32_t(j);
+  std::int32_t last = -1;
+  tree_like_ = true;
+  for (int i = 0; i < carrier.size; ++i) {
+    const Body& b = carrier.bodies[i];
+    const std::int32_t s = station[b.v], group = s < 0 ? -1 : owner[s], n = s < 0 ? freedom(b.joint) : bodies_[group].n;
+    expect(s < 0 || b.joint == Joint::free, "a station that does not move freely");
+    carried_.push_back({std::int32_t(entries_.size()), n, s});
+    for (int c = 0; c < n; ++c) {
+      if (s >= 0) {
+        entries_.push_back({bodies_[group].v + c, -1, 1.0});
+      } else {
+        expect(copy[b.v + c], "a coordinate of the carrier that nothing moves");
+        entries_.push_back({copy[b.v + c]->from, b.v + c, copy[b.v + c]->ratio});
+        tree_like_ &= freedom(b.joint) == 1 || carrier.stiffness[b.v + c] == 0;
+      }
+    }
+    if (s >= 0 && group == last) {
+      expect(b.parent == carrier.bodies[groups_.back().first].parent, "stations on different bodies");
+      groups_.back().end = i + 1;
+      continue;
+    }
+    last = group;
+    groups_.push_back({i, i + 1});
+    widest_group_ = std::max(widest_group_, int(n));
+    for (int c = 0; c < n; ++c) tree_like_ &= ++uses[entries_[entries_.size() - n + c].column] == 1;
+  }
+}
+
 namespace {
-
-// Calls with(station, body) for all stations.
-template <class With>
-void for_each_station(const CoordinateMap& map, const With& with) {
-  for (int j = 0; j < map.body_count; ++j)
-    for (int k = map.bodies[j].steps; k < map.bodies[j].end; ++k)
-      for (int i = map.steps[k].stations; i < map.steps[k].end; ++i) with(map.stations[i], map.bodies[j]);
-}
-
-double station_cost(const CoordinateMap& map, int rows) { return 1 + 2e-3 * map.columns * (1 + rows); }
-
-// q and a velocity: none, a row, rows v and a, or a stack.
-struct MapArguments {
-  Input q, v, a;
-  bool stacked = false, has_v = false, has_a = false;
-
-  MapArguments(const CoreModel& own, nb::handle q_, nb::handle v_, nb::handle a_, bool stack)
-      : q(q_, "q", 1), stacked(stack), has_v(!v_.is_none()), has_a(!a_.is_none()) {
-    if (has_v) v = Input(v_, "v", stacked ? 2 : 1);
-    if (has_a) a = Input(a_, "a", 1);
-    expect_configuration(own.tree(), q);
-    if (has_v && stacked) expect_stack(own.tree(), v, 1, highest_order + 2, "v, dv/dt, ...");
-    if (has_v && !stacked) expect_velocity(own.tree(), v);
-    if (has_a) expect_velocity(own.tree(), a);
-  }
-
-  int rows() const { return !has_v ? 0 : stacked ? int(v.size(-2)) : has_a ? 2 : 1; }
-
-  Shape batch() const {
-    std::vector<const Input*> inputs{&q};
-    if (has_v) inputs.push_back(&v);
-    if (has_a) inputs.push_back(&a);
-    return broadcast_shape(inputs.data(), int(inputs.size()));
-  }
-
-  States states(const Shape& batch, int nv) {
-    States s{};
-    s.q_step = q.broadcast(batch), s.q = q.data();
-    if (has_v) s.v_step = s.rest_step = v.broadcast(batch), s.v = v.data(), s.rest = v.data() + nv;
-    if (has_a) s.rest_step = a.broadcast(batch), s.rest = a.data();
-    s.rows = rows();
-    return s;
-  }
-};
-
-Shape with(Shape shape, std::initializer_list<npy_intp> more) {
-  shape.insert(shape.end(), more);
-  return shape;
-}
 
 nb::object motion(const CoordinateMapOwner& self, nb::handle q, nb::handle v, nb::handle a, bool stacked, int extra) {
   const CoordinateMap& map = self.map();
@@ -192,9 +188,7 @@ nb::object seconds(const CoordinateMapOwner& self, nb::handle q, nb::handle v, n
   return std::move(out).object();
 }
 
-constexpr double binomial(int n, int k) { return factorial.value[n] * factorial.inverse[k] * factorial.inverse[n - k]; }
-
-// G^T f for a stack of forces of the carrier, by Leibniz' rule.
+// G^T f for a stack of forces of the carrier.
 nb::object reduced(const CoordinateMapOwner& self, nb::handle columns_, nb::handle forces_) {
   const CoordinateMap& map = self.map();
   Input columns(columns_, "columns", 2), forces(forces_, "forces", 2);
@@ -209,24 +203,7 @@ nb::object reduced(const CoordinateMapOwner& self, nb::handle columns_, nb::hand
   const double *J = columns.data(), *f = forces.data();
   double* result = out.data();
   for_each_part(product(batch), 0.2 * station_cost(map, rows), 0, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void*) {
-    for (std::ptrdiff_t s = begin; s < end; ++s) {
-      double* tau = result + s * rows * map.nv;
-      std::fill_n(tau, std::ptrdiff_t(rows) * map.nv, 0.0);
-      for (int k = 0; k < rows; ++k, tau += map.nv) {
-        const double* force = f + s * force_step + std::ptrdiff_t(k) * map.full_nv;
-        for (int j = 0; j < map.velocity_count; ++j) tau[map.velocities[j].from] += map.velocities[j].ratio * force[map.velocities[j].to];
-        for (int m = 0; m <= k; ++m) {
-          const double *columns = J + s * column_step + std::ptrdiff_t(k - m) * map.columns, scale = binomial(k, m);
-          const double* lower = f + s * force_step + std::ptrdiff_t(m) * map.full_nv;
-          for_each_station(map, [&](const Station& station, const SoftBody& body) {
-            const double *column = columns + station.column, *w = lower + station.v;
-            for (int c = 0; c < body.n; ++c, column += 6)
-              tau[body.v + c] +=
-                  scale * (column[0] * w[0] + column[1] * w[1] + column[2] * w[2] + column[3] * w[3] + column[4] * w[4] + column[5] * w[5]);
-          });
-        }
-      }
-    }
+    for (std::ptrdiff_t s = begin; s < end; ++s) reduce(map, J + s * column_step, f + s * force_step, rows, result + s * rows * map.nv);
   });
   return std::move(out).object();
 }
@@ -257,9 +234,10 @@ nb::object matrix(const CoordinateMapOwner& self, nb::handle columns_) {
 }  // namespace
 
 void bind_coordinate_map(nb::module_& m) {
-  nb::class_<CoordinateMapOwner>(m, "CoordinateMap", "From a robot's own coordinates to those of the tree that carries it.")
-      .def(nb::init<const CoreModel&, const CoreModel&, nb::dict>(), nb::arg("own"), nb::arg("carrier"), nb::arg("tables"),
-           nb::keep_alive<1, 2>(), nb::sig("def __init__(self, own: CoreModel, carrier: CoreModel, tables: dict[str, object]) -> None"))
+  nb::class_<CoordinateMapOwner> c(m, "CoordinateMap", "From a robot's own coordinates to those of the tree that carries it.");
+  bind_carried(c);
+  c.def(nb::init<const CoreModel&, const CoreModel&, nb::dict>(), nb::arg("own"), nb::arg("carrier"), nb::arg("tables"),
+        nb::keep_alive<1, 2>(), nb::sig("def __init__(self, own: CoreModel, carrier: CoreModel, tables: dict[str, object]) -> None"))
       .def("motion", &motion, any("q"), any("v"), any("a"), nb::arg("stacked"), nb::arg("extra"),
            nb::sig("def motion(self, q: object, v: object, a: object, stacked: bool, extra: int)"
                    " -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], "

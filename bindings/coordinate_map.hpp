@@ -21,15 +21,25 @@ class CoordinateMapOwner {
   const CoreModel& own() const { return own_; }
 
  private:
+  void group(const Tree& carrier);
+
   const CoreModel& own_;  // kept alive by Python
   std::vector<Copy> positions_, velocities_;
   std::vector<SoftBody> bodies_;
   std::vector<StrainStep> steps_;
   std::vector<Station> stations_;
   std::vector<double> numbers_;
+  std::vector<Entry> entries_;
+  std::vector<CarriedBody> carried_;
+  std::vector<Group> groups_;
   std::vector<Recording> recordings_;
   std::vector<nb::object> recorded_;  // what those belong to
+  int widest_group_ = 0;
+  bool tree_like_ = true;
   CoordinateMap map_{};
 };
+
+// Adds the calls that do the whole of an algorithm.
+void bind_carried(nb::class_<CoordinateMapOwner>& c);
 
 }  // namespace jounce

@@ -163,6 +163,27 @@ struct MapKernel {
   void (*run)(const MapCall&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
 };
 
+// Robots with soft bodies at order zero: from what the map gives, all of it one item after the other for each state.
+struct CarriedCall {
+  const Tree* tree;
+  const CoordinateMap* map;
+  const double *q, *v;              // of the carrier: (nq) and (2, nv), velocity and acceleration
+  const double *columns, *seconds;  // (column_rows, columns) and (2, seconds)
+  int column_rows;
+  States states;      // own coordinates: v and acceleration
+  const double* tau;  // own forces
+  std::ptrdiff_t tau_step;
+  double *K, *D, *M;       // (nv, nv)
+  double* acc;             // (nv)
+  std::int32_t* singular;  // a state: the body of the carrier whose inertia has no inverse, or -1
+};
+
+struct CarriedKernels {
+  std::size_t (*workspace)(const Tree&, const CoordinateMap&);
+  using Run = void (*)(const CarriedCall&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
+  Run mass_matrix, derivatives, forward_dynamics;
+};
+
 // Each by the number of coefficients that the motion needs: one more than the velocity has rows.
 struct EquationsKernels {
   using Select = Kernel<EquationsCall> (*)(int coefficients);
@@ -189,6 +210,7 @@ struct Kernels {
   Kernel<RegressorCall> (*regressor)(int rows);
   MapKernel (*coordinate_map)(int coefficients);
   MapKernel (*coordinate_map_seconds)(int coefficients);
+  CarriedKernels carried;
 };
 
 const Kernels& generic_kernels();

@@ -1,11 +1,23 @@
-"""The robots of soft_models, built with jounce."""
+"""The robots of soft_models, built with jounce, and how far two answers about them are apart."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 import jounce as jn
-from soft_models import Joint, RigidBody, Rod, SoftSpec, VariableRadiusBody
+from soft_models import (
+    Joint,
+    Module,
+    RigidBody,
+    Rod,
+    SoftSpec,
+    VariableRadiusBody,
+    random_module,
+    random_soft_state,
+    random_soft_tree,
+)
 
 
 def rod_of(module: Rod, nodes: int | None) -> jn.soft.Rod:
@@ -53,3 +65,39 @@ def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = 
             )
             b.add(f"m{i}", body=body, **where)
     return b.build(allow_massless=True)
+
+
+def heavy_tree(
+    rng: np.random.Generator, kinds: tuple[str, ...], *, serial: bool = False, floating: bool = False
+) -> SoftSpec:
+    """A random soft tree with a rigid body on each of its joints, so that its mass matrix can be inverted."""
+    spec = random_soft_tree(rng, kinds, serial=serial, floating=floating)
+    loads: list[Module] = [random_module(rng, "rigid", i) for i, m in enumerate(spec.modules) if isinstance(m, Joint)]
+    return SoftSpec((*spec.modules, *loads), spec.gravity)
+
+
+def heavy_robot(seed: int, kinds: tuple[str, ...], rows: int, **how: bool) -> tuple[jn.Model, np.ndarray, np.ndarray]:
+    """A heavy tree as jounce has it, with a configuration and a velocity stack (rows, nv)."""
+    rng = np.random.default_rng(seed)
+    spec = heavy_tree(rng, kinds, **how)
+    return build_soft(spec), *random_soft_state(rng, spec, rows)
+
+
+def error(actual: np.ndarray, expected: np.ndarray, unit: np.ndarray | float = 1.0) -> float:
+    """Greatest difference over the greatest entry expected, both measured in `unit`, which broadcasts."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, (actual.shape, expected.shape)
+    assert np.isfinite(actual).all()
+    size = np.abs(expected / unit).max(initial=0.0)
+    return float(np.abs((actual - expected) / unit).max(initial=0.0) / (size or 1.0))
+
+
+def row_errors(actual: np.ndarray, expected: np.ndarray, unit: np.ndarray | float = 1.0) -> float:
+    """The greatest error of all rows: no order hides behind a greater one."""
+    return max(error(a, b, unit) for a, b in zip(actual, expected, strict=True))
+
+
+def central(function: Callable[[float], np.ndarray], h: float) -> np.ndarray:
+    """The derivative at 0 by a central difference of eighth order."""
+    weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+    return np.asarray(sum(w * (function(k * h) - function(-k * h)) for k, w in enumerate(weights, 1))) / h

@@ -1,8 +1,10 @@
-"""The demo: paper A's reference motion, and the command itself."""
+"""The demo: paper A's reference motion, the flight, the propellers, the animation, and the command itself."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,14 @@ import numpy as np
 import pytest
 
 from jounce import demo, robots
+from jounce.demo.animation import write_animation
+
+WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+
+
+@pytest.fixture(scope="module")
+def flight() -> demo.Flight:
+    return demo.fly(robots.aerial_manipulator(), repeats=1)
 
 
 def test_reference_motion_is_consistent() -> None:
@@ -19,29 +29,84 @@ def test_reference_motion_is_consistent() -> None:
     t = np.array([3.7])
     h = 0.02
     nodes = np.arange(-4, 5)
-    weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / h
     q, v = demo.reference_motion(t + h * nodes, 7)
-    rates = np.tensordot(weights, robot.difference(q[4], q), axes=1)
+    rates = np.tensordot(WEIGHTS / h, robot.difference(q[4], q), axes=1)
     body = robot.change_velocity_frame(q[4], v[4], "mixed", "body")
     np.testing.assert_allclose(rates, body[0], rtol=0, atol=1e-11)
     for k in range(6):
-        np.testing.assert_allclose(np.tensordot(weights, v[:, k], axes=1), v[4, k + 1], rtol=0, atol=1e-11)
+        np.testing.assert_allclose(np.tensordot(WEIGHTS / h, v[:, k], axes=1), v[4, k + 1], rtol=0, atol=1e-11)
 
 
-def test_rows_are_the_slopes_of_the_rows_above() -> None:
-    flight = demo.fly(robots.aerial_manipulator())
+def test_rows_are_the_slopes_of_the_rows_above(flight: demo.Flight) -> None:
     assert flight.tau.shape == (3000, 6, 12)
     assert max(demo.derivative_error(flight)) < 1e-10
     weight = 9.81 * (2.5 + 6 * 0.25)
     np.testing.assert_allclose(flight.tau[:, 0, 2], weight, rtol=1e-3)  # it flies level
 
 
+def test_the_way_back(flight: demo.Flight) -> None:
+    errors = demo.round_trip_error(flight)
+    assert max(errors[:3]) < 1e-8
+    assert max(errors) < 1e-5  # what the rounding of the forces allows, docs/forward_dynamics.md
+
+
+# --- propellers ----------------------------------------------------------------------------------------
+
+
+def test_speeds_give_the_wrench(flight: demo.Flight) -> None:
+    base = demo.TiltHex()
+    speeds = base.speeds(flight.wrench)
+    assert speeds.shape == (3000, 6, 6)
+    np.testing.assert_allclose(speeds[:, 0] ** 2 @ base.allocation().T, flight.wrench[:, 0], rtol=0, atol=1e-12)
+    step = flight.time[1] - flight.time[0]
+    for k in range(5):  # each row is the slope of the row above
+        slope = sum(w * speeds[i : 2992 + i, k] for i, w in enumerate(WEIGHTS / step))
+        row = speeds[4:-4, k + 1]
+        assert np.abs(slope - row).max() < 1e-8 * np.abs(row).max()
+
+
+def test_allocation_as_printed_is_not_fully_actuated() -> None:
+    for alpha, beta in ((0.6, -0.2), (0.3, 0.4)):
+        assert np.linalg.matrix_rank(demo.TiltHex(alpha=alpha, beta=beta, alternates=False).allocation()) == 3
+        assert np.linalg.matrix_rank(demo.TiltHex(alpha=alpha, beta=beta).allocation()) == 6
+
+
+def test_propellers_only_push() -> None:
+    pull = np.zeros((1, 6))
+    pull[0, 2] = -10.0
+    with pytest.raises(ValueError, match="asks a propeller to pull"):
+        demo.TiltHex().speeds(pull)
+
+
+# --- what is written -----------------------------------------------------------------------------------
+
+
+def test_animation_is_one_page(flight: demo.Flight, tmp_path: Path) -> None:
+    base = demo.TiltHex()
+    path = write_animation(robots.aerial_manipulator(), flight, base, base.speeds(flight.wrench), tmp_path / "a.html")
+    page = path.read_text(encoding="utf-8")
+    assert not re.search(r"https?://|<link|<script src|@import", page)  # nothing from elsewhere
+    found = re.search(r"const DATA = (\{.*\});", page)
+    assert found is not None
+    data = json.loads(found[1])
+    frames = np.array(data["frames"])
+    assert frames.shape == (600, 37)
+    np.testing.assert_allclose(frames[:, :7], flight.q[::5, :7], atol=1e-4)
+    arms = frames[:, 7:31].reshape(-1, 2, 4, 3)
+    np.testing.assert_allclose(np.linalg.norm(np.diff(arms, axis=2), axis=-1), 0.12, atol=3e-4)  # links of 2 d
+    assert np.array(data["rotors"]).shape == (6, 3, 4)
+    assert [len(curves) for curves in data["torques"]] == [6] * 6
+
+
 def test_command(tmp_path: Path) -> None:
-    environment = {**os.environ, "COLUMNS": "120"}
+    environment = {**os.environ, "COLUMNS": "80"}
     command = [sys.executable, "-c", "from jounce.cli import main; main()", "demo", "--output", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=True)
     assert "Aerial manipulator" in done.stdout
-    assert (tmp_path / "aerial_manipulator_forces.png").stat().st_size > 50_000
+    assert "…" not in done.stdout  # the tables fit
+    for name in ("motion", "forces", "rotors"):
+        assert (tmp_path / f"aerial_manipulator_{name}.png").stat().st_size > 50_000
+    assert (tmp_path / "aerial_manipulator.html").stat().st_size > 100_000
 
 
 def test_command_says_what_is_missing() -> None:

@@ -40,6 +40,7 @@ Kernel<EquationsCall> kinetic_energy_kernel(int coefficients);
 Kernel<EquationsCall> potential_energy_kernel(int coefficients);
 MapKernel coordinate_map_kernel(int coefficients);
 MapKernel coordinate_map_seconds_kernel(int coefficients);
+CarriedKernels carried_kernels();
 
 // Which ring serves a single state of a given order was chosen by measurement: coefficients in lanes from order 1 on where
 // the registers hold four, in arrays otherwise. Orders in between are padded up: the coefficients beyond the wanted ones are

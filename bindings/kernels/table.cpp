@@ -23,7 +23,8 @@ const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
                                forward_dynamics_derivatives_kernel(),
                                regressor_kernel,
                                coordinate_map_kernel,
-                               coordinate_map_seconds_kernel};
+                               coordinate_map_seconds_kernel,
+                               carried_kernels()};
   return kernels;
 }
 }  // namespace jounce

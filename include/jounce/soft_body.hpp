@@ -37,6 +37,7 @@ struct Station {
 struct SoftBody {
   std::int32_t q, v, n;     // its coordinates, among the robot's own
   std::int32_t steps, end;  // its steps
+  std::int32_t stiffness;   // where in `numbers`: stiffness (n, n), then viscosity (n, n), of the linear part
   std::int32_t recorded;    // which recordings: this and the next one; -1: none
 };
 
@@ -44,6 +45,22 @@ struct SoftBody {
 struct Copy {
   std::int32_t to, from;
   double ratio, offset;
+};
+
+// One own coordinate of a body of the carrier: `coordinate` of the carrier is `ratio` times it, or -1 for a station's.
+struct Entry {
+  std::int32_t column, coordinate;
+  double ratio;
+};
+
+// A body of the carrier: its entries, and which station it is, or -1.
+struct CarriedBody {
+  std::int32_t first, count, station;
+};
+
+// Bodies of the carrier that share coordinates: those of a soft body, or one that hangs on a joint.
+struct Group {
+  std::int32_t first, end;
 };
 
 // From the robot's own coordinates to those of the carrier.
@@ -59,6 +76,11 @@ struct CoordinateMap {
   const Station* stations;
   const double* numbers;
   std::int32_t body_count;
+  const Entry* entries;
+  const CarriedBody* carried;  // of all bodies of the carrier
+  const Group* groups;
+  std::int32_t entry_count, group_count, widest_group;
+  std::int32_t tree_like;  // whether each coordinate belongs to one group, and springs are of joints with one coordinate
   const Recording* recordings;
   std::int32_t recorded_values;  // most that a recording has
 };

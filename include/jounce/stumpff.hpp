@@ -13,15 +13,24 @@
 
 JOUNCE_BEGIN
 
+// 1 / k and 1 / k!
+struct Reciprocals {
+  double value[1024], factorial[128];
+  constexpr Reciprocals() : value{}, factorial{} {
+    factorial[0] = 1;
+    for (int k = 1; k < 1024; ++k) value[k] = 1.0 / k;
+    for (int k = 1; k < 128; ++k) factorial[k] = factorial[k - 1] / k;
+  }
+};
+inline constexpr Reciprocals reciprocals;
+
 // c_0(u) ... c_{count-1}(u). Where u is small against k^2 from above, by c_k = 1/k! - u c_{k+2}, from a power series; where it
 // is large from below, by c_{k+2} = (1/k! - c_k) / u. Neither loses digits there.
 template <int count>
 inline void stumpff_values(double u, double c[count]) {
   static_assert(count >= 2);
   constexpr int top = count - 2;
-  double inverse_factorial[count];
-  inverse_factorial[0] = 1;
-  for (int k = 1; k < count; ++k) inverse_factorial[k] = inverse_factorial[k - 1] / k;
+  const double* inverse_factorial = reciprocals.factorial;
   int first = 0;  // below this, from below
   if (u > 36) {
     while (first < count && double(first) * first < u) ++first;
@@ -31,8 +40,9 @@ inline void stumpff_values(double u, double c[count]) {
   }
   for (int k = top; k < count; ++k) {
     double term = inverse_factorial[k], sum = term;
-    for (int j = 1; std::fabs(term) > 1e-18 * std::fabs(sum) && j < 300; ++j) {
-      term *= -u / (double(2 * j + k) * (2 * j + k - 1));
+    const double enough = 1e-18 * term;
+    for (int j = 1; std::fabs(term) > enough && j < 300; ++j) {
+      term *= -u * reciprocals.value[2 * j + k] * reciprocals.value[2 * j + k - 1];
       sum += term;
     }
     if (k >= first) c[k] = sum;

@@ -24,12 +24,14 @@ from .linearization import Linearization
 from .loading import LoadError, LoadWarning, load
 from .model import Kinematics, Model
 from .simulation import simulate
+from .statics import Equilibrium, NoEquilibrium
 from .trajectory import Trajectory
 
 __all__ = [
     "MAX_ORDER",
     "Builder",
     "Cylindrical",
+    "Equilibrium",
     "Fixed",
     "Follow",
     "Free",
@@ -42,6 +44,7 @@ __all__ = [
     "LoadError",
     "LoadWarning",
     "Model",
+    "NoEquilibrium",
     "Planar",
     "Prismatic",
     "Revolute",

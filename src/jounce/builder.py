@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from .inertia import Inertia
 from .joints import Fixed, Joint
 from .model import Model
 from .soft.body import SoftBody
+from .soft.module import ModuleBody, is_module
 
 
 class Builder:
@@ -43,7 +45,7 @@ class Builder:
         placement: ArrayLike | None = None,
         inertia: Inertia | None = None,
         *,
-        body: SoftBody | None = None,
+        body: SoftBody | Any = None,
         at: float | None = None,
     ) -> None:
         """Adds a body.
@@ -55,8 +57,9 @@ class Builder:
             placement: (4, 4) pose of the joint frame in the parent's body frame; the identity when left out. The
                 body's own frame is the joint frame, moved by the joint.
             inertia: none when left out.
-            body: a soft body, such as a `jounce.soft.Rod`, in place of `inertia`. It begins at the joint frame; the frame
-                that has its name, and that children are placed in, is the one at its far end.
+            body: a soft body, such as a `jounce.soft.Rod` or a `jounce.soft.Module` of your own, in place of
+                `inertia`. It begins at the joint frame; the frame that has its name, and that children are placed in,
+                is the one at its far end.
             at: where along a soft parent this body is, in metres of its rest length; its far end when left out.
         """
         text("name", name)
@@ -79,6 +82,8 @@ class Builder:
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ValueError(f"inertia of {name!r} is {inertia!r}, expected a jounce.Inertia")
         if body is not None:
+            if not isinstance(body, SoftBody) and is_module(body):
+                body = ModuleBody(name, body)
             if not isinstance(body, SoftBody):
                 raise ValueError(f"body of {name!r} is {body!r}, expected one such as jounce.soft.Rod(...)")
             if inertia is not None:

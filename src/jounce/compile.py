@@ -71,7 +71,7 @@ def own_records(bodies: Sequence[BodyRecord]) -> list[BodyRecord]:
 
 @dataclass
 class _Carrier:
-    """Where a user's body went: internal body `index`, and the user's frame in it; of a soft one also the marks on it."""
+    """Where a user's body went: internal body `index`, the user's frame in it, and of a soft one the marks on it."""
 
     index: int
     pose: Array
@@ -119,8 +119,8 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
             marks = marks_on(bodies, i)
             sections = body.soft.sections(marks)
             stations = [add("free", index, pose) for _ in sections.masses()]
-            for k, m in zip(stations, sections.masses(), strict=True):
-                mass[k], first[k], second[k] = m.mass, m.first, m.second
+            for k, own_mass in zip(stations, sections.masses(), strict=True):
+                mass[k], first[k], second[k] = own_mass.mass, own_mass.first, own_mass.second
             *places, far = (stations[k] for k in sections.marks)
             own = _Carrier(far, np.eye(4), dict(zip(marks, places, strict=True)))
         carriers.append(own)

@@ -1,8 +1,8 @@
 """From a robot's own coordinates to those of the tree that carries it.
 
-Where a joint follows another, or a body is soft, the compiled core knows a larger robot (the carrier): there every joint has
-coordinates of its own, and every section of a soft body is a rigid body that moves freely. Its motion is a function of
-the robot's own, x = g(q), x' = G(q) v with G = dg/dq, and so
+Where a joint follows another, or a body is soft, the compiled core knows a larger robot (the carrier): there every
+joint has coordinates of its own, and every section of a soft body is a rigid body that moves freely. Its motion is a
+function of the robot's own, x = g(q), x' = G(q) v with G = dg/dq, and so
 
     inverse dynamics  G^T tau,     mass matrix  G^T M G,     Coriolis matrix  G^T (C G + M G'),
 
@@ -89,7 +89,8 @@ def make_map(bodies: Sequence[BodyRecord], carrier: CoreModel) -> tuple[CoreMode
             recorded = len(recordings)
             recordings += [sections.recorded.compiled, sections.recorded_seconds.compiled]
             chain = (Step(-1, np.zeros(6), np.zeros((n, 6)), None, sections.stations),)
-        tables["bodies"] += [q.start, v.start, n, first, first + len(chain), recorded]
+        linear = number(b.soft.stiffness, b.soft.viscosity)
+        tables["bodies"] += [q.start, v.start, n, first, first + len(chain), linear, recorded]
         for step in chain:
             start = step.start if step.start < 0 else first + step.start
             uniform = step.hessian is None

@@ -5,8 +5,9 @@ coordinates.py). With G = dg/dq,
 
     tau = G^T tau_x + K q + D v,     M = G^T M_x G,     C = G^T (C_x G + M_x G'),     J = J_x G,
 
-and their time derivatives by Leibniz' rule. C stays passive: M' - 2C = G^T (M_x' - 2 C_x) G + G'^T M_x G - G^T M_x G' is skew. K and D
-are what soft bodies add. Forward dynamics solves with M, once for all orders (paper A, Lemma 2, in these coordinates).
+and their time derivatives by Leibniz' rule. C stays passive: M' - 2C = G^T (M_x' - 2 C_x) G + G'^T M_x G - G^T M_x G'
+is skew. K and D are what soft bodies add. Forward dynamics solves with M, once for all orders (paper A, Lemma 2, in
+these coordinates).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def make_model(bodies: Sequence[BodyRecord], gravity: Array) -> Model:
 
 
 def leibniz(product: Callable[[Array, Array], Array], *factors: tuple[Array, int], rows: int) -> Array:
-    """Derivatives 0 .. rows - 1 of a product of two factors, each a stack and its axis of derivatives (from the end)."""
+    """Derivatives 0 .. rows - 1 of a product of two stacks, each with its axis of derivatives (from the end)."""
     (a, a_axis), (b, b_axis) = factors
     terms = []
     for k in range(rows):
@@ -114,6 +115,11 @@ class CoupledModel(Model):
         frame: str = "body",
         out: Array | None = None,
     ) -> Array:
+        if wrenches is None and frame == "body":
+            tau = self._map.inverse_dynamics(self, q, v, a, True)
+            if self._shape.nonlinear:
+                tau += self._shape.beyond_linear(q, v, a is None, tau.shape)
+            return tau if out is None else _result(tau, out)
         tau = self._forces(self, q, v, a, wrenches, wrench_frame, frame)
         if self._shape.n:
             tau += self._shape.stack(q, v, tau.shape[-2], stacked=a is None)
@@ -122,6 +128,8 @@ class CoupledModel(Model):
     def generalized_inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
     ) -> Array:
+        if frame == "body":
+            return self._map.inverse_dynamics(self._inertial, q, v, a, False)
         tau = self._forces(self._inertial, q, v, a, None, "body", frame)
         return tau if a is None else tau[..., 0, :]
 
@@ -133,9 +141,7 @@ class CoupledModel(Model):
         x, velocity, columns = self._map.motion(q, v, a, a is None, -1)
         if wrenches is not None and a is not None:
             wrenches = {name: np.asarray(w)[..., None, :] for name, w in wrenches.items()}
-        force = CoreModel.inverse_dynamics(
-            core, x, velocity, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame
-        )
+        force = CoreModel.inverse_dynamics(core, x, velocity, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
         return self._map.reduced(columns, force)
 
     def inverse_dynamics_passive(
@@ -187,6 +193,8 @@ class CoupledModel(Model):
     # Matrices
 
     def mass_matrix(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
+        if frame == "body":
+            return _result(self._map.mass_matrix(self, q), out)
         x, _, columns = self._map.motion(q, None, None, False, 1)
         G = self._map.matrix(columns)[..., 0, :, :]
         return _result(_transposed(G) @ super().mass_matrix(x, frame=frame) @ G, out)
@@ -199,9 +207,7 @@ class CoupledModel(Model):
         rows = M.shape[-3]
         return _result(_product(_transposed(G), _product(M, G, rows), rows), out)
 
-    def coriolis_matrix(
-        self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
-    ) -> Array:
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
         x, velocity, columns = self._map.motion(q, v, None, False, 1)
         return _result(self._coriolis(x, velocity, columns, frame)[..., 0, :, :], out)
 
@@ -312,6 +318,15 @@ class CoupledModel(Model):
         frame: str = "body",
         out: Array | None = None,
     ) -> Array:
+        if wrenches is None and frame == "body" and self._map.tree_like and np.ndim(tau) <= np.ndim(v):
+            force = _row(self, "tau", tau)
+            if self._shape.n:
+                velocity = _row(self, "v", v)
+                self._configuration.integrate(q, velocity)  # checks both
+                force = force - self._shape.stack(q, velocity, 1, stacked=False)[..., 0, :]
+            acc, singular = self._map.forward_dynamics(self, q, v, force)
+            if singular < 0:
+                return _result(acc, out)
         none = [False] * self.nv
         acc, _ = self._hybrid_dynamics(q, v, np.zeros_like(tau, dtype=float), tau, none, wrenches, wrench_frame, frame)
         return _result(acc, out)
@@ -370,23 +385,25 @@ class CoupledModel(Model):
 
             K = G^T (K_x G + D_x X + M_x Y) + dG^T tau_x,    D = G^T (D_x G + M_x (G' + X)) ,    M = G^T M_x G.
         """
+        if a is not None and not wrenches and self._map.tree_like:
+            stiffness, damping, M = self._map.derivatives(self, q, v, a)
+            if self._shape.n:
+                stiff, viscous = self._shape.derivatives(q, v, 1, stacked=False)
+                stiffness += stiff[..., 0, :, :]
+                damping += viscous[..., 0, :, :]
+            return stiffness, damping, M
         _at_least_two(self, v, a)
         x, velocity, columns = self._map.motion(q, v, a, a is None, 0)
         rows = velocity.shape[-2] - 1
         full = {name: np.asarray(w)[..., None, :] if a is not None else w for name, w in (wrenches or {}).items()}
-        parts = super()._inverse_dynamics_derivatives(x, velocity, None, full or None, wrench_frame)
-        K, D, M = parts
+        K, D, M = super()._inverse_dynamics_derivatives(x, velocity, None, full or None, wrench_frame)
+        force = CoreModel.inverse_dynamics(self, x, velocity, wrenches=full or None, wrench_frame=wrench_frame)
+        X, Y, twisted = self._curvature(q, v, a, force, rows)
         G = self._map.matrix(columns)
         change, rate = G[..., :rows, :, :], G[..., 1 : rows + 1, :, :]
-        left, X, Y, twisted = _transposed(change), 0.0, 0.0, 0.0
-        if self._parts:
-            force = CoreModel.inverse_dynamics(
-                self, x, velocity, wrenches=full or None, wrench_frame=wrench_frame
-            )
-            X, Y, twisted = self._curvature(q, v, a, force, rows)
-        DK = _product(K, change, rows) + (_product(D, X, rows) + _product(M, Y, rows) if self._parts else 0.0)
-        DD = _product(D, change, rows) + _product(M, rate + X, rows)
-        out = [_product(left, m, rows) for m in (DK, DD, _product(M, change, rows))]
+        by_q = _product(K, change, rows) + _product(D, X, rows) + _product(M, Y, rows)
+        by_v = _product(D, change, rows) + _product(M, rate + X, rows)
+        out = [_product(_transposed(change), m, rows) for m in (by_q, by_v, _product(M, change, rows))]
         out[0] = out[0] + twisted
         if self._shape.n:
             stiff, viscous = self._shape.derivatives(q, v, rows, stacked=a is None)
@@ -432,9 +449,9 @@ class CoupledModel(Model):
         wrench_frame: str,
     ) -> tuple[Array, Array, Array, Array]:
         acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
-        K, D, _ = self._inverse_dynamics_derivatives(q, v, acc, wrenches, wrench_frame)
-        inverse = self.inverse_mass_matrix(q)
-        return -inverse @ K, -inverse @ D, np.broadcast_to(inverse, K.shape).copy(), acc
+        K, D, M = self._inverse_dynamics_derivatives(q, v, acc, wrenches, wrench_frame)
+        solve = _Factored(M, "the linearization")
+        return -solve(K), -solve(D), solve(np.broadcast_to(np.eye(self.nv), K.shape)), acc
 
     def _linearize(
         self,
@@ -456,14 +473,16 @@ class _Factored:
     def __init__(self, M: Array, what: str) -> None:
         singular = f"{what} has no answer: the mass matrix is singular, a joint moves nothing that resists it"
         try:
-            self._L = np.linalg.cholesky(M)
+            self._L: Array = np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
             raise ValueError(singular) from None
         if (np.diagonal(self._L, axis1=-2, axis2=-1) ** 2 <= 1e-14 * np.diagonal(M, axis1=-2, axis2=-1)).any():
             raise ValueError(singular)
 
     def __call__(self, right: Array) -> Array:
-        return np.linalg.solve(_transposed(self._L), np.linalg.solve(self._L, right))
+        half: Array = np.linalg.solve(self._L, right)
+        result: Array = np.linalg.solve(_transposed(self._L), half)
+        return result
 
 
 def _solve(M: Array, right: Array, what: str) -> Array:

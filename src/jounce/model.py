@@ -17,6 +17,7 @@ from .joints import Fixed, Free, Joint, Limits, Spherical
 from .linearization import Linearization, linearize
 from .partials import forward_partials, inverse_partials
 from .soft.body import Shape
+from .statics import Equilibrium, equilibrium
 
 if TYPE_CHECKING:
     from .closed_form import ClosedForm
@@ -552,6 +553,46 @@ class Model(CoreModel):
         ((24, 24), (24, 12))
         """
         return linearize(self, q, v, tau, actuated, wrenches, wrench_frame, frame)
+
+    # Statics
+
+    def equilibrium(
+        self,
+        u: ArrayLike | None = None,
+        *,
+        q0: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+    ) -> Equilibrium:
+        """Where the robot is at rest: gravity_force + elastic_force = actuation_matrix(q) u + tau + wrenches.
+
+        The load, which is weight, inputs, forces and wrenches, is raised from none to all, and the robot followed from
+        `neutral`; or, given `q0`, what would hold it there is let go.
+
+        Args:
+            u: (nu,) inputs of soft bodies, `input_names`: N or Pa; none when left out.
+            q0: (nq,) where to start; with several equilibria it decides between them.
+            tau: (nv,) forces of the joints, N and N m, those of `Free` joints in body axes.
+            wrenches: for bodies or frames by name, (6,) [force; moment], N and N m.
+            wrench_frame: as in `inverse_dynamics`; the wrenches are held in these axes.
+
+        Returns:
+            `Equilibrium`, with q, the tangent stiffness, and whether it is stable.
+
+        Raises:
+            ValueError: an argument has the wrong shape or a value that makes no sense.
+            NoEquilibrium: none was found; the message says how far the load could be raised.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> b.add("rod", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=jn.soft.constant_curvature(planar=True)))
+        >>> finger = b.build()
+        >>> rest = finger.equilibrium(wrenches={"rod": (0.05, 0, 0, 0, 0, 0)}, wrench_frame="mixed")  # 0.05 N along x
+        >>> rest.stable, bool(np.abs(rest.residual).max() < 1e-12)
+        (True, True)
+        """
+        return equilibrium(self, u, q0, tau, wrenches, wrench_frame)
 
     # Kinematics
 

@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from .model import Model
-from .stepping import Array, Layout, Report, Samples, Tolerance, TorqueFunction, shortest_step
+from .stepping import Array, Layout, Report, Samples, Tolerance, TorqueFunction, first_step, shortest_step
 
 ORDER = 5
 _NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
@@ -107,7 +107,7 @@ def integrate(
         return stage_q, change, stage_tau
 
     shortest = shortest_step(t, end)
-    h, last_error = _first_step(layout.size(q), v, a, tolerance, end - t), 1.0
+    h, last_error = first_step(layout.size(q), v, a, tolerance, end - t), 1.0
     for index in range(1, len(times)):
         target = float(times[index])
         while t < target:
@@ -133,11 +133,3 @@ def integrate(
                 raise RuntimeError(f"simulation stopped at t = {t:.9g} s: {why} with steps as short as {h:.1g} s")
         samples.q[index], samples.v[index], samples.a[index], samples.tau[index] = q, v, a, tau
     return samples
-
-
-def _first_step(size: Array, v: Array, a: Array, tolerance: Tolerance, longest: float) -> float:
-    """A guess that the controller corrects: a hundredth of the time in which the state changes by its own size."""
-    state, rate = np.concatenate([size, v]), np.concatenate([v, a])
-    scale = tolerance.of(state)
-    now, change = (float(np.max(np.abs(each) / scale, initial=0.0)) for each in (state, rate))
-    return longest if 0.01 * now >= change * longest else max(0.01 * now / change, 1e-6 * longest)

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import rkmk, taylor, trajectory
+from . import implicit, rkmk, taylor, trajectory
 from ._checks import array_of
 from ._core import MAX_ORDER
 from .model import Model
 from .stepping import Array, Report, Tolerance, TorqueFunction
 from .trajectory import Trajectory
 
-_METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate}
+_METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate, "implicit": implicit.integrate}
 _PATIENCE = 2.0  # s until a progress bar appears
 
 

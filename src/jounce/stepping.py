@@ -94,5 +94,13 @@ def shortest_step(start: float, end: float) -> float:
     return 16 * float(np.spacing(max(abs(start), abs(end))))
 
 
+def first_step(size: Array, v: Array, a: Array, tolerance: Tolerance, longest: float) -> float:
+    """A guess that the controller corrects: a hundredth of the time in which the state changes by its own size."""
+    state, rate = np.concatenate([size, v]), np.concatenate([v, a])
+    scale = tolerance.of(state)
+    now, change = (float(np.max(np.abs(each) / scale, initial=0.0)) for each in (state, rate))
+    return longest if 0.01 * now >= change * longest else max(0.01 * now / change, 1e-6 * longest)
+
+
 def _indices(slices: list[slice]) -> NDArray[np.intp]:
     return np.array([i for s in slices for i in range(s.start, s.stop)], dtype=np.intp)

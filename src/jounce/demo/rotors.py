@@ -65,7 +65,7 @@ class TiltHex:
         >>> hover = np.zeros((2, 6))
         >>> hover[0, 2] = 4.0 * 9.81
         >>> TiltHex().speeds(hover).round(1)[:, 0].tolist()
-        [569.4, 0.0]
+        [569.5, 0.0]
         """
         u = np.linalg.solve(self.allocation(), np.swapaxes(wrench, -1, -2))
         u = np.swapaxes(u, -1, -2)

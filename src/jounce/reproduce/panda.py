@@ -1,9 +1,10 @@
 """The Franka Emika Panda with the inertial parameters that paper C takes, and a smooth motion for it.
 
-Masses, centres of mass and inertias: C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic
-Identification of the Franka Emika Panda Robot With Retrieval of Feasible Parameters Using Penalty-Based Optimization",
-IEEE Robotics and Automation Letters 4(4), 2019, in the link frames of the maker's model (modified Denavit-Hartenberg).
-The geometry is the maker's. No hand, no friction, no rotor inertia.
+Masses, centres of mass and inertias are those that the maker publishes (franka_description); they were identified by
+C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic Identification of the Franka Emika Panda Robot
+With Retrieval of Feasible Parameters Using Penalty-Based Optimization", IEEE Robotics and Automation Letters 4(4),
+2019. They are in the link frames of the maker's model (modified Denavit-Hartenberg), whose geometry this is. How high
+the first link's centre is differs between copies; it loads no joint. No hand, no friction, no rotor inertia.
 """
 
 from __future__ import annotations

@@ -44,6 +44,12 @@ def inverse_dynamics(robot: Model, q: Array, v: Array, printed: bool = False) ->
     return Q
 
 
+def twists(robot: Model, q: Array, v: Array) -> Array:
+    """Body-fixed twists and their derivatives (K, n, 6), for a stack v (K, n): the kth-order forward kinematics."""
+    X, _, dAd = _links(robot, q, v, len(v) - 1)
+    return _twists(X, dAd, v, len(v) - 1)
+
+
 def _links(robot: Model, q: Array, v: Array, rows: int) -> tuple[Array, Array, Array]:
     """Joint screws X (n, 6), inertias (12) (n, 6, 6), and Ad_{C_i,i-1} with its derivatives (rows + 1, n, 6, 6)."""
     n = robot.nv

@@ -2,6 +2,7 @@
 
 from .actuators import Actuator, Chamber, Tendon
 from .body import SoftBody
+from .module import Module
 from .record import stumpff
 from .rod import Rod
 from .strain import Strain, constant_curvature, constant_strain, gaussian, polynomial
@@ -10,6 +11,7 @@ from .variable_radius import VariableRadius
 __all__ = [
     "Actuator",
     "Chamber",
+    "Module",
     "Rod",
     "SoftBody",
     "Strain",

@@ -1,8 +1,9 @@
 """What drives a rod: tendons that pull along it and chambers that push.
 
-Each input does work on a length or a volume that depends on the shape: a tendon of tension u on minus its length, a chamber
-of pressure u on its volume. Both are integrals along the rod, taken by Gauss points, and are recorded as functions of q: their
-gradients are the columns of the actuation matrix.
+Each input does work on a length or a volume that depends on the shape: a tendon of tension u on minus its length, a
+chamber of pressure u on its volume. Both are integrals along the rod, taken by Gauss points, and are recorded as
+functions of
+q: their gradients are the columns of the actuation matrix.
 """
 
 from __future__ import annotations
@@ -111,7 +112,13 @@ def displacements_of(rod: Rod) -> Expressions:
             rows = np.array([[1, 0, 0, 0, 0, -y], [0, 1, 0, 0, 0, x], [0, 0, 1, y, -x, 0]])
             constant = rows @ rod.rest + (*bent, 0.0)
             linear = rows @ phi
-            along = np.array([c + sum(float(a) * b for a, b in zip(row, q, strict=True) if a != 0) for c, row in zip(constant, linear, strict=True)], dtype=object)
+            along = np.array(
+                [
+                    c + sum(float(a) * b for a, b in zip(row, q, strict=True) if a != 0)
+                    for c, row in zip(constant, linear, strict=True)
+                ],
+                dtype=object,
+            )
             total = total + float(ds) * actuator.rate(along)
         totals.append(total)
     return Expressions(tape, totals)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..joints import Joint, Primitive
-
-if TYPE_CHECKING:
-    from .record import Expressions
+from .record import Expressions
 
 Array = NDArray[np.float64]
 
@@ -56,8 +54,8 @@ class Sections:
 
     Attributes:
         steps: the chain, in order.
-        recorded: position (3), rotation (9) and body Jacobian (n, 6) of each station, one after the other, as a function
-            of q, in place of steps; `stations` are then those.
+        recorded: position (3), rotation (9) and body Jacobian (n, 6) of each station, one after the other, as a
+            function of q, in place of steps; `stations` are then those.
         marks: of each material coordinate that was asked for the station there; the far end is the last.
     """
 
@@ -65,6 +63,18 @@ class Sections:
     steps: tuple[Step, ...] = ()
     stations: tuple[Station, ...] = ()
     recorded: Expressions | None = None
+
+    @cached_property
+    def recorded_seconds(self) -> Expressions:
+        """The derivatives (n, n, 6) of the recorded Jacobians by q: by coordinate first, then by column."""
+        assert self.recorded is not None
+        n = self.recorded.tape.inputs
+        width = 12 + 6 * n
+        count = len(self.recorded) // width
+        columns = [self.recorded.outputs[width * i + 12 : width * (i + 1)] for i in range(count)]
+        flat = Expressions(self.recorded.tape, [x for c in columns for x in c]).gradient(range(n)).outputs
+        by_coordinate = np.array(flat, dtype=object).reshape(count, 6 * n, n).swapaxes(1, 2)
+        return Expressions(self.recorded.tape, list(by_coordinate.ravel()))
 
     def masses(self) -> list[Mass]:
         """Of all stations."""
@@ -97,15 +107,15 @@ class SoftBody(ABC):
     def sections(self, marks: Sequence[float]) -> Sections:
         """The sections, with stations at the material coordinates `marks` and at the far end."""
 
-    def elastic(self) -> Expressions | None:
+    def recorded_energy(self) -> Expressions | None:
         """Energy that is not quadratic, as a recorded function of q."""
         return None
 
-    def dissipation(self) -> Expressions | None:
+    def recorded_dissipation(self) -> Expressions | None:
         """Half the power that is lost, beyond `viscosity`, as a recorded function of (q, v)."""
         return None
 
-    def displacements(self) -> Expressions | None:
+    def recorded_inputs(self) -> Expressions | None:
         """What the inputs do work on, as a recorded function of q: the power of input u_j is u_j d/dt of the j-th."""
         return None
 
@@ -131,5 +141,3 @@ class Shape(Joint):
 
     def _describe(self) -> str:
         return str(self.nq)
-
-

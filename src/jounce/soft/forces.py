@@ -1,7 +1,8 @@
-"""What soft bodies add to the equations of motion: elastic and damping forces of their shapes, and inputs that drive them.
+"""What soft bodies add to the equations of motion: elastic and damping forces of their shapes, and their inputs.
 
-Most bodies are linear, K q + D v; those that are not have recorded functions for their energy U(q) and dissipation R(q, v), and
-the forces are dU/dq and dR/dv. Inputs do work on recorded functions L_j(q): the force of input u is (dL/dq)^T u.
+Most bodies are linear, K q + D v; those that are not have recorded functions for their energy U(q) and dissipation
+R(q, v), and the forces are dU/dq and dR/dv. Inputs do work on recorded functions L_j(q): the force of input u is
+(dL/dq)^T u.
 """
 
 from __future__ import annotations
@@ -55,15 +56,16 @@ class ShapeForces:
         for p in parts:
             own = slice(at, at := at + p.body.n)
             self._K[own, own], self._D[own, own] = p.body.stiffness, p.body.viscosity
-        both = [(p, p.body.elastic(), p.body.dissipation()) for p in parts]
+        both = [(p, p.body.recorded_energy(), p.body.recorded_dissipation()) for p in parts]
         self._nonlinear = [_Nonlinear(*given) for given in both if given[1] or given[2]]
+        self.nonlinear = bool(self._nonlinear)
 
     # Each motion is a stack (..., K, n) of the shapes and their derivatives.
 
     def _shapes(self, q: Any, v: Any, rows: int, stacked: bool) -> tuple[Array, Array]:
         """The shapes' derivatives 0 to rows of all coordinates, in columns of q and of v."""
         rates = np.asarray(v, dtype=np.float64)
-        rates = rates[..., : rows, :] if stacked else rates[..., None, :]
+        rates = rates[..., :rows, :] if stacked else rates[..., None, :]
         return np.asarray(q, dtype=np.float64), rates
 
     def stack(self, q: Any, v: Any, rows: int, *, stacked: bool) -> Array:
@@ -78,13 +80,23 @@ class ShapeForces:
         else:
             tau[..., 0, self._v] = force[..., 0, :] + position[..., self._q] @ self._K
             tau[..., 1:, self._v] = force[..., 1:, :] + shape[..., :-1, :] @ self._K
+        self._add_nonlinear(position, rates, tau)
+        return tau
+
+    def beyond_linear(self, q: Any, v: Any, stacked: bool, shape: tuple[int, ...]) -> Array:
+        """What bodies add that are not linear: forces of the given shape, a stack or a row."""
+        tau = np.zeros(shape if stacked else (*shape[:-1], 1, shape[-1]))
+        self._add_nonlinear(*self._shapes(q, v, tau.shape[-2], stacked), tau)
+        return tau if stacked else tau[..., 0, :]
+
+    def _add_nonlinear(self, q: Array, rates: Array, tau: Array) -> None:
+        rows = tau.shape[-2]
         for body in self._nonlinear:
-            own, rate = self._motion(body.part, position, rates)
+            own, rate = self._motion(body.part, q, rates)
             if body.elastic:
                 tau[..., body.part.v] += body.elastic.derivatives(own[..., :rows, :])
             if body.damping:
                 tau[..., body.part.v] += body.damping.derivatives(np.concatenate([own[..., :rows, :], rate], axis=-1))
-        return tau
 
     @staticmethod
     def _motion(part: SoftPart, q: Array, rates: Array) -> tuple[Array, Array]:
@@ -176,7 +188,7 @@ class Inputs:
         names: dict[str, int] = {}
         self._parts: list[tuple[SoftPart, Expressions, NDArray[np.intp]]] = []
         for part in parts:
-            given = part.body.displacements()
+            given = part.body.recorded_inputs()
             if given is None:
                 continue
             own = [name if part.body.shares_inputs else f"{part.name} {name}" for name in part.body.input_names]

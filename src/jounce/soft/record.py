@@ -1,9 +1,9 @@
 """Recording a NumPy function as a list of elementary operations, and differentiating that list.
 
-A function is called once with an array of `Number` in the place of its argument. Every operation on them is written down;
-what comes out is a list (`Expressions`) that the compiled core can run over Taylor series of any length, and whose
-derivatives are lists again. So a function written in Python costs nothing of Python's time afterwards, and the price is
-that it may not branch on its argument.
+A function is called once with an array of `Number` in the place of its argument. Every operation on them is written
+down; what comes out is a list (`Expressions`) that the compiled core can run over Taylor series of any length, and
+whose derivatives are lists again. So a function written in Python costs nothing of Python's time afterwards, and the
+price is that it may not branch on its argument.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tape:
 
 
 class Number:
-    """A number that is not known yet: what a recorded function computes with. Behaves as a float in NumPy's functions."""
+    """A number that is not known yet: what a recorded function computes with; a float to NumPy's functions."""
 
     __slots__ = ("_at", "_tape")
 

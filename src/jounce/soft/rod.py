@@ -1,14 +1,14 @@
 """Rods: slender bodies that bend, twist, stretch and shear, by a strain field of a few coordinates.
 
 The frame at s along a rod follows dT/ds = T [xi(s)], xi(s) = rest + Phi(s) q (paper D, section V.A; twists [linear;
-angular], the rod along its local z). Of uniform strain T(s) = exp(s xi) exactly. Otherwise each step of length h is a Magnus
-expansion of fourth order on two Gauss points,
+angular], the rod along its local z). Of uniform strain T(s) = exp(s xi) exactly. Otherwise each step of length h is a
+Magnus expansion of fourth order on two Gauss points,
 
     Omega = h/2 (xi_1 + xi_2) + sqrt(3) h^2/12 [xi_1, xi_2],
 
-a polynomial of second degree in q, which is all that the compiled core needs of it. Mass lies at Gauss points along the rod: on
-the backbone (section "line") or in disks with rotary inertia ("disk"). Elasticity is that of a beam, with the section's
-stiffness diag(GA, GA, EA, EI, EI, GJ); damping is `damping` seconds times the same (Kelvin-Voigt).
+a polynomial of second degree in q, which is all that the compiled core needs of it. Mass lies at Gauss points along
+the rod: on the backbone (section "line") or in disks with rotary inertia ("disk"). Elasticity is that of a beam, with
+the section's stiffness diag(GA, GA, EA, EI, EI, GJ); damping is `damping` seconds times the same (Kelvin-Voigt).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Rod(SoftBody):
         young: Young's modulus, Pa.
         poisson: Poisson's ratio.
         damping: viscosity over elasticity, s (Kelvin-Voigt).
-        strain: how it deforms: `constant_curvature`, `constant_strain`, `polynomial` or `gaussian`, or an array (6, n), or a
-            function of s that gives one, which are used as they are.
+        strain: how it deforms: `constant_curvature`, `constant_strain`, `polynomial` or `gaussian`, or an array (6,
+            n), or a function of s that gives one, which are used as they are.
         rest: (6,) strain of the stress-free rod, [linear; angular]; straight along z when left out.
         section: "disk" for rigid disks with rotary inertia, "line" for mass on the backbone only.
         nodes: Gauss points along the rod; as many as 1e-8 needs when left out.
@@ -160,9 +160,10 @@ class Rod(SoftBody):
         """A coordinate's ordinary size: half a radian of bend over the rod, or a tenth of its length."""
         phi = np.max([np.abs(self.strain_at(s)) for s in np.linspace(0, self.length, 7)], axis=0)
         bend, stretch = phi[3:].max(axis=0) * self.length, phi[:3].max(axis=0)
-        return 1 / np.maximum(2 * bend + 10 * stretch, 1e-12)
+        scale: Array = 1 / np.maximum(2 * bend + 10 * stretch, 1e-12)
+        return scale
 
-    def displacements(self) -> Expressions | None:
+    def recorded_inputs(self) -> Expressions | None:
         return displacements_of(self) if self.actuators else None
 
     def __repr__(self) -> str:
@@ -309,7 +310,8 @@ def backbone(rod: Rod, q: Array, s: Array) -> Array:
     for i in np.argsort(s):
         for step in rod._steps_to(float(s[i]), end, 0):
             omega = step.constant + shapes @ step.linear
-            omega += np.einsum("...a,abi,...b->...i", shapes, step.hessian, shapes) / 2
+            if step.hessian is not None:
+                omega += np.einsum("...a,abi,...b->...i", shapes, step.hessian, shapes) / 2
             now = now @ exponential(omega)
         poses[..., i, :, :], end = now, float(s[i])
     return poses

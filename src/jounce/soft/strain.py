@@ -1,8 +1,8 @@
 """Strain bases: which strains a rod can have, as functions of s along it.
 
 The strain of a rod is xi(s) = rest + Phi(s) q, rows [linear; angular]: shear along x and y, stretch along z, bending
-about x and y, twist about z. A basis named here has coordinates scaled as in paper D: q is the strain times the length L0
-of the rod, an angle or a length, whatever the rod's size.
+about x and y, twist about z. A basis named here has coordinates scaled as in paper D: q is the strain times the
+length L0 of the rod, an angle or a length, whatever the rod's size.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class _Function(Strain):
 def constant_curvature(planar: bool = False, elongation: bool = True) -> Strain:
     """Piecewise constant curvature (PCC).
 
-    Coordinates: the angles by which the rod bends about y and about -x (towards x and towards y), in the plane only the one
+    Coordinates: the angles by which the rod bends about y and about -x (towards x and towards y), in the plane only
+        the one
     about -y, and its elongation in metres.
 
     Args:
@@ -107,7 +108,7 @@ def constant_curvature(planar: bool = False, elongation: bool = True) -> Strain:
 
 
 def constant_strain(*strains: str) -> Strain:
-    """Piecewise constant strain (PCS): any of shear_x, shear_y, stretch, bend_x, bend_y, twist; all six when none is named."""
+    """Piecewise constant strain (PCS): any of shear_x, shear_y, stretch, bend_x, bend_y, twist, or all."""
     names = strains or STRAINS
     for name in names:
         if name not in STRAINS or names.count(name) > 1:
@@ -115,7 +116,9 @@ def constant_strain(*strains: str) -> Strain:
     return _constant([(STRAINS.index(name), 1.0) for name in names])
 
 
-def polynomial(order: int | dict[str, int], strains: tuple[str, ...] = ("bend_x", "bend_y", "twist", "stretch")) -> Strain:
+def polynomial(
+    order: int | dict[str, int], strains: tuple[str, ...] = ("bend_x", "bend_y", "twist", "stretch")
+) -> Strain:
     """Legendre polynomials in s up to an order, for each of some strains, one strain after the other.
 
     Args:
@@ -138,8 +141,8 @@ def gaussian(center: float = 0.5, width: float | None = None, elongation: bool =
 
     Args:
         center: of the bell, as a fraction of the length.
-        width: of the bell exp(-((s - center) / width)^2), in metres; 1 m as printed in the paper when left out, which makes
-            the bell of a short rod nearly constant, and its mass matrix nearly singular.
+        width: of the bell exp(-((s - center) / width)^2), in metres; 1 m as printed in the paper when left out, which
+            makes the bell of a short rod nearly constant, and its mass matrix nearly singular.
         elongation: whether the rod can stretch.
     """
     spread = 1.0 if width is None else float(array_of("width", width, ()))
@@ -161,7 +164,9 @@ def given(strain: object) -> Strain:
         return _Function(function, first.shape[1])
     matrix = np.asarray(strain)
     if matrix.ndim != 2 or matrix.shape[0] != 6 or matrix.shape[1] == 0:
-        raise ValueError(f"strain is {strain!r}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)")
+        raise ValueError(
+            f"strain is {strain!r}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)"
+        )
     return _Uniform(array_of("strain", matrix, matrix.shape), scaled=False)
 
 

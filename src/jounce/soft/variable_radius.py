@@ -1,21 +1,22 @@
 """Paper D's Simulation 1: a body of constant curvature whose sections swell, driven by two pressure chambers.
 
-Coordinates: the angle it bends about x, its elongation, and two bulges, in metres, one for each half of the section (phi from 0 to
-pi, and from pi to 2 pi, from x towards y). A point (r, phi, s) of the body at rest is at the radius r (1 + q_h b(s, phi) / R) in its
-section, with the bump
+Coordinates: the angle it bends about x, its elongation, and two bulges, in metres, one for each half of the section
+(phi from 0 to pi, and from pi to 2 pi, from x towards y). A point (r, phi, s) of the body at rest is at the radius
+r (1 + q_h b(s, phi) / R) in its section, with the bump
 
     b = exp(-0.01 L / (L^2/4 - (s - L/2)^2)) exp(-1 / (pi^2/4 - (phi' - pi/2)^2)),     phi' = phi or phi - pi
 
 (the paper prints exp(-L / ...), which is e^-20 at most; the authors' toolbox has 0.01 L).
 
-*Mass.* In a section, a point's place is linear in (1, q_2, q_3); all that its mass does is in the moments W(s) of the seven numbers
-(1, x, y, and x and y of the two slopes). Along s these moments go into polynomials: W_j = int W(s) l_j(s) ds with l_j the Lagrange
-polynomials on Gauss points. So a few sections stand for a fine quadrature of the volume, exactly for motions that
-are polynomials of s; each is seven points of equal mass with the moments W_j.
+*Mass.* In a section, a point's place is linear in (1, q_2, q_3); all that its mass does is in the moments W(s) of the
+seven numbers (1, x, y, and x and y of the two slopes). Along s these moments go into polynomials: W_j = int W(s)
+l_j(s) ds with l_j the Lagrange polynomials on Gauss points. So a few sections stand for a fine quadrature of the
+volume, exactly for motions that are polynomials of s; each is seven points of equal mass with the moments W_j.
 
-*Elasticity.* "beam" is quadratic, E/2 (I q_0^2 + A q_1^2) / L + E/2 int (b q_h)^2 ds dphi, as the authors' toolbox has it. "solid" is
-the three-dimensional law of Saint Venant and Kirchhoff, int mu tr E^2 + lambda/2 (tr E)^2 dV with E = (F^T F - 1) / 2, a polynomial of
-fourth degree in q. Damping is `damping` seconds times the same operator on the rates.
+*Elasticity.* "beam" is quadratic, E/2 (I q_0^2 + A q_1^2) / L + E/2 int (b q_h)^2 ds dphi, as the authors' toolbox
+has it. "solid" is the three-dimensional law of Saint Venant and Kirchhoff, int mu tr E^2 + lambda/2 (tr E)^2 dV with
+E = (F^T F - 1) / 2, a polynomial of fourth degree in q. Damping is `damping` seconds times the same operator on the
+rates.
 
 *Chambers.* The half sections up to r = R - wall, swollen: dV = (stretch + curvature r sin phi) r dr dphi ds.
 """
@@ -148,7 +149,9 @@ class VariableRadius(SoftBody):
             e[..., 3 + 2 * h : 5 + 2 * h] = e[..., 1:3] * (bumps[:, :, h] / self.radius)[:, :, None, None]
         weight = self.density * phi_weights[:, None] * (r * r_weights)
         W = np.einsum("ar,sari,sarj->sij", weight, e, e, optimize=True)
-        return np.einsum("js,s,sab->jab", _lagrange(gauss(self.sections_along, self.length)[0], s), s_weights, W)
+        polynomials = _lagrange(gauss(self.sections_along, self.length)[0], s)
+        moments: Array = np.einsum("js,s,sab->jab", polynomials, s_weights, W)
+        return moments
 
     # Elasticity
 
@@ -158,7 +161,7 @@ class VariableRadius(SoftBody):
         bulge = np.einsum("s,a,sah->h", s_weights, phi_weights, bumps**2)
         return self.young * np.diag([area * self.radius**2 / 4 / self.length, area / self.length, *bulge])
 
-    def elastic(self) -> Expressions | None:
+    def recorded_energy(self) -> Expressions | None:
         if self.law == "beam":
             return None
         tape = Tape(4)
@@ -167,7 +170,7 @@ class VariableRadius(SoftBody):
         strains = _monomials(q)
         return Expressions(tape, [_quadratic(strains, strains, first, second) * 0.5])
 
-    def dissipation(self) -> Expressions | None:
+    def recorded_dissipation(self) -> Expressions | None:
         if self.law == "beam":
             return None
         tape = Tape(8)
@@ -186,7 +189,9 @@ class VariableRadius(SoftBody):
         slope_s = 0.01 * L * (L - 2 * s) / (s * (L - s)) ** 2
         slope_phi = (np.pi - 2 * half) / (half * (np.pi - half)) ** 2
         # F = F_0 + sum q_i F_i + q_0 q_h F_0h: rows radial, around, along z; columns by r, by phi, by s.
-        F: dict[tuple[int, ...], Array] = {key: np.zeros((*shape, 3, 3)) for key in [(), (0,), (1,), (2,), (3,), (0, 2), (0, 3)]}
+        F: dict[tuple[int, ...], Array] = {
+            key: np.zeros((*shape, 3, 3)) for key in [(), (0,), (1,), (2,), (3,), (0, 2), (0, 3)]
+        }
         for i in range(3):
             F[()][..., i, i] = 1
         lever = np.sin(phi)[:, None] * r / L
@@ -218,9 +223,9 @@ class VariableRadius(SoftBody):
 
     # Inputs
 
-    def displacements(self) -> Expressions:
+    def recorded_inputs(self) -> Expressions:
         """The volumes of the two chambers."""
-        s, s_weights, phi, phi_weights, bumps = self._surface
+        _, s_weights, phi, phi_weights, bumps = self._surface
         tape = Tape(4)
         q = [Number(tape, i) for i in range(4)]
         volumes = []
@@ -249,20 +254,20 @@ def _polynomial(coefficients: Sequence[float], x: Number) -> Any:
 def _points(W: Array) -> list[Station]:
     """Points with the moments W (7, 7) of (1; x, y; slopes of x and y by q_2 and by q_3).
 
-    About their mean, W is a sum over directions u of l u u^T. Where l > 0 for all of them, seven points of equal mass do it, spread
-    over all directions alike; a direction with l < 0 takes a pair of negative masses.
+    About their mean, W is a sum over directions u of l u u^T. Where l > 0 for all of them, seven points of equal mass
+    do it, spread over all directions alike; a direction with l < 0 takes a pair of negative masses.
     """
     mass, mean = W[0, 0], W[0, 1:] / W[0, 0]
     spread, axes = np.linalg.eigh(W[1:, 1:] - mass * np.outer(mean, mean))
     negative = spread < 0
     pair = 0.05 * mass  # mass of each of two points that are taken away
     heavy = mass + 2 * pair * np.count_nonzero(negative)
-    # Seven points x_i with mean 0 and sum x x^T = 7 times one: rows of an orthogonal matrix without its constant column.
+    # Seven points with mean 0 and sum x x^T = 7 times one: rows of an orthogonal matrix without its constant column.
     simplex = np.linalg.qr(np.column_stack([np.ones(7), np.eye(7)[:, :6]]))[0][:, 1:] * np.sqrt(7)
     corners = mean + (simplex * np.sqrt(np.where(negative, 0.0, spread) / heavy)) @ axes.T
     stations = [_point(heavy / 7, c) for c in corners]
-    for l, u in zip(spread[negative], axes.T[negative], strict=True):
-        arm = np.sqrt(-l / (2 * pair)) * u
+    for size, u in zip(spread[negative], axes.T[negative], strict=True):
+        arm = np.sqrt(-size / (2 * pair)) * u
         stations += [_point(-pair, mean + arm), _point(-pair, mean - arm)]
     return stations
 

@@ -1,0 +1,257 @@
+"""Statics: where a robot is at rest under its weight, its inputs and other loads.
+
+The forces F(q) = gravity + elasticity - A(q) u - tau - wrenches vanish there. Newton's method needs the tangent
+stiffness K = dF/dq, exactly. Column i is the rate of F along the unit motion i: inverse dynamics to first order in time
+gives it, for a motion so slow that inertia, which goes with the cube of its speed, is not there in any digit.
+
+Far from the start Newton's method fails, or leaps to a state that no motion leads to. So the load is raised step by step,
+F_l = F(q; part l of the load) - (1 - l) times what is out of balance at the start. A step in l goes along the tangent,
+-K^-1 dF/dl, and is corrected by Newton; it is taken if each correction is at most half the one before (P. Deuflhard,
+Newton Methods for Nonlinear Problems, 5.1) and as many directions are unstable as before, else it is halved. Where the
+path ends, at a load that the robot cannot bear, steps become too short. The weight is raised first and then the rest;
+a robot that only the rest keeps from falling gets both at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import array_of
+
+if TYPE_CHECKING:
+    from .coupled import CoupledModel
+    from .model import Model
+
+Array = NDArray[np.float64]
+_SLOW = 2.0**-100  # the speed of the unit motions; a power of two, so that dividing by it is exact
+_SHORTEST = 1e-5  # step in the load
+_ITERATIONS = 12  # of Newton, in one step
+_CLOSE = 1e-9  # a correction, relative to how far the robot has moved, whose square no longer matters
+_ROUNDING = 1e-14  # a residual, relative to the forces that make it up, that counts as none
+_BALANCED = 1e-9  # what no residual may exceed
+_SYMMETRIC = 1e-8
+_ALL = (1, 1, 1)
+
+
+class NoEquilibrium(RuntimeError):
+    """No equilibrium was found under the whole load.
+
+    Attributes:
+        part: of the load, 0 to 1, up to which there is one.
+        q: (nq,) the equilibrium there.
+    """
+
+    def __init__(self, part: float, of: str, q: Array) -> None:
+        super().__init__(
+            f"no equilibrium found beyond {part:.4g} of {of}: there the robot gives way, or snaps to a state far off"
+        )
+        self.part, self.q = part, q
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equilibrium:
+    """A robot at rest.
+
+    Attributes:
+        q: (nq,) configuration.
+        residual: (nv,) forces that are left there by rounding, N and N m.
+        stiffness: (nv, nv) tangent stiffness: how these forces change with q, in the coordinates of `integrate`; inputs,
+            forces and wrenches held. Symmetric if all forces have a potential.
+        stable: whether the robot comes back, or stays near, after a small push: the stiffness is positive definite; where
+            it is not symmetric, as under loads that turn with a body, no eigenvalue of the linearization has a positive
+            real part.
+        iterations: of Newton's method, over all steps of the load.
+    """
+
+    q: Array
+    residual: Array
+    stiffness: Array
+    stable: bool
+    iterations: int
+
+    def __repr__(self) -> str:
+        kind = "stable" if self.stable else "unstable"
+        return f"<jounce.Equilibrium: {kind}, {self.iterations} iterations, nq = {len(self.q)}>"
+
+
+class _Forces(NamedTuple):
+    """What the parts of F are at a configuration, (3, nv): elasticity, weight and the rest; and their derivatives."""
+
+    F: Array
+    K: Array  # (3, nv, nv)
+
+    @property
+    def size(self) -> float:
+        return float(np.max(np.abs(self.F), axis=1, initial=0.0).sum())
+
+
+class _Statics:
+    """The forces on a robot under a load."""
+
+    def __init__(
+        self, robot: Model, u: Array, tau: Array, wrenches: Mapping[str, Array], wrench_frame: str, start: Array
+    ) -> None:
+        self.robot, self._u, self._tau, self._frame = robot, u, tau, wrench_frame
+        self._wrenches = {name: np.stack([each, np.zeros(6)]) for name, each in wrenches.items()}
+        self._motions = np.zeros((robot.nv + 1, 3, robot.nv))  # at rest, and along each coordinate
+        self._motions[1:, 0] = _SLOW * np.eye(robot.nv)
+        self.start, self.loaded = start, bool(u.any() or tau.any() or wrenches)
+        inertia = np.diagonal(robot.mass_matrix(start))
+        self.scale = np.sqrt(np.where(inertia > 0, inertia, 1.0))  # of coordinates, to one measure of distance
+
+    def forces(self, q: Array) -> _Forces:
+        robot = self.robot
+        total = robot.inverse_dynamics(q, self._motions)
+        weight = robot.gravity_force_derivatives(q, self._motions[:, :1])
+        rest = np.zeros_like(total)
+        if self._wrenches:
+            rest = robot.inverse_dynamics(q, self._motions, wrenches=self._wrenches, wrench_frame=self._frame) - total
+        parts = np.stack([total - weight, weight, rest])
+        F, K = parts[:, 0, 0], parts[:, 1:, 1].swapaxes(1, 2) / _SLOW
+        F[2] -= robot.actuation_matrix(q) @ self._u + self._tau
+        if self._u.size:
+            K[2] -= cast("CoupledModel", robot)._inputs.derivative(q, self._u)
+        return _Forces(F, K)
+
+    def unstable(self, K: Array) -> int:
+        """How many directions are unstable."""
+        values = np.linalg.eigvalsh(self._scaled((K + K.T) / 2))
+        return int((values < -1e-12 * np.max(np.abs(values), initial=0.0)).sum())
+
+    def stable(self, q: Array, K: Array) -> bool:
+        scaled = self._scaled(K)
+        size = np.max(np.abs(scaled), initial=0.0)
+        if np.max(np.abs(scaled - scaled.T), initial=0.0) <= _SYMMETRIC * size:
+            return bool((np.linalg.eigvalsh((scaled + scaled.T) / 2) > 1e-12 * size).all())
+        rest = np.zeros(self.robot.nv)
+        _, D, M = self.robot.inverse_dynamics_derivatives(q, rest, rest)
+        inverse, one = np.linalg.pinv(M, hermitian=True), np.eye(self.robot.nv)
+        rates = np.linalg.eigvals(np.block([[0 * one, one], [-inverse @ K, -inverse @ D]]))
+        return bool(rates.real.max() <= _SYMMETRIC * np.abs(rates).max())
+
+    def solved(self, K: Array, F: Array) -> Array:
+        """The displacement -K^-1 F; the least one, where there are indifferent directions."""
+        shift = np.linalg.lstsq(self._scaled(K), -F / self.scale, rcond=1e-13)[0]
+        return np.asarray(shift / self.scale)
+
+    def length(self, shift: Array) -> float:
+        return float(np.linalg.norm(self.scale * shift))
+
+    def _scaled(self, K: Array) -> Array:
+        return K / self.scale[:, None] / self.scale
+
+
+class _Point(NamedTuple):
+    """An equilibrium on a path."""
+
+    q: Array
+    part: float  # of the path
+    forces: _Forces
+    unstable: int
+    iterations: int
+
+
+class _Path:
+    """From one load to another: how much of elasticity, weight and the rest acts at its start and at its end."""
+
+    def __init__(self, statics: _Statics, q: Array, start: tuple[int, int, int], end: tuple[int, int, int]) -> None:
+        self._statics, self._from, self._to = statics, np.array(start, float), np.array(end, float)
+        self._held = np.zeros(statics.robot.nv)
+        self._held = self.balance(statics.forces(q), 0.0)[0]
+        self._q = q
+
+    def balance(self, forces: _Forces, part: float) -> tuple[Array, Array]:
+        """F and K at a part of the path."""
+        acting = (1 - part) * self._from + part * self._to
+        return acting @ forces.F - (1 - part) * self._held, np.tensordot(acting, forces.K, axes=1)
+
+    def followed(self, iterations: int, of: str) -> _Point:
+        """The end of the path.
+
+        Raises:
+            NoEquilibrium: it ends before.
+        """
+        forces = self._statics.forces(self._q)
+        now, step = _Point(self._q, 0.0, forces, self._unstable(forces, 0.0), iterations), 1.0
+        while now.part < 1:
+            part = min(1.0, now.part + step)
+            found = self._next(now, part)
+            through = step <= 2 * _SHORTEST  # a bifurcation, where the path goes on
+            if found is not None and (found.unstable == now.unstable or through):
+                now, step = found, 2 * step
+            elif step > _SHORTEST:
+                step = (part - now.part) / 2
+            else:
+                raise NoEquilibrium(now.part, of, now.q)
+        return now
+
+    def _next(self, now: _Point, part: float) -> _Point | None:
+        """The equilibrium at another part of the path; None if that is too far."""
+        statics, robot = self._statics, self._statics.robot
+        leap = statics.solved(self.balance(now.forces, now.part)[1], self.balance(now.forces, part)[0])
+        q, last = robot.integrate(now.q, leap), statics.length(leap)
+        for iteration in range(1, _ITERATIONS + 1):
+            forces = statics.forces(q)
+            F, K = self.balance(forces, part)
+            if not (np.isfinite(F).all() and np.isfinite(K).all()):
+                return None
+            shift = statics.solved(K, F)
+            length, still = statics.length(shift), _most(F) <= _ROUNDING * forces.size
+            if not still and not length <= 0.5 * last:
+                return None
+            q, last = robot.integrate(q, shift), length
+            if still or length <= _CLOSE * statics.length(robot.difference(statics.start, q)):
+                forces = statics.forces(q)
+                fine = _most(self.balance(forces, part)[0]) <= _BALANCED * forces.size
+                found = _Point(q, part, forces, self._unstable(forces, part), now.iterations + iteration)
+                return found if fine else None
+        return None
+
+    def _unstable(self, forces: _Forces, part: float) -> int:
+        return self._statics.unstable(self.balance(forces, part)[1])
+
+
+def equilibrium(
+    robot: Model,
+    u: ArrayLike | None,
+    q0: ArrayLike | None,
+    tau: ArrayLike | None,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+) -> Equilibrium:
+    """`Model.equilibrium`."""
+    nu = len(robot.input_names)
+    inputs = np.zeros(nu) if u is None else array_of("u", u, (nu,))
+    force = np.zeros(robot.nv) if tau is None else array_of("tau", tau, (robot.nv,))
+    given = {name: array_of(f"wrenches[{name!r}]", each, (6,)) for name, each in (wrenches or {}).items()}
+    start = robot.neutral()
+    if q0 is not None:
+        start = robot.integrate(array_of("q0", q0, (robot.nq,)), np.zeros(robot.nv))  # normalises quaternions
+    statics = _Statics(robot, inputs, force, given, wrench_frame, start)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if q0 is None:
+            found = _loaded(statics)
+        else:
+            found = _Path(statics, start, _ALL, _ALL).followed(0, "the way from q0 to rest")
+    F, K = found.forces.F.sum(axis=0), found.forces.K.sum(axis=0)
+    return Equilibrium(found.q, F, K, statics.stable(found.q, K), found.iterations)
+
+
+def _loaded(statics: _Statics) -> _Point:
+    """The equilibrium under all of the load, from where nothing acts but springs and soft bodies."""
+    try:
+        heavy = _Path(statics, statics.start, (1, 0, 0), (1, 1, 0)).followed(0, "the weight")
+    except NoEquilibrium:
+        if not statics.loaded:
+            raise
+        return _Path(statics, statics.start, (1, 0, 0), _ALL).followed(0, "weight and load")
+    return _Path(statics, heavy.q, (1, 1, 0), _ALL).followed(heavy.iterations, "the load") if statics.loaded else heavy
+
+
+def _most(F: Array) -> float:
+    return float(np.max(np.abs(F), initial=0.0))
