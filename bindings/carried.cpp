@@ -36,8 +36,8 @@ struct Carried {
   }
 };
 
-// Stiffness and viscosity of shapes, with derivatives.
-void add_shape_forces(const CoordinateMap& map, const States& states, std::ptrdiff_t i, int rows, double* tau) {
+// `sign` times the forces of shapes' stiffness and viscosity, with derivatives.
+void add_shape_forces(const CoordinateMap& map, const States& states, std::ptrdiff_t i, int rows, double sign, double* tau) {
   const double *q = states.q + i * states.q_step, *v = states.v + i * states.v_step, *rest = states.rest + i * states.rest_step;
   for (int j = 0; j < map.body_count; ++j) {
     const SoftBody& body = map.bodies[j];
@@ -48,8 +48,21 @@ void add_shape_forces(const CoordinateMap& map, const States& states, std::ptrdi
       const double *shape = k == 0 ? q + body.q : row(k - 1), *rate = row(k);
       double* force = tau + std::ptrdiff_t(k) * map.nv + body.v;
       for (int c = 0; c < n; ++c)
-        for (int d = 0; d < n; ++d) force[c] += K[c * n + d] * shape[d] + D[c * n + d] * rate[d];
+        for (int d = 0; d < n; ++d) force[c] += sign * (K[c * n + d] * shape[d] + D[c * n + d] * rate[d]);
     }
+  }
+}
+
+void add_shape_stiffness(const CoordinateMap& map, double* K, double* D) {
+  for (int j = 0; j < map.body_count; ++j) {
+    const SoftBody& body = map.bodies[j];
+    const double* own = map.numbers + body.stiffness;
+    for (int c = 0; c < body.n; ++c)
+      for (int d = 0; d < body.n; ++d, ++own) {
+        const std::ptrdiff_t at = std::ptrdiff_t(body.v + c) * map.nv + body.v + d;
+        K[at] += own[0];
+        D[at] += own[body.n * body.n];
+      }
   }
 }
 
@@ -75,7 +88,7 @@ nb::object inverse_dynamics(const CoordinateMapOwner& self, const CoreModel& car
                   for (std::ptrdiff_t i = begin; i < end; ++i) {
                     double* own = tau + i * rows * map.nv;
                     reduce(map, &c.columns[i * c.column_rows * map.columns], &force[i * rows * map.full_nv], rows, own);
-                    if (shapes) add_shape_forces(map, c.states, i, rows, own);
+                    if (shapes) add_shape_forces(map, c.states, i, rows, 1.0, own);
                   }
                 });
   return std::move(out).object();
@@ -106,6 +119,7 @@ nb::object derivatives(const CoordinateMapOwner& self, const CoreModel& carrier,
   const Shape shape = with(c.batch, {map.nv, map.nv});
   Output K(nb::none(), shape), D(nb::none(), shape), M(nb::none(), shape);
   for (const Output* m : {&K, &D, &M}) std::fill_n(m->data(), c.count * map.nv * map.nv, 0.0);
+  const std::ptrdiff_t size = std::ptrdiff_t(map.nv) * map.nv;
   const auto seconds = scratch(c.count * 2 * map.seconds);
   const MapKernel second = kernels().coordinate_map_seconds(2);
   const CarriedKernels& kernel = kernels().carried;
@@ -118,6 +132,7 @@ nb::object derivatives(const CoordinateMapOwner& self, const CoreModel& carrier,
                   c.run(begin, end, workspace);
                   second.run(second_call, begin, end, workspace);
                   kernel.derivatives(call, begin, end, workspace);
+                  for (std::ptrdiff_t i = begin; i < end; ++i) add_shape_stiffness(map, call.K + i * size, call.D + i * size);
                 });
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(M).object());
 }
@@ -134,12 +149,18 @@ nb::object forward_dynamics(const CoordinateMapOwner& self, const CoreModel& car
   Output acc(nb::none(), with(c.batch, {map.nv}));
   std::vector<std::int32_t> singular(c.count, -1);
   const std::ptrdiff_t tau_step = tau.broadcast(c.batch);
+  const double* given = tau.data();
+  const auto left = scratch(c.count * map.nv);  // of the forces, after those of the shapes
   const CarriedKernels& kernel = kernels().carried;
-  const CarriedCall call{&c.tree,  &map,    c.q.get(), c.v.get(), c.columns.get(), nullptr,        2, c.states, tau.data(),
-                         tau_step, nullptr, nullptr,   nullptr,   acc.data(),      singular.data()};
+  const CarriedCall call{&c.tree, &map,    c.q.get(), c.v.get(), c.columns.get(), nullptr,        2, c.states, left.get(),
+                         map.nv,  nullptr, nullptr,   nullptr,   acc.data(),      singular.data()};
   for_each_part(c.count, 2 * cost(c.tree, 1) + station_cost(map, 2), std::max(c.kernel.workspace(map), kernel.workspace(c.tree, map)),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   c.run(begin, end, workspace);
+                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                    std::copy_n(given + i * tau_step, map.nv, &left[i * map.nv]);
+                    add_shape_forces(map, c.states, i, 1, -1.0, &left[i * map.nv]);
+                  }
                   kernel.forward_dynamics(call, begin, end, workspace);
                 });
   std::int32_t worst = -1;
@@ -160,10 +181,10 @@ void bind_carried(nb::class_<CoordinateMapOwner>& c) {
       .def("derivatives", &derivatives, nb::arg("carrier"), any("q"), any("v"), any("a"),
            nb::sig("def derivatives(self, carrier: CoreModel, q: object, v: object, a: object) -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY
                    ", " JOUNCE_ARRAY "]"),
-           "dtau/dq, dtau/dv and M, without the forces of shapes; where `tree_like`.")
+           "dtau/dq, dtau/dv and M, with the linear forces of shapes; where `tree_like`.")
       .def("forward_dynamics", &forward_dynamics, nb::arg("carrier"), any("q"), any("v"), any("tau"),
            nb::sig("def forward_dynamics(self, carrier: CoreModel, q: object, v: object, tau: object) -> tuple[" JOUNCE_ARRAY ", int]"),
-           "Accelerations for forces from which those of shapes are taken off, and a body without inertia or -1; where `tree_like`.")
+           "Accelerations, with the linear forces of shapes, and a body without inertia or -1; where `tree_like`.")
       .def_prop_ro(
           "tree_like", [](const CoordinateMapOwner& self) { return bool(self.map().tree_like); },
           "Whether each coordinate belongs to one joint or one soft body, and springs to joints with one coordinate.");

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -68,12 +70,20 @@ def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = 
 
 
 def heavy_tree(
-    rng: np.random.Generator, kinds: tuple[str, ...], *, serial: bool = False, floating: bool = False
+    rng: np.random.Generator, kinds: tuple[str, ...], *, serial: bool = False, floating: bool = False, slow: bool = False
 ) -> SoftSpec:
-    """A random soft tree with a rigid body on each of its joints, so that its mass matrix can be inverted."""
+    """A random soft tree with a rigid body on each of its joints, so that its mass matrix can be inverted.
+
+    slow: of so soft a material that no shape has eigenvalues beyond about 100 / s. Every derivative of an acceleration is as much
+    more sensitive than the one before as the fastest eigenvalue is great; in a stiff robot, none is left of sixteen digits.
+    """
     spec = random_soft_tree(rng, kinds, serial=serial, floating=floating)
-    loads: list[Module] = [random_module(rng, "rigid", i) for i, m in enumerate(spec.modules) if isinstance(m, Joint)]
-    return SoftSpec((*spec.modules, *loads), spec.gravity)
+    modules: list[Module] = list(spec.modules)
+    if slow:
+        softer = {"young": 50.0, "viscosity": 1e-3}
+        modules = [replace(m, **softer) if isinstance(m, (Rod, VariableRadiusBody)) else m for m in modules]
+    loads = [random_module(rng, "rigid", i) for i, m in enumerate(modules) if isinstance(m, Joint)]
+    return SoftSpec((*modules, *loads), spec.gravity)
 
 
 def heavy_robot(seed: int, kinds: tuple[str, ...], rows: int, **how: bool) -> tuple[jn.Model, np.ndarray, np.ndarray]:
@@ -81,6 +91,22 @@ def heavy_robot(seed: int, kinds: tuple[str, ...], rows: int, **how: bool) -> tu
     rng = np.random.default_rng(seed)
     spec = heavy_tree(rng, kinds, **how)
     return build_soft(spec), *random_soft_state(rng, spec, rows)
+
+
+def cut(rod: Rod, *at: float) -> list[Rod]:
+    """The rod in pieces that have the same strains where they are, each on the one before it."""
+    ends = (0.0, *at, rod.length)
+    radius = rod.radius(np.array(ends))
+    return [
+        replace(
+            rod,
+            length=end - start,
+            radii=(radius[i], radius[i + 1]),
+            basis=lambda s, start=start: rod.strain_basis(s + start),
+            **({"placement": np.eye(4)} if i else {}),
+        )
+        for i, (start, end) in enumerate(pairwise(ends))
+    ]
 
 
 def error(actual: np.ndarray, expected: np.ndarray, unit: np.ndarray | float = 1.0) -> float:

@@ -9,7 +9,7 @@ import pytest
 
 import jounce as jn
 from oracles import paper_d, soft_lagrange
-from soft_build import build_soft, central, error, heavy_robot, heavy_tree, rod_of, row_errors
+from soft_build import build_soft, central, cut, error, heavy_robot, heavy_tree, rod_of, row_errors
 from soft_models import (
     Joint,
     RigidBody,
@@ -92,21 +92,24 @@ def test_the_reference_can_tell_robots_apart():
 @pytest.mark.parametrize("name", REFERENCE["equilibria"])
 def test_paper_d_comes_to_rest_where_it_should(name):
     model = REFERENCE["equilibria"][name]
-    robot, q = build_soft(from_reference(model), exact_nodes=True), np.array(model["q"])
+    robot, q = build_soft(from_reference(model)), np.array(model["q"])
     drive = robot.actuation_matrix(q) @ np.array(model.get("u", []))
     rest = np.zeros(robot.nv)
     scale = np.abs(robot.elastic_force(q)).max()
-    assert np.abs(robot.inverse_dynamics(q, rest, rest) - drive).max() < 1e-9 * scale
+    assert np.abs(robot.inverse_dynamics(q, rest, rest) - drive).max() < 1e-8 * scale
     assert np.abs(robot.pose(f"m{len(robot.bodies) - 1}", q)[:3, 3] - model["tip"]).max() < 1e-9
 
 
 # --- random trees ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
-@pytest.mark.parametrize(("kinds", "tolerance"), [(UNIFORM, 1e-11), (VARYING, 1e-8)], ids=["uniform", "varying"])
-def test_random_trees_to_the_fourth_derivative(kinds, tolerance, floating, seed):
+@pytest.mark.parametrize(
+    ("kinds", "seed", "tolerance"),
+    [(UNIFORM, 0, 1e-11), (UNIFORM, 1, 1e-11), (UNIFORM, 2, 1e-11), (VARYING, 3, 2e-9)],
+    ids=["uniform 0", "uniform 1", "uniform 2", "varying"],
+)
+def test_random_trees_to_the_fourth_derivative(kinds, seed, tolerance, floating):
     rng = np.random.default_rng(seed)
     spec = heavy_tree(rng, kinds, floating=floating)
     robot = build_soft(spec, exact_nodes=True)
@@ -126,11 +129,14 @@ def test_random_trees_to_the_fourth_derivative(kinds, tolerance, floating, seed)
     assert error(robot.mass_matrix(q), M, np.outer(unit, unit)) < tolerance
     energies = soft_lagrange.energies(spec, q, v[0])
     assert abs(robot.kinetic_energy(q, v[0]) - energies["kinetic"]) < tolerance * energies["kinetic"]
-    potential = energies["gravity"] + energies["elastic"]
-    assert abs(robot.potential_energy(q) - potential) < tolerance * (abs(energies["gravity"]) + energies["elastic"])
+    straight = spec.nq * [0.0] if not floating else [0, 0, 0, 0, 0, 0, 1] + (spec.nq - 7) * [0.0]
+    start = soft_lagrange.energies(spec, np.array(straight), v[0])  # what is fixed to the world has a constant energy
+    rise = sum(energies[k] - start[k] for k in ("gravity", "elastic"))
+    size = sum(abs(energies[k]) + abs(start[k]) for k in ("gravity", "elastic"))
+    assert abs(robot.potential_energy(q) - robot.potential_energy(straight) - rise) < tolerance * size
 
 
-@pytest.mark.parametrize("soft", ["planar", "spatial", "general", "variable radius"])
+@pytest.mark.parametrize("soft", ["planar", "spatial", "variable radius"])
 def test_kane_agrees_to_the_fourth_derivative(soft):
     rng = np.random.default_rng(len(soft))
     kinds = ("revolute", "rigid", soft, "prismatic", "rigid")
@@ -160,25 +166,15 @@ def test_the_three_dimensional_law():
 # --- children anywhere along a rod ----------------------------------------------------------------------
 
 
-def cut(rod: Rod, s: float) -> tuple[Rod, Rod]:
-    """The rod as two, that have the same strains where they are."""
-    near, far = (float(r) for r in rod.radius(np.array([0.0, rod.length])))
-    middle = float(rod.radius(np.array([s]))[0])
-    return (
-        replace(rod, length=s, radii=(near, middle)),
-        replace(rod, length=rod.length - s, radii=(middle, far), basis=lambda x: rod.strain_basis(x + s)),
-    )
-
-
-@pytest.mark.parametrize(("kind", "tolerance"), [("spatial", 1e-11), ("general", 1e-8)])
-@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.97])
-def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, tolerance, fraction):
+@pytest.mark.parametrize(("kind", "fraction", "tolerance"), [("spatial", 0.0, 1e-11), ("spatial", 0.3, 1e-11), ("general", 0.9, 2e-9)])
+def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, fraction, tolerance):
     """tau = G^T tau_2, with two rods of the same coordinates in the place of the one: to the fourth derivative."""
     rng = np.random.default_rng(3)
-    rod = replace(random_module(rng, kind, 1), section="disk")
-    base, load, joint, hand = (random_module(rng, k, p) for k, p in (("free", -1), ("rigid", 0), ("revolute", 2), ("rigid", 4)))
-    s = fraction * rod.length
-    b = jn.Builder(gravity=(1.0, 2.0, -9.0))
+    base, load, rod, joint, hand = (
+        random_module(rng, k, p) for k, p in (("free", -1), ("rigid", 0), (kind, 1), ("revolute", 2), ("rigid", 4))
+    )
+    gravity, s = np.array([1.0, 2.0, -9.0]), fraction * rod.length
+    b = jn.Builder(gravity)
     b.add("base", "world", jn.Free(), base.placement)
     b.add("load", "base", placement=load.placement, inertia=jn.Inertia(load.mass, load.com, load.inertia))
     b.add("rod", "load", placement=rod.placement, body=rod_of(rod, 40))
@@ -186,20 +182,22 @@ def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, tolerance, fractio
     b.add("hand", "joint", placement=hand.placement, inertia=jn.Inertia(hand.mass, hand.com, hand.inertia))
     robot = b.build()
     q, v = random_soft_state(rng, SoftSpec((base, rod, joint)), 6)
-    at = slice(6, 6 + rod.nv)
-    assert (robot.coordinate("rod"), robot.coordinate("joint")) == (at, slice(at.stop, at.stop + 1))
-    # base, load, first half, second half, joint on the first
-    first, second = cut(rod, max(s, 1e-9 * rod.length))
-    second = replace(second, parent=2, placement=np.eye(4))
-    spec = SoftSpec((base, load, first, second, replace(joint, parent=2), hand), np.array([1.0, 2.0, -9.0]))
-    G = np.insert(np.eye(robot.nv), at.stop, np.eye(robot.nv)[at], axis=0)
-    twice = np.concatenate([q[: 7 + rod.nv], q[7 : 7 + rod.nv], q[7 + rod.nv :]])
-    unit, truth = unit_of(robot, q), soft_lagrange.forces(spec, twice, v @ G.T)
-    assert row_errors(robot.generalized_inverse_dynamics(q, v), truth.inertial @ G, unit) < max(tolerance, 1e-8 * (s == 0))
-    assert row_errors(robot.inverse_dynamics(q, v), truth.drive @ G, unit) < max(tolerance, 1e-8 * (s == 0))
-    poses = soft_lagrange.far_poses(spec, twice, v[:4] @ G.T)
+    end = 6 + rod.nv
+    assert (robot.coordinate("rod"), robot.coordinate("joint")) == (slice(6, end), slice(end, end + 1))
+    if s == 0:
+        joint = replace(joint, parent=1, placement=rod.placement @ joint.placement)
+        spec, G, full, far = SoftSpec((base, load, rod, joint, replace(hand, parent=3)), gravity), np.eye(robot.nv), q, [2, 3, 4]
+    else:
+        first, second = cut(rod, s)
+        spec = SoftSpec((base, load, first, replace(second, parent=2), joint, hand), gravity)
+        G = np.insert(np.eye(robot.nv), end, np.eye(robot.nv)[6:end], axis=0)
+        full, far = np.insert(q, 7 + rod.nv, q[7 : 7 + rod.nv]), [3, 4, 5]
+    unit, truth = unit_of(robot, q), soft_lagrange.forces(spec, full, v @ G.T)
+    assert row_errors(robot.generalized_inverse_dynamics(q, v), truth.inertial @ G, unit) < tolerance
+    assert row_errors(robot.inverse_dynamics(q, v), truth.drive @ G, unit) < tolerance
+    poses = soft_lagrange.far_poses(spec, full, v[:4] @ G.T)
     found = robot.pose_derivatives(q, v[:4], frames=["rod", "joint", "hand"])
-    assert max(error(a, b) for a, b in zip(found, poses[:, [3, 4, 5]], strict=True)) < max(tolerance, 1e-8 * (s == 0))
+    assert row_errors(found, poses[:, far]) < tolerance
 
 
 # --- there and back -------------------------------------------------------------------------------------
@@ -208,7 +206,7 @@ def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, tolerance, fractio
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("seed", range(2))
 def test_forward_undoes_inverse(seed, floating):
-    robot, q, v = heavy_robot(seed, FORWARD, 5, floating=floating)
+    robot, q, v = heavy_robot(seed, FORWARD, 5, floating=floating, slow=True)
     tau = robot.inverse_dynamics(q, v)
     scale = 1 / unit_of(robot, q)
     for rows in range(1, 5):
@@ -222,9 +220,18 @@ def test_forward_undoes_inverse(seed, floating):
     assert error(robot.inverse_mass_matrix_apply(q, tau), tau @ robot.inverse_mass_matrix(q), scale) < 1e-10
 
 
+def test_accelerations_of_a_stiff_robot_need_the_forces_they_were_found_for():
+    """Of eigenvalues to 1e6 / s: the accelerations themselves lose six digits an order, their forces none."""
+    robot, q, v = heavy_robot(0, FORWARD, 5, floating=True)
+    tau, unit = robot.inverse_dynamics(q, v), unit_of(robot, q)
+    acc = robot.forward_dynamics(q, v[0], tau)
+    assert row_errors(robot.inverse_dynamics(q, np.concatenate([v[:1], acc])), tau, unit) < 1e-11
+    assert error(acc[0], v[1], 1 / unit) < 1e-10
+
+
 @pytest.mark.parametrize("masked", ["base", "shapes", "joints", "all", "none"])
 def test_hybrid_dynamics_mixes_both(masked):
-    robot, q, v = heavy_robot(4, FORWARD, 4, floating=True)
+    robot, q, v = heavy_robot(4, FORWARD, 4, floating=True, slow=True)
     rng = np.random.default_rng(0)
     mask = np.full(robot.nv, masked == "all")
     for name in robot.joint_names:
@@ -243,7 +250,7 @@ def test_hybrid_dynamics_mixes_both(masked):
 
 
 def test_hybrid_dynamics_keeps_a_shape_whole():
-    robot, q, v = heavy_robot(4, FORWARD, 2)
+    robot, q, v = heavy_robot(4, FORWARD, 2, slow=True)
     name = next(n for n in robot.joint_names if robot.coordinate(n).stop - robot.coordinate(n).start > 1)
     mask = np.zeros(robot.nv, bool)
     mask[robot.coordinate(name).start] = True
@@ -256,7 +263,7 @@ def test_hybrid_dynamics_keeps_a_shape_whole():
 
 @pytest.mark.parametrize("frame", ["body", "world", "mixed"])
 def test_matrices_make_up_the_forces_at_every_order(frame):
-    robot, q, v = heavy_robot(5, FORWARD, 5, floating=True)
+    robot, q, v = heavy_robot(5, FORWARD, 5, floating=True, slow=True)
     unit = unit_of(robot, q)
     units = np.outer(unit, unit)
     M = robot.mass_matrix_derivatives(q, v[:3], frame=frame)
@@ -285,7 +292,7 @@ def test_matrices_make_up_the_forces_at_every_order(frame):
 
 @pytest.mark.parametrize("frame", ["world", "mixed"])
 def test_frames_of_a_floating_base_agree(frame):
-    robot, q, v = heavy_robot(6, FORWARD, 5, floating=True)
+    robot, q, v = heavy_robot(6, FORWARD, 5, floating=True, slow=True)
     unit = unit_of(robot, q)
     other = robot.change_velocity_frame(q, v, "body", frame)
     assert error(other, v) > 1e-2  # there is something to convert
@@ -305,7 +312,7 @@ def test_frames_of_a_floating_base_agree(frame):
 
 
 def test_passive_inverse_dynamics_is_made_of_the_same_matrices():
-    robot, q, v = heavy_robot(7, FORWARD, 4, floating=True)
+    robot, q, v = heavy_robot(7, FORWARD, 4, floating=True, slow=True)
     made = robot.mass_matrix(q) @ v[3] + robot.coriolis_matrix(q, v[0]) @ v[2] + robot.gravity_force(q)
     found = robot.inverse_dynamics_passive(q, v[0], v[2], v[3])
     unit = unit_of(robot, q)
@@ -317,15 +324,15 @@ def test_passive_inverse_dynamics_is_made_of_the_same_matrices():
 def test_power_balances_at_every_order(law):
     """d/dt (T + V) = v . tau - v . damping, and the derivatives of that."""
     rng = np.random.default_rng(9)
-    spec = heavy_tree(rng, ("revolute", "planar", "general", "variable radius"), floating=True)
+    spec = heavy_tree(rng, ("revolute", "planar", "spatial", "variable radius"), floating=True)
     modules = (replace(m, law=law, poisson=0.3) if isinstance(m, VariableRadiusBody) else m for m in spec.modules)
-    robot = build_soft(SoftSpec(tuple(modules), spec.gravity))
+    robot = build_soft(SoftSpec(tuple(modules), spec.gravity), exact_nodes=True)
     q, v = random_soft_state(rng, spec, 5)
-    energy = robot.kinetic_energy_derivatives(q, v[:4]) + robot.potential_energy_derivatives(q, v[:4])
+    energy = robot.kinetic_energy_derivatives(q, v[:4]) + robot.potential_energy_derivatives(q, v[:3])
     tau = robot.inverse_dynamics(q, v)
     undamped = [replace(m, viscosity=0.0) if isinstance(m, (Rod, VariableRadiusBody)) else m for m in spec.modules]
     undamped = [replace(m, law=law, poisson=0.3) if isinstance(m, VariableRadiusBody) else m for m in undamped]
-    damping = tau - build_soft(SoftSpec(tuple(undamped), spec.gravity)).inverse_dynamics(q, v)
+    damping = tau - build_soft(SoftSpec(tuple(undamped), spec.gravity), exact_nodes=True).inverse_dynamics(q, v)
     assert error(damping[0], robot.damping_force(q, v[0])) < 1e-10
     assert damping[0] @ v[0] > 0
     binomial = ((1,), (1, 1), (1, 2, 1))
@@ -361,34 +368,32 @@ def test_straight_and_nearly_straight_to_the_fifth_derivative(size):
 
 
 def test_no_jump_between_formulas():
-    """Around each size the values move as the slope says: a switch of formulas would show as a step."""
+    """A switch of formulas would show as a step in the fifth differences, which of a smooth function are next to nothing."""
     spec = SoftSpec((random_module(np.random.default_rng(3), "spatial", -1),))
     robot = build_soft(spec)
     v = np.random.default_rng(4).normal(size=(7, 3))
-    sizes = np.geomspace(1e-8, 8.0, 3000)
-    direction = np.array([0.6, -0.8, 0.01])
-    tau = robot.generalized_inverse_dynamics(sizes[:, None] * direction, v)
+    sizes = np.linspace(1e-3, 12.0, 12001)
+    tau = robot.generalized_inverse_dynamics(sizes[:, None] * [0.6, -0.8, 0.01], v)
     unit = np.abs(tau).max(axis=0)
-    fifth = np.abs(np.diff(tau / unit, n=5, axis=0)).max()  # of smooth values at so fine a grid next to nothing
-    assert fifth < 1e-9
-    broken = tau.copy()
-    broken[1700:] *= 1 + 1e-8
-    assert np.abs(np.diff(broken / unit, n=5, axis=0)).max() > 1e-8
+    assert np.abs(np.diff(tau / unit, n=5, axis=0)).max() < 1e-10
+    tau[7000:] *= 1 + 1e-9
+    assert np.abs(np.diff(tau / unit, n=5, axis=0)).max() > 1e-10
 
 
-@pytest.mark.parametrize("turns", [0.5, 1.0, 2.0, 3.0])
-@pytest.mark.parametrize("kind", ["planar", "spatial", "general"])
+@pytest.mark.parametrize(("kind", "turns"), [("planar", 3.0), ("spatial", 1.0), ("spatial", 3.0), ("general", 3.0)])
 def test_rods_bent_by_turns(kind, turns):
+    """Six pieces in the place of the rod, each bent by little: the oracle's own series would lose digits over turns."""
     rng = np.random.default_rng(7)
     rod = replace(random_module(rng, kind, -1), nodes=60)
-    spec = SoftSpec((rod,))
-    q, v = random_soft_state(rng, spec, 6)
+    q, v = random_soft_state(rng, SoftSpec((rod,)), 6)
     bends = np.abs(rod.strain_basis(np.zeros(1))[0, 3:]).any(axis=0)
     q = np.where(bends, q * 2 * np.pi * turns / np.linalg.norm(q[bends]), q)
-    robot = build_soft(spec, exact_nodes=True)
-    truth, unit = soft_lagrange.forces(spec, q, v), unit_of(robot, q)
-    tolerance = 1e-10 if rod.uniform else 1e-8 if turns <= 0.5 else 1e-5 * turns**4 / 81
-    assert row_errors(robot.generalized_inverse_dynamics(q, v), truth.inertial, unit) < tolerance
+    pieces = cut(rod, *(rod.length / 6 * np.arange(1, 6)))
+    pieces = SoftSpec(tuple(replace(p, parent=i - 1, nodes=16) for i, p in enumerate(pieces)))
+    truth = soft_lagrange.forces(pieces, np.tile(q, 6), np.tile(v, 6)).inertial.reshape(5, 6, -1).sum(axis=1)
+    robot = build_soft(SoftSpec((rod,)), exact_nodes=True)
+    # Steps of fourth order are as long as bends of three radians allow them to be; at eighteen, 1e-6 is left.
+    assert row_errors(robot.generalized_inverse_dynamics(q, v), truth, unit_of(robot, q)) < (1e-11 if rod.uniform else 2e-6)
 
 
 # --- nodes, radii, rest strain --------------------------------------------------------------------------
@@ -401,33 +406,52 @@ def one(rod: jn.soft.Rod) -> jn.Model:
 
 
 RODS = {
-    "constant curvature": {"strain": jn.soft.constant_curvature()},
+    "constant curvature": {},
     "constant strain": {"strain": jn.soft.constant_strain()},
-    "line": {"strain": jn.soft.constant_curvature(), "section": "line"},
-    "cone": {"strain": jn.soft.constant_curvature(), "radius": (0.03, 0.0)},
-    "quadratic": {"strain": jn.soft.polynomial(2)},
-    "quartic bend": {"strain": jn.soft.polynomial({"bend_y": 4})},
+    "on a line": {"section": "line"},
+    "cone": {"radius": (0.03, 0.0)},
+    "quadratic": {"strain": jn.soft.polynomial(2, ("bend_y", "stretch"))},
+    "quartic": {"strain": jn.soft.polynomial({"bend_y": 4})},
     "bell": {"strain": jn.soft.gaussian(0.3, 0.1)},
-    "vase": {"radius": lambda s: 0.02 + 0.008 * np.sin(25 * s)},
-    "curved": {"strain": jn.soft.polynomial(1), "rest": (0, 0, 1, 1.0, 4.0, 2.0)},
 }
 
 
 @pytest.mark.parametrize("name", RODS)
 def test_default_nodes_reach_a_hundred_millionth(name):
-    """For bends to about a turn; the fine rod is one of two hundred nodes, whose Magnus steps are finer, too."""
+    """Of uniform strain for bends to a turn, else to three radians in all; the truth has forty nodes and exact frames."""
     given = {"length": 0.4, "radius": (0.025, 0.012), "density": 1100.0, "young": 2e5, "damping": 0.03} | RODS[name]
-    rng = np.random.default_rng(1)
-    coarse, fine = one(jn.soft.Rod(**given)), one(jn.soft.Rod(**given, nodes=200))
-    q = coarse.bodies[0].soft.scale * rng.uniform(-6, 6, (5, coarse.nv))
-    v = coarse.bodies[0].soft.scale * rng.uniform(-2, 2, (5, 4, coarse.nv))
-    unit = np.sqrt(np.diagonal(fine.mass_matrix(q), axis1=-2, axis2=-1))
-    for method in ("generalized_inverse_dynamics", "inverse_dynamics"):
-        a, b = (getattr(r, method)(q, v) for r in (coarse, fine))
-        for k in range(3):
-            assert error(a[:, k], b[:, k], unit) < 1e-8
-    assert error(coarse.elastic_force(q), fine.elastic_force(q), unit) < 1e-8
-    assert error(coarse.gravity_force(q), fine.gravity_force(q), unit) < 1e-8
+    rod = jn.soft.Rod(**given)
+    robot = one(rod)
+    exact = Rod(
+        length=0.4,
+        radii=given["radius"],
+        density=1100.0,
+        young=2e5,
+        viscosity=0.03,
+        section=rod.section,
+        basis=lambda s: np.array([rod.strain_at(x) for x in s]),
+        amplitudes=rod.n,
+    )
+    spec, rng = SoftSpec((exact,)), np.random.default_rng(1)
+    q, v = rng.normal(size=(2, robot.nv)), rng.normal(size=(5, robot.nv))
+    angle = max(np.linalg.norm(rod.strain_at(s)[3:] @ q[0]) for s in np.linspace(0, 0.4, 50)) * 0.4
+    q *= (2 * np.pi if rod.strain.uniform else 3.0) / angle
+    stretches = np.abs(rod.strain_at(0.1)[:3]).any(axis=0)
+    q, v = np.where(stretches, 0.02 * np.sign(q), q), np.where(stretches, 0.02 * v, v)
+    truth, unit = soft_lagrange.forces(spec, q[0], v), unit_of(robot, q[0])
+    assert row_errors(robot.generalized_inverse_dynamics(q[0], v), truth.inertial, unit) < 1e-8
+    assert row_errors(robot.inverse_dynamics(q[0], v), truth.drive, unit) < 1e-8
+    assert error(robot.gravity_force(q[0]), -truth.gravity[0], unit) < 1e-8
+    assert error(robot.elastic_force(q[0]), -truth.elastic[0], unit) < 1e-8
+
+
+@pytest.mark.parametrize("given", [{"radius": lambda s: 0.02 + 0.008 * np.sin(25 * s)}, {"rest": (0, 0, 1, 1.0, 4.0, 2.0)}])
+def test_default_nodes_of_vases_and_hooks(given):
+    given = {"length": 0.4, "radius": (0.025, 0.012), "density": 1100.0, "young": 2e5} | given
+    coarse, fine = one(jn.soft.Rod(**given)), one(jn.soft.Rod(**given, nodes=80))
+    q, v = np.array([2.0, -1.0, 0.02]), np.random.default_rng(1).normal(size=(5, 3))
+    assert row_errors(coarse.generalized_inverse_dynamics(q, v), fine.generalized_inverse_dynamics(q, v)) < 1e-8
+    assert row_errors(coarse.inverse_dynamics(q, v), fine.inverse_dynamics(q, v)) < 1e-8
 
 
 def test_nodes_are_honoured():
@@ -585,32 +609,31 @@ def test_a_rod_that_is_held_straight_is_a_rigid_cylinder():
     assert row_errors(acc[:, keep], v[1:]) < 1e-9
 
 
-def test_a_stiff_rod_bends_little_and_tends_to_the_rigid_body():
-    """At rest under its weight a rod of stiffness E bends by ~ 1/E: the tip tends to that of the rigid body."""
-    drops = []
-    for young in (1e8, 1e10, 1e12):
+def test_a_stiff_rod_tends_to_the_rigid_body():
+    """At rest under its weight it gives way by q_i = weight / (E I): as 1/E, to nothing."""
+    turn = np.eye(4)
+    turn[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
+    length, radius, density = 1.0, 0.02, 1000.0
+    weight, inertia = density * np.pi * radius**2 * 9.81, np.pi * radius**4 / 4
+    for young in (1e10, 1e12, 1e14):
         b = jn.Builder()
-        turn = np.eye(4)
-        turn[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
-        b.add("rod", "world", placement=turn, body=jn.soft.Rod(1.0, 0.02, 1000.0, young, strain=jn.soft.polynomial(3), nodes=30))
+        b.add("rod", "world", placement=turn, body=jn.soft.Rod(length, radius, density, young, nodes=30))
         robot = b.build()
-        q = np.zeros(robot.nv)
+        q, rest = np.zeros(3), np.zeros(3)
         for _ in range(8):
-            rest = np.zeros(robot.nv)
             K, _, _ = robot.inverse_dynamics_derivatives(q, rest, rest)
             q = q - np.linalg.solve(K, robot.inverse_dynamics(q, rest, rest))
-        drops.append(-robot.pose("rod", q)[2, 3])
-    weight, inertia = 1000.0 * np.pi * 0.02**2 * 9.81, np.pi * 0.02**4 / 4
-    beam = weight / (8 * np.array([1e8, 1e10, 1e12]) * inertia)  # of Euler and Bernoulli
-    np.testing.assert_allclose(drops[1:], beam[1:], rtol=1e-6)
+        # Of one curvature k over a length of 1, by energy E I k^2 / 2 - weight k / 6: k = weight / (6 E I), drop k / 2.
+        drop = weight / (12 * young * inertia)
+        np.testing.assert_allclose(-robot.pose("rod", q)[2, 3], drop, rtol=2e-6 if young < 1e11 else 1e-7)
 
 
 def test_dynamics_follow_from_the_energies_alone():
     """Lagrange's equation with central differences of jounce's own energies, on a robot that no oracle was told of."""
     b = jn.Builder()
     b.add("base", "world", jn.Universal((1, 0, 0), (0, 1, 0)), inertia=jn.Inertia(0.5, (0, 0, 0.1), (0.01, 0.01, 0.01)))
-    b.add("a", "base", jn.Revolute((0, 1, 0), damping=0.1, stiffness=2.0), body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e5, strain=jn.soft.gaussian(0.4, 0.1)))
-    b.add("b", "a", at=0.1, placement=np.eye(4), body=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5, poisson=0.3, law="solid", nodes=6))
+    b.add("a", "base", jn.Revolute((0, 1, 0), damping=0.1, stiffness=2.0), body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e5, strain=jn.soft.constant_strain()))
+    b.add("b", "a", at=0.1, placement=np.eye(4), body=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5, poisson=0.3, law="solid", nodes=(8, 6)))
     b.add("c", "b", jn.Prismatic((1, 0, 0)), at=0.15, inertia=jn.Inertia(0.1))
     robot = b.build()
     rng = np.random.default_rng(3)

@@ -13,17 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._checks import near
-from ._core import CoordinateMap, CoreModel
+from ._core import CoordinateMap, CoreModel, Recorded
 from .compile import BodyRecord, compiled, marks_on, own_records
 from .inertia import Inertia
 from .joints import Fixed, Follow
-from .soft.body import SoftBody, Step
+from .soft.body import Sections, SoftBody, Step
 
 Array = NDArray[np.float64]
 
@@ -49,70 +48,88 @@ class SoftPart:
 
 def make_map(bodies: Sequence[BodyRecord], carrier: CoreModel) -> tuple[CoreModel, CoordinateMap, list[SoftPart]]:
     """A model of the robot's own coordinates alone, the map to the carrier, and where the soft bodies are."""
-    leaders = resolve(bodies)
     records = own_records(bodies)
     alone = [replace(r, parent=-1, at=None, soft=None, inertia=Inertia(0.0)) for r in records]
     own = CoreModel(compiled(alone, np.zeros(3)))
-    places = _places(records)
-
-    positions: list[tuple[int, int, float, float]] = []
-    velocities: list[tuple[int, int, float, float]] = []
-    tables: dict[str, list[int]] = {"bodies": [], "steps": [], "stations": []}
-    numbers: list[Array] = []
-    recordings: list[Any] = []
-    parts: list[SoftPart] = []
-    full_q = full_v = steps = stations = size = second = 0
+    tables = _Tables(resolve(bodies), _places(records))
     for i, b in enumerate(bodies):
         if b.joint.nv:
-            leader = leaders.get(b.joint_name) or Follow(b.joint_name)
-            q, v = places[leader.joint]
-            positions += [(full_q + k, q.start + k, leader.ratio, leader.offset) for k in range(b.joint.nq)]
-            velocities += [(full_v + k, v.start + k, leader.ratio, 0.0) for k in range(b.joint.nv)]
-            full_q, full_v = full_q + b.joint.nq, full_v + b.joint.nv
-        if b.soft is None:
-            continue
-        sections, n = b.soft.sections(marks_on(bodies, i)), b.soft.n
-        q, v = places[b.shape_name]
-        starts = []
+            tables.add_joint(b)
+        if b.soft is not None:
+            tables.add_soft(b, b.soft, b.soft.sections(marks_on(bodies, i)))
+    return own, CoordinateMap(own, carrier, tables.given()), tables.parts
 
-        def number(*arrays: Array) -> int:
-            nonlocal size
-            at = size
-            numbers.extend(np.asarray(a, dtype=np.float64).ravel() for a in arrays)
-            size += sum(np.size(a) for a in arrays)
-            return at
 
-        first = steps
-        chain = sections.steps
-        recorded = -1
+class _Tables:
+    """The tables of a `CoordinateMap`, as bodies are added; what each row means is in soft_body.hpp."""
+
+    def __init__(self, leaders: dict[str, Follow], places: dict[str, tuple[slice, slice]]) -> None:
+        self.parts: list[SoftPart] = []
+        self._leaders, self._places = leaders, places
+        self._positions: list[tuple[int, int, float, float]] = []  # to, from, ratio, offset
+        self._velocities: list[tuple[int, int, float, float]] = []
+        self._bodies: list[tuple[int, ...]] = []
+        self._steps: list[tuple[int, ...]] = []
+        self._stations: list[tuple[int, ...]] = []
+        self._numbers: list[Array] = [np.zeros(0)]
+        self._recordings: list[Recorded] = []
+        self._q = self._v = self._size = self._second = 0  # where the next things begin
+
+    def add_joint(self, b: BodyRecord) -> None:
+        leader = self._leaders.get(b.joint_name) or Follow(b.joint_name)
+        q, v = self._places[leader.joint]
+        self._positions += [(self._q + k, q.start + k, leader.ratio, leader.offset) for k in range(b.joint.nq)]
+        self._velocities += [(self._v + k, v.start + k, leader.ratio, 0.0) for k in range(b.joint.nv)]
+        self._q, self._v = self._q + b.joint.nq, self._v + b.joint.nv
+
+    def add_soft(self, b: BodyRecord, soft: SoftBody, sections: Sections) -> None:
+        q, v = self._places[b.shape_name]
+        n, first, begin = soft.n, len(self._steps), len(self._stations)
+        steps, recorded = sections.steps, -1
         if sections.recorded is not None:  # its stations hang on a step that means nothing
-            recorded = len(recordings)
-            recordings += [sections.recorded.compiled, sections.recorded_seconds.compiled]
-            chain = (Step(-1, np.zeros(6), np.zeros((n, 6)), None, sections.stations),)
-        linear = number(b.soft.stiffness, b.soft.viscosity)
-        tables["bodies"] += [q.start, v.start, n, first, first + len(chain), linear, recorded]
-        for step in chain:
+            recorded = len(self._recordings)
+            self._recordings += [sections.recorded.compiled, sections.recorded_seconds.compiled]
+            steps = (Step(-1, np.zeros(6), np.zeros((n, 6)), None, sections.stations),)
+        linear = self._number(soft.stiffness, soft.viscosity)
+        self._bodies.append((q.start, v.start, n, first, first + len(steps), linear, recorded))
+        for step in steps:
             start = step.start if step.start < 0 else first + step.start
-            uniform = step.hessian is None
-            at = number(step.constant, step.linear, *(() if step.hessian is None else (step.hessian,)))
-            tables["steps"] += [start, stations, stations + len(step.stations), int(uniform), at]
-            steps += 1
+            numbers = self._number(step.constant, step.linear, step.hessian)
+            stations = len(self._stations), len(self._stations) + len(step.stations)
+            self._steps.append((start, *stations, int(step.hessian is None), numbers))
             for station in step.stations:
-                shift = -1 if station.offset is None else number(station.offset, np.asarray(station.slope))
-                tables["stations"] += [full_q, full_v, shift]
-                starts.append(full_v)
-                full_q, full_v, stations = full_q + 7, full_v + 6, stations + 1
-        parts.append(SoftPart(b.name, b.soft, q, v, np.array(starts, dtype=np.intp), second))
-        second += 6 * n * n * len(starts)
+                shift = -1 if station.offset is None else self._number(station.offset, station.slope)
+                self._stations.append((self._q, self._v, shift))
+                self._q, self._v = self._q + 7, self._v + 6
+        own = np.array([v for _, v, _ in self._stations[begin:]], dtype=np.intp)
+        self.parts.append(SoftPart(b.name, soft, q, v, own, self._second))
+        self._second += 6 * n * n * len(own)
 
-    def copies(rows: list[tuple[int, int, float, float]]) -> tuple[list[int], Array, Array]:
-        pairs = [x for to, source, _, _ in rows for x in (to, source)]
-        return pairs, np.array([r[2] for r in rows]), np.array([r[3] for r in rows])
+    def _number(self, *arrays: Array | None) -> int:
+        """Where among all numbers these begin, one after the other."""
+        at = self._size
+        for a in arrays:
+            if a is not None:
+                self._numbers.append(np.asarray(a, dtype=np.float64).ravel())
+                self._size += np.size(a)
+        return at
 
-    given: dict[str, object] = {**tables, "recordings": recordings, "numbers": np.concatenate([np.zeros(0), *numbers])}
-    given["positions"], given["position_ratio"], given["position_offset"] = copies(positions)
-    given["velocities"], given["velocity_ratio"], given["velocity_offset"] = copies(velocities)
-    return own, CoordinateMap(own, carrier, given), parts
+    def given(self) -> dict[str, object]:
+        tables: dict[str, object] = {
+            "numbers": np.concatenate(self._numbers),
+            "recordings": self._recordings,
+            "bodies": [x for row in self._bodies for x in row],
+            "steps": [x for row in self._steps for x in row],
+            "stations": [x for row in self._stations for x in row],
+        }
+        for plural, one, rows in (
+            ("positions", "position", self._positions),
+            ("velocities", "velocity", self._velocities),
+        ):
+            tables[plural] = [x for row in rows for x in row[:2]]
+            tables[f"{one}_ratio"] = np.array([row[2] for row in rows])
+            tables[f"{one}_offset"] = np.array([row[3] for row in rows])
+        return tables
 
 
 def _places(records: Sequence[BodyRecord]) -> dict[str, tuple[slice, slice]]:

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import near
 from ._core import CoordinateMap, CoreModel
 from .closed_form import ClosedForm
 from .compile import BodyRecord, compiled
 from .coordinates import SoftPart, make_map
-from .linearization import assembled
+from .linearization import Linearization, actuated_columns, assembled
 from .model import Model
 from .soft.forces import Inputs, ShapeForces
 
@@ -190,6 +191,37 @@ class CoupledModel(Model):
         self._map.motion(q, None, None, False, 0)
         return self._inputs.matrix(np.asarray(q, dtype=np.float64))
 
+    def linearize(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        u: ArrayLike | None = None,
+        actuated: ArrayLike | Sequence[str] | None = None,
+        wrenches: Wrenches = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+    ) -> Linearization:
+        options: dict[str, Any] = {"wrenches": wrenches, "wrench_frame": wrench_frame, "frame": frame}
+        if u is None:
+            return super().linearize(q, v, tau, actuated=actuated, **options)
+        inputs = np.asarray(u, dtype=np.float64)
+        if inputs.ndim == 0 or inputs.shape[-1] != len(self.input_names):
+            raise ValueError(
+                f"u has shape {inputs.shape}, expected (..., {len(self.input_names)}): inputs are {self.input_names}"
+            )
+        matrix = self.actuation_matrix(q)
+        force = _row(self, "tau", tau) + (matrix @ _finite("u", inputs)[..., None])[..., 0]
+        lin = super().linearize(q, v, force, **options)
+        columns = actuated_columns(self, np.zeros(0) if actuated is None else actuated)
+        change = self._inputs.derivative(np.asarray(q, dtype=np.float64), inputs)
+        A = lin.A.copy()
+        A[..., : self.nv] += lin.B @ change  # inputs are held, not the forces they make
+        lin.A, lin.B = A, np.concatenate([lin.B[..., columns], lin.B @ matrix], axis=-1)
+        lin.actuated, lin.inputs = columns, self.input_names
+        return lin
+
     # Matrices
 
     def mass_matrix(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
@@ -281,6 +313,21 @@ class CoupledModel(Model):
         J = super().jacobian_derivatives(name, x, velocity, frame=frame, velocity_frame=velocity_frame)
         return _result(_product(J, self._map.matrix(columns), J.shape[-3]), out)
 
+    def backbone(self, name: str, q: ArrayLike, s: ArrayLike | None = None) -> Array:
+        soft = {part.name: part for part in self._parts}
+        if name not in soft:
+            raise ValueError(f"no soft body is named {name!r}: {near(str(name), soft)}")
+        part = soft[name]
+        along = np.linspace(0.0, part.body.length, 33) if s is None else np.asarray(s, dtype=np.float64)
+        if along.ndim != 1 or not ((along >= 0) & (along <= part.body.length * (1 + 1e-12))).all():
+            raise ValueError(
+                f"s is {s!r}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
+            )
+        far = self.pose(name, q)
+        shape = np.asarray(q, dtype=np.float64)[..., part.q]
+        places = part.body.backbone(shape, np.append(along, part.body.length))
+        return (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
+
     def centroidal_momentum_matrix(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
         x, _, columns = self._map.motion(q, None, None, False, 1)
         A = super().centroidal_momentum_matrix(x, frame=frame)
@@ -319,11 +366,11 @@ class CoupledModel(Model):
         out: Array | None = None,
     ) -> Array:
         if wrenches is None and frame == "body" and self._map.tree_like and np.ndim(tau) <= np.ndim(v):
-            force = _row(self, "tau", tau)
-            if self._shape.n:
-                velocity = _row(self, "v", v)
-                self._configuration.integrate(q, velocity)  # checks both
-                force = force - self._shape.stack(q, velocity, 1, stacked=False)[..., 0, :]
+            force = tau
+            if self._shape.nonlinear:
+                self._configuration.integrate(q, v)  # checks both
+                lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1])
+                force = _row(self, "tau", tau) - self._shape.beyond_linear(q, v, False, (*lead, self.nv))
             acc, singular = self._map.forward_dynamics(self, q, v, force)
             if singular < 0:
                 return _result(acc, out)
@@ -387,8 +434,8 @@ class CoupledModel(Model):
         """
         if a is not None and not wrenches and self._map.tree_like:
             stiffness, damping, M = self._map.derivatives(self, q, v, a)
-            if self._shape.n:
-                stiff, viscous = self._shape.derivatives(q, v, 1, stacked=False)
+            if self._shape.nonlinear:
+                stiff, viscous = self._shape.derivatives(q, v, 1, stacked=False, linear=False)
                 stiffness += stiff[..., 0, :, :]
                 damping += viscous[..., 0, :, :]
             return stiffness, damping, M
@@ -473,16 +520,15 @@ class _Factored:
     def __init__(self, M: Array, what: str) -> None:
         singular = f"{what} has no answer: the mass matrix is singular, a joint moves nothing that resists it"
         try:
-            self._L: Array = np.linalg.cholesky(M)
+            self._L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
         except np.linalg.LinAlgError:
             raise ValueError(singular) from None
         if (np.diagonal(self._L, axis1=-2, axis2=-1) ** 2 <= 1e-14 * np.diagonal(M, axis1=-2, axis2=-1)).any():
             raise ValueError(singular)
 
     def __call__(self, right: Array) -> Array:
-        half: Array = np.linalg.solve(self._L, right)
-        result: Array = np.linalg.solve(_transposed(self._L), half)
-        return result
+        half = np.asarray(np.linalg.solve(self._L, right), dtype=np.float64)
+        return np.asarray(np.linalg.solve(_transposed(self._L), half), dtype=np.float64)
 
 
 def _solve(M: Array, right: Array, what: str) -> Array:

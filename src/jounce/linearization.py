@@ -36,8 +36,9 @@ class Linearization:
         B: (..., 2 nv, nu).
         q, v, tau: the state and forces it belongs to.
         acceleration: (..., nv), dv/dt there.
-        actuated: (nu,) columns of tau.
+        actuated: columns of tau that are inputs, in the order of the columns of B.
         frame: axes of the twists and wrenches of `Free` joints.
+        inputs: names of the inputs of soft bodies, whose columns in B follow; only where `u` was given.
     """
 
     A: Array
@@ -48,6 +49,7 @@ class Linearization:
     acceleration: Array
     actuated: NDArray[np.intp]
     frame: str
+    inputs: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return shapes(self, "A", "B")

@@ -528,6 +528,7 @@ class Model(CoreModel):
         v: ArrayLike,
         tau: ArrayLike,
         *,
+        u: ArrayLike | None = None,
         actuated: ArrayLike | Sequence[str] | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: str = "body",
@@ -538,6 +539,8 @@ class Model(CoreModel):
         Args:
             q: (..., nq).
             v, tau: (..., nv), `Free` rows in the axes `frame`.
+            u: (..., nu) inputs of soft bodies, which act beside tau and are held; B then has their columns after
+                those of `actuated`, which is none unless given.
             actuated: which forces are inputs: joint names, a mask (nv,), or columns; all when left out.
             wrenches, wrench_frame: as in `forward_dynamics`.
             frame: axes of the displacement, velocity and force of `Free` joints.
@@ -552,6 +555,8 @@ class Model(CoreModel):
         >>> lin.A.shape, lin.B.shape
         ((24, 24), (24, 12))
         """
+        if u is not None:
+            raise ValueError("u was given, but this robot has no soft bodies with inputs")
         return linearize(self, q, v, tau, actuated, wrenches, wrench_frame, frame)
 
     # Statics
@@ -586,7 +591,8 @@ class Model(CoreModel):
 
         >>> import jounce as jn
         >>> b = jn.Builder()
-        >>> b.add("rod", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=jn.soft.constant_curvature(planar=True)))
+        >>> bend = jn.soft.constant_curvature(planar=True)
+        >>> b.add("rod", parent="world", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=bend))
         >>> finger = b.build()
         >>> rest = finger.equilibrium(wrenches={"rod": (0.05, 0, 0, 0, 0, 0)}, wrench_frame="mixed")  # 0.05 N along x
         >>> rest.stable, bool(np.abs(rest.residual).max() < 1e-12)
@@ -650,6 +656,20 @@ class Model(CoreModel):
             raise ValueError("v must be an array of real numbers, got None")
         given = frame if velocity_frame is None else _axes("velocity_frame", velocity_frame)
         return self._forward_kinematics(q, v, index, 1, 0, frame, given)[1][..., 0, :]
+
+    def backbone(self, name: str, q: ArrayLike, s: ArrayLike | None = None) -> Array:
+        """Poses (..., S, 4, 4) in the world of the sections of a soft body at s (S,), in metres along it at rest.
+
+        33 sections from its near to its far end when s is left out. For derivatives, put a body with a `Fixed` joint
+        there (``Builder.add(..., at=s)``): it is a frame like all others.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> b.add("rod", parent="world", body=jn.soft.Rod(length=1.0, radius=0.01, density=1e3, young=1e6))
+        >>> b.build().backbone("rod", [np.pi / 2, 0.0, 0.0], [0.0, 1.0])[1, :3, 3].round(3)  # a quarter of a circle
+        array([0.637, 0.   , 0.637])
+        """
+        raise ValueError(f"no soft body is named {name!r}: this robot has none")
 
     def _frames(
         self, frames: Sequence[str | int] | None, q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, given: str

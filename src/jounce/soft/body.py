@@ -103,9 +103,17 @@ class SoftBody(ABC):
     input_names: tuple[str, ...] = ()
     shares_inputs: bool = False
 
-    @abstractmethod
     def sections(self, marks: Sequence[float]) -> Sections:
-        """The sections, with stations at the material coordinates `marks` and at the far end."""
+        """The sections, with stations at the material coordinates `marks` and at the far end; made once."""
+        known: dict[tuple[float, ...], Sections] = self.__dict__.setdefault("_known_sections", {})
+        key = tuple(marks)
+        if key not in known:
+            known[key] = self._sections(key)
+        return known[key]
+
+    @abstractmethod
+    def _sections(self, marks: tuple[float, ...]) -> Sections:
+        """What `sections` gives."""
 
     def recorded_energy(self) -> Expressions | None:
         """Energy that is not quadratic, as a recorded function of q."""
@@ -118,6 +126,10 @@ class SoftBody(ABC):
     def recorded_inputs(self) -> Expressions | None:
         """What the inputs do work on, as a recorded function of q: the power of input u_j is u_j d/dt of the j-th."""
         return None
+
+    def backbone(self, q: Array, s: Array) -> Array:
+        """Poses (..., S, 4, 4) of the sections at s (S,) in the near end, for q (..., n)."""
+        raise ValueError(f"{self!r} has no sections along a backbone")
 
     @property
     def mass(self) -> float:

@@ -159,13 +159,17 @@ class ShapeForces:
                 total += body.energy.derivatives(self._motion(body.part, position, rates)[0])[..., 0]
         return total
 
-    def derivatives(self, q: Any, v: Any, rows: int, *, stacked: bool) -> tuple[Array, Array]:
-        """How the forces change with q and with v, along the motion: two stacks (..., rows, nv, nv)."""
+    def derivatives(self, q: Any, v: Any, rows: int, *, stacked: bool, linear: bool = True) -> tuple[Array, Array]:
+        """How the forces change with q and with v, along the motion: two stacks (..., rows, nv, nv).
+
+        linear: whether to include what bodies with linear forces add.
+        """
         position, rates = self._shapes(q, v, rows, stacked)
         lead = np.broadcast_shapes(position.shape[:-1], rates.shape[:-2]) if self._nonlinear else ()
         stiff, viscous = np.zeros((2, *lead, rows, self._nv, self._nv))
-        stiff[..., 0, self._v[:, None], self._v] = self._K
-        viscous[..., 0, self._v[:, None], self._v] = self._D
+        if linear:
+            stiff[..., 0, self._v[:, None], self._v] = self._K
+            viscous[..., 0, self._v[:, None], self._v] = self._D
         for body in self._nonlinear:
             n, at = body.part.body.n, body.part.v
             own, rate = self._motion(body.part, position, rates)

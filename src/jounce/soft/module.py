@@ -10,7 +10,6 @@ Jacobian comes from its pose,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -132,7 +131,7 @@ class ModuleBody(SoftBody):
     def recorded_inputs(self) -> Expressions | None:
         return self._inputs
 
-    def sections(self, marks: Sequence[float]) -> Sections:
+    def _sections(self, marks: tuple[float, ...]) -> Sections:
         masses = (Mass(), *(Mass(float(m)) for m in self.masses))
         return Sections((0,), stations=tuple(Station(m) for m in masses), recorded=self._stations)
 

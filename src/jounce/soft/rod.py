@@ -57,7 +57,7 @@ class Rod(SoftBody):
     >>> robot.nv  # two bends and an elongation
     3
     >>> robot.inverse_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).round(3)  # it is compressed by its weight
-    array([0.   , 0.   , 0.951])
+    array([0.   , 0.   , 0.848])
     """
 
     shares_inputs = True
@@ -93,6 +93,7 @@ class Rod(SoftBody):
         self._given_radius: Any = radius
         self._radius = _radius(radius, self.length)
         self._given_strain: Any = strain
+        self._strains: dict[float, Array] = {}
         self.strain = given(constant_curvature() if strain is None else strain)
         self.n = self.strain.n
         self.actuators = tuple(actuators)
@@ -112,9 +113,12 @@ class Rod(SoftBody):
 
     def strain_at(self, s: float) -> Array:
         """The basis Phi(s), (6, n)."""
-        return self.strain.at(float(s), self.length)
+        key = float(s)
+        if key not in self._strains:  # finding the steps asks for the same places again and again
+            self._strains[key] = frozen(self.strain.at(key, self.length))
+        return self._strains[key]
 
-    def sections(self, marks: Sequence[float]) -> Sections:
+    def _sections(self, marks: tuple[float, ...]) -> Sections:
         s, weights = gauss(self.nodes, self.length)
         masses = [self._mass(x, w) for x, w in zip(s, weights, strict=True)]
         places = [(x, 0, i) for i, x in enumerate(s)] + [(x, 1, i) for i, x in enumerate((*marks, self.length))]
@@ -129,18 +133,28 @@ class Rod(SoftBody):
             station, end = station + 1, x
         return Sections(tuple(found), tuple(steps))
 
+    def backbone(self, q: Array, s: Array) -> Array:
+        if self.strain.uniform:
+            return exponential(s[:, None] * (self.rest + q @ self.strain_at(0.0).T)[..., None, :])
+        lead = q.shape[:-1]
+        poses = np.empty((*lead, len(s), 4, 4))
+        now, end = np.broadcast_to(np.eye(4), (*lead, 4, 4)), 0.0
+        for i in np.argsort(s):
+            for step in self._steps_to(float(s[i]), end, 0):
+                omega = step.constant + q @ step.linear
+                if step.hessian is not None:
+                    omega += np.einsum("...a,abi,...b->...i", q, step.hessian, q) / 2
+                now = now @ exponential(omega)
+            poses[..., i, :, :], end = now, float(s[i])
+        return poses
+
     def _steps_to(self, s: float, start: float, count: int) -> list[Step]:
         """The steps that lead to s from where the `count` steps before end."""
         if self.strain.uniform:
             return [Step(-1, s * self.rest, s * self.strain_at(s).T, None)]
         pieces = max(1, int(np.ceil((s - start) / self.substep - 1e-9)))
-        h = (s - start) / pieces
-        steps = []
-        for k in range(pieces):
-            middle = start + (k + 0.5) * h
-            first, second = (self.strain_at(middle + sign * h / np.sqrt(12)) for sign in (-1, 1))
-            steps.append(Step(count + k - 1, *magnus(self.rest, first, second, h)))
-        return steps
+        constant, linear, hessian = magnus(self, start, s, pieces)
+        return [Step(count + k - 1, constant, linear[k], hessian[k]) for k in range(pieces)]
 
     def _mass(self, s: float, ds: float) -> Mass:
         radius = self.radius(s)
@@ -176,15 +190,16 @@ class Rod(SoftBody):
         return Rod, (self.length, self._given_radius, *numbers, strain, rest, self.section, self.nodes, self.actuators)
 
 
-def magnus(rest: Array, first: Array, second: Array, h: float) -> tuple[Array, Array, Array]:
-    """constant (6,), linear (n, 6) and hessian (n, n, 6) of Omega over a step h with bases at its two Gauss points."""
-    constant = h * rest
-    linear = h / 2 * (first + second).T
+def magnus(rod: Rod, start: float, end: float, pieces: int) -> tuple[Array, Array, Array]:
+    """constant (6,), linear (pieces, n, 6) and hessian (pieces, n, n, 6) of Omega over equal steps to end."""
+    h = (end - start) / pieces
+    middles = start + (np.arange(pieces) + 0.5) * h
+    first, second = (np.array([rod.strain_at(s + sign * h / np.sqrt(12)).T for s in middles]) for sign in (-1, 1))
     factor = np.sqrt(3) * h**2 / 12
     # [rest + first q, rest + second q]
-    linear = linear + factor * (bracket(rest, second.T) - bracket(rest, first.T))
-    products = bracket(first.T[:, None, :], second.T[None, :, :])
-    return constant, linear, factor * (products + products.swapaxes(0, 1))
+    linear = h / 2 * (first + second) + factor * bracket(rod.rest, second - first)
+    products = bracket(first[:, :, None, :], second[:, None, :, :])
+    return h * rod.rest, linear, factor * (products + products.swapaxes(1, 2))
 
 
 def bracket(a: Array, b: Array) -> Array:
@@ -242,7 +257,7 @@ def _substep(rod: Rod) -> float:
     pieces, pose = 4, _far_ends(rod, shapes, 4)
     while pieces < 512:
         finer = _far_ends(rod, shapes, 2 * pieces)
-        settled = np.abs(finer - pose).max() < 16e-10 * max(1.0, rod.length)  # of which the finer ones have a sixteenth
+        settled = np.abs(finer - pose).max() < 16e-9 * max(1.0, rod.length)  # of which the finer ones have a sixteenth
         pieces, pose = 2 * pieces, finer
         if settled:
             break
@@ -267,22 +282,22 @@ def _node_count(rod: Rod) -> int:
 
 
 def _test_shapes(rod: Rod) -> Array:
-    """Each coordinate alone, then all together: bends up to three radians, a fifth of elongation."""
-    phi = np.max([np.abs(rod.strain_at(s)) for s in np.linspace(0, rod.length, 9)], axis=0)
-    size = 1 / np.maximum(phi[3:].max(axis=0) * rod.length / 3 + phi[:3].max(axis=0) / 0.2, 1e-12)
-    signs = np.random.default_rng(0).uniform(-0.7, 0.7, (3, rod.n))
-    return np.concatenate([np.diag(size), signs * size])
+    """Each coordinate alone, then some at random together: bends up to three radians, a fifth of elongation."""
+    places = np.linspace(0, rod.length, 9)
+    bases = np.array([rod.strain_at(s) for s in places])
+    shapes = np.concatenate([np.eye(rod.n), np.random.default_rng(0).uniform(-1.0, 1.0, (4, rod.n)) * rod._scale()])
+    strain = np.abs(np.einsum("sij,aj->asi", bases, shapes)).max(axis=1)
+    size = strain[:, 3:].max(axis=1) * rod.length / 3 + strain[:, :3].max(axis=1) / 0.2
+    return np.asarray(shapes / np.maximum(size, 1e-12)[:, None])
 
 
 def _far_ends(rod: Rod, shapes: Array, pieces: int) -> Array:
-    h = rod.length / pieces
-    poses = np.broadcast_to(np.eye(4), (len(shapes), 4, 4))
-    for k in range(pieces):
-        at = (k + 0.5 - 1 / np.sqrt(12)) * h, (k + 0.5 + 1 / np.sqrt(12)) * h
-        constant, linear, hessian = magnus(rod.rest, rod.strain_at(at[0]), rod.strain_at(at[1]), h)
-        omega = constant + shapes @ linear + np.einsum("sa,abi,sb->si", shapes, hessian, shapes) / 2
-        poses = poses @ exponential(omega)
-    return poses
+    constant, linear, hessian = magnus(rod, 0.0, rod.length, pieces)
+    bent = np.einsum("kabi,sa,sb->ksi", hessian, shapes, shapes, optimize=True) / 2
+    steps = exponential(constant + np.einsum("kai,sa->ksi", linear, shapes) + bent)
+    while len(steps) > 1:  # the product of all, in pairs; there is a power of two of them
+        steps = steps[::2] @ steps[1::2]
+    return np.asarray(steps[0])
 
 
 def _moments(rod: Rod, shapes: Array, count: int) -> Array:
@@ -291,30 +306,11 @@ def _moments(rod: Rod, shapes: Array, count: int) -> Array:
     mass = weights * np.array([rod.radius(x) ** 2 for x in s])
     inertia = weights * np.array([rod.radius(x) ** 4 for x in s])
     squares = np.array([rod.strain_at(x) for x in s]) ** 2
-    x = backbone(rod, shapes, s)[..., :3, 3]
+    x = rod.backbone(shapes, s)[..., :3, 3]
     parts = [np.einsum("s,asi->ai", mass, x), np.einsum("s,asi,asj->aij", mass, x, x).reshape(len(shapes), -1)]
     elastic = np.einsum("s,sij->ij", inertia, squares).ravel()
     scale = [mass.sum() * rod.length, mass.sum() * rod.length**2, max(np.abs(elastic).max(), 1e-300)]
     return np.concatenate([(p / s).ravel() for p, s in zip([*parts, elastic], scale, strict=True)])
-
-
-def backbone(rod: Rod, q: Array, s: Array) -> Array:
-    """Poses (..., S, 4, 4) of the sections at s (S,) in the near end, for q (..., n)."""
-    shapes = np.asarray(q)
-    lead = shapes.shape[:-1]
-    if rod.strain.uniform:
-        omega = s[:, None] * (rod.rest + shapes @ rod.strain_at(0.0).T)[..., None, :]
-        return exponential(omega)
-    poses = np.empty((*lead, len(s), 4, 4))
-    now, end = np.broadcast_to(np.eye(4), (*lead, 4, 4)), 0.0
-    for i in np.argsort(s):
-        for step in rod._steps_to(float(s[i]), end, 0):
-            omega = step.constant + shapes @ step.linear
-            if step.hessian is not None:
-                omega += np.einsum("...a,abi,...b->...i", shapes, step.hessian, shapes) / 2
-            now = now @ exponential(omega)
-        poses[..., i, :, :], end = now, float(s[i])
-    return poses
 
 
 def exponential(omega: Array) -> Array:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from .body import Mass, Sections, SoftBody, Station, Step
 from .record import Expressions, Number, Tape
-from .rod import _number, gauss
+from .rod import _number, exponential, gauss
 
 Array = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ class VariableRadius(SoftBody):
 
     # Mass
 
-    def sections(self, marks: Sequence[float]) -> Sections:
+    def _sections(self, marks: tuple[float, ...]) -> Sections:
         s, _ = gauss(self.sections_along, self.length)
         places: list[tuple[float, tuple[Station, ...]]] = [
             (float(x), tuple(_points(W))) for x, W in zip(s, self._moments(), strict=True)
@@ -135,6 +135,11 @@ class VariableRadius(SoftBody):
         steps = tuple(Step(-1, x * rest, x * linear, None, stations) for x, stations in places)
         counts = np.cumsum([len(stations) for _, stations in places])
         return Sections(tuple(int(c) - 1 for c in counts[self.sections_along :]), steps)
+
+    def backbone(self, q: Array, s: Array) -> Array:
+        strain = np.zeros((*q.shape[:-1], 6))
+        strain[..., 2], strain[..., 3] = 1 + q[..., 1] / self.length, q[..., 0] / self.length
+        return exponential(s[:, None] * strain[..., None, :])
 
     def _moments(self) -> Array:
         """W_j (sections, 7, 7)."""
