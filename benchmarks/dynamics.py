@@ -9,7 +9,6 @@ means something on a shared machine. The answers are compared before anything is
 from __future__ import annotations
 
 import sys
-import timeit
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,22 +17,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import pinocchio as pin
+from timing import microseconds
 
 import jounce as jn
 from build import jounce_model
 from jounce import _core
 from peers import PinocchioTree
 from trees import TreeSpec, random_body, random_configuration, random_stack, random_tree
-
-
-def microseconds(calls: dict[str, Callable[[], object]], samples: int = 40) -> dict[str, float]:
-    """Best time of each call, the calls taking turns."""
-    number = {name: max(1, int(2e-3 / timeit.timeit(call, number=20) * 20)) for name, call in calls.items()}
-    best = dict.fromkeys(calls, np.inf)
-    for _ in range(samples):
-        for name, call in calls.items():
-            best[name] = min(best[name], timeit.timeit(call, number=number[name]) / number[name] * 1e6)
-    return best
 
 
 def quadruped(rng: np.random.Generator) -> TreeSpec:

@@ -24,7 +24,7 @@ from jounce.conversions import Pinocchio
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from dynamics import microseconds
+from timing import microseconds
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 Call = Callable[[], np.ndarray | float]

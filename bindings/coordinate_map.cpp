@@ -73,7 +73,7 @@ CoordinateMapOwner::CoordinateMapOwner(const CoreModel& own, const CoreModel& ca
       expect(s.from == -1 || (s.from >= b.steps && s.from < k), "a step must start from one before it");
       expect(s.end >= s.stations && within(s.stations, s.end - s.stations, station_count), "a step's stations");
       expect(s.stations == std::int64_t(stations_.size()), "stations must follow each other");
-      expect(within(s.linear, 6 + 6 * std::int64_t(b.n) * (s.uniform ? 1 : 1 + b.n), size), "a step's numbers");
+      expect(within(s.linear, 6 + 6 * std::int64_t(b.n) * (s.uniform ? 1 : 3), size), "a step's numbers");
       steps_.push_back(s);
       for (std::int64_t j = s.stations; j < s.end; ++j) {
         const std::int32_t* at = &stations[3 * j];

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "jounce/soft_body.hpp"
 #include "jounce/tree.hpp"
 
 namespace jounce {
+
+struct CoordinateMap;  // soft_body.hpp
 
 // States in the caller's memory. State i of an array begins `step * i` doubles further on; a step of 0 repeats one state.
 struct States {

@@ -70,12 +70,17 @@ def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = 
 
 
 def heavy_tree(
-    rng: np.random.Generator, kinds: tuple[str, ...], *, serial: bool = False, floating: bool = False, slow: bool = False
+    rng: np.random.Generator,
+    kinds: tuple[str, ...],
+    *,
+    serial: bool = False,
+    floating: bool = False,
+    slow: bool = False,
 ) -> SoftSpec:
     """A random soft tree with a rigid body on each of its joints, so that its mass matrix can be inverted.
 
-    slow: of so soft a material that no shape has eigenvalues beyond about 100 / s. Every derivative of an acceleration is as much
-    more sensitive than the one before as the fastest eigenvalue is great; in a stiff robot, none is left of sixteen digits.
+    slow: of so soft a material that no shape has eigenvalues beyond about 100 / s. Each derivative of an acceleration
+    is as much more sensitive than the one before as the fastest eigenvalue is great; a stiff robot's keep no digit.
     """
     spec = random_soft_tree(rng, kinds, serial=serial, floating=floating)
     modules: list[Module] = list(spec.modules)
@@ -87,10 +92,17 @@ def heavy_tree(
 
 
 def heavy_robot(seed: int, kinds: tuple[str, ...], rows: int, **how: bool) -> tuple[jn.Model, np.ndarray, np.ndarray]:
-    """A heavy tree as jounce has it, with a configuration and a velocity stack (rows, nv)."""
+    """A heavy tree as jounce has it, of few sections, with a configuration and a velocity stack (rows, nv)."""
     rng = np.random.default_rng(seed)
-    spec = heavy_tree(rng, kinds, **how)
-    return build_soft(spec), *random_soft_state(rng, spec, rows)
+    spec = coarse(heavy_tree(rng, kinds, **how))
+    return build_soft(spec, exact_nodes=True), *random_soft_state(rng, spec, rows)
+
+
+def coarse(spec: SoftSpec) -> SoftSpec:
+    """The robot with few nodes, for laws that hold whatever their number."""
+    nodes = {Rod: 5, VariableRadiusBody: (3, 4)}
+    modules = [replace(m, nodes=nodes[type(m)]) if type(m) in nodes else m for m in spec.modules]
+    return SoftSpec(tuple(modules), spec.gravity)
 
 
 def cut(rod: Rod, *at: float) -> list[Rod]:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,16 @@ import pytest
 
 import jounce as jn
 from build import jounce_model
-from jounce.reproduce import EXPERIMENTS, Claim, Result, find, nine_joints, paper_c
+from jounce.reproduce import EXPERIMENTS, Claim, Result, d_sim1, d_sim2, find, nine_joints, paper_c, paper_d
 from jounce.reproduce.claims import off
 from jounce.reproduce.panda import panda
 from jounce.reproduce.report import write_report
 from jounce.reproduce.runner import reproduce
 from oracles import paper_b
 from oracles import paper_c as oracle_c
+from oracles import paper_d as oracle_d
+from soft_models import Joint, RigidBody, SoftSpec, constant_basis, constant_curvature, reference
+from soft_models import Rod as RodSpec
 from trees import random_configuration, random_stack, random_tree
 
 # What does not hold, by how its text begins, and what depends on how busy the machine is. All else holds.
@@ -43,6 +47,21 @@ FALSE = {
         "Its derivative (47)",
     ],
     "C-timing": [],
+    "D-sim1": [
+        "The transformation of a planar body",
+        "Algorithm 1 with (17)",
+        "Algorithm 1 with (18)",
+        "Algorithm 1 with (35)",
+        "Algorithm 1 with (47)",
+        "The Lamé constants",
+        "The strain J^T J",
+        "The columns of the mass matrix are AID",
+        "-n + Q = GID",
+        "The bump exp(-L /",
+        "Hooke's law of section V.B",
+        "From rest under u = (2 0 0 2 1 0.4) MPa",
+    ],
+    "D-sim2": ["As printed, at 0.666 GPa"],
 }
 TIMED = (
     "Mean time",
@@ -57,6 +76,9 @@ TIMED = (
     "The recursive formulation",
     "The recursion ",
     "Times will reduce",
+    "Algorithms 1 and 2 take",
+    "The mass matrix from inverse dynamics takes",
+    "Forward dynamics ",
 )
 UNCHECKED = (
     "Of the methods listed",
@@ -65,6 +87,9 @@ UNCHECKED = (
     "No existing approach",
     "Hand-crafted",
     "Sparse matrices",
+    "No single recursive",
+    "The recursion holds for densities",
+    "A validation by experiment",
 )
 
 
@@ -156,6 +181,54 @@ def test_recursion_of_paper_c() -> None:
     tree = random_tree(rng, 6, joints=("revolute",), serial=True)
     q, v = random_configuration(rng, tree), random_stack(rng, tree, 5)
     assert off(paper_c.inverse_dynamics(jounce_model(tree), q, v), oracle_c.inverse_dynamics(tree, q, v)) < 1e-12
+
+
+def test_recursion_of_paper_d() -> None:
+    """Ours has modules of sections and one point each, the oracle joints, rigid bodies and rods."""
+    rng = np.random.default_rng(6)
+    axis, points, mass, length = np.array([0.6, 0.0, 0.8]), rng.normal(size=(4, 3)), rng.uniform(0.1, 1.0, 4), 0.4
+    com = mass @ points / mass.sum()
+    r = points - com
+    inertia = (mass @ (r**2).sum(axis=1)) * np.eye(3) - np.einsum("p,pi,pj", mass, r, r)
+    phi = constant_curvature(length, planar=False, elongation=True)
+    rod = RodSpec(
+        parent=1, length=length, radii=(0.02, 0.02), density=900.0, young=1e5, poisson=0.4, viscosity=0.0,
+        section="line", nodes=6, basis=constant_basis(phi), amplitudes=3, uniform=True,
+    )  # fmt: skip
+    joint = Joint(parent=-1, kind="revolute", axis=axis)
+    body = RigidBody(parent=0, mass=mass.sum(), com=com, inertia=inertia)
+    spec = SoftSpec((joint, body, rod), np.zeros(3))
+    density = 900.0 * np.pi * 0.02**2
+    chain = [paper_d.hinge(np.eye(4), axis, points, mass), paper_d.rod(np.eye(4), length, density, list(phi.T), 6)]
+    q, v, a = rng.normal(size=(3, 4)) * (1, 1, 1, 0.05)
+    ours = paper_d.generalized_inverse_dynamics(chain, q, v, a)
+    assert off(ours, oracle_d.generalized_inverse_dynamics(spec, q, v, a)) < 1e-12
+    for equation in paper_d.PRINTED:
+        assert off(paper_d.generalized_inverse_dynamics(chain, q, v, a, printed=equation), ours) > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("key", "robot", "part", "near"),
+    [
+        ("simulation1_tenth_of_the_pressure", lambda: d_sim1.arm(nodes=(80, 48)), 0.1, None),
+        ("simulation2_at_0.666_MPa", lambda: d_sim2.arm(d_sim2.LIKELY), 0.0, 10 * d_sim2.START),
+    ],
+)
+def test_rest_of_paper_d(key: str, robot: Callable[[], jn.Model], part: float, near: np.ndarray | None) -> None:
+    """The arms of D-sim1 and D-sim2 rest where those of the oracles do."""
+    wanted = reference()["equilibria"][key]
+    arm = robot()
+    pressures = part * d_sim1.PRESSURES if part else None
+    rest = arm.equilibrium(pressures, q0=near)
+    tip = arm.pose(arm.body_names[-1], rest.q)[:3, 3]
+    np.testing.assert_allclose(tip, wanted["tip"], rtol=0, atol=1e-7)
+
+
+def test_outline_ends_at_the_tip() -> None:
+    q = np.array([0.4, 0.02, 0.003, 0.0, -0.9, 0.01, 0.0, 0.002, 0.5, 0.0, 0.001, 0.0])
+    end = d_sim1.outline(q)[-1]
+    middle = (end[40] + end[41]) / 2
+    np.testing.assert_allclose(middle, d_sim1.arm(nodes=(20, 8)).pose("body 3", q)[1:3, 3], rtol=0, atol=1e-4)
 
 
 def test_panda_is_that_of_the_description() -> None:

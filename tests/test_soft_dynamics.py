@@ -12,7 +12,6 @@ from oracles import paper_d, soft_lagrange
 from soft_build import build_soft, central, cut, error, heavy_robot, heavy_tree, rod_of, row_errors
 from soft_models import (
     Joint,
-    RigidBody,
     Rod,
     SoftSpec,
     VariableRadiusBody,
@@ -166,7 +165,9 @@ def test_the_three_dimensional_law():
 # --- children anywhere along a rod ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "fraction", "tolerance"), [("spatial", 0.0, 1e-11), ("spatial", 0.3, 1e-11), ("general", 0.9, 2e-9)])
+@pytest.mark.parametrize(
+    ("kind", "fraction", "tolerance"), [("spatial", 0.0, 1e-11), ("spatial", 0.3, 1e-11), ("general", 0.9, 2e-9)]
+)
 def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, fraction, tolerance):
     """tau = G^T tau_2, with two rods of the same coordinates in the place of the one: to the fourth derivative."""
     rng = np.random.default_rng(3)
@@ -186,7 +187,12 @@ def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, fraction, toleranc
     assert (robot.coordinate("rod"), robot.coordinate("joint")) == (slice(6, end), slice(end, end + 1))
     if s == 0:
         joint = replace(joint, parent=1, placement=rod.placement @ joint.placement)
-        spec, G, full, far = SoftSpec((base, load, rod, joint, replace(hand, parent=3)), gravity), np.eye(robot.nv), q, [2, 3, 4]
+        spec, G, full, far = (
+            SoftSpec((base, load, rod, joint, replace(hand, parent=3)), gravity),
+            np.eye(robot.nv),
+            q,
+            [2, 3, 4],
+        )
     else:
         first, second = cut(rod, s)
         spec = SoftSpec((base, load, first, replace(second, parent=2), joint, hand), gravity)
@@ -216,7 +222,9 @@ def test_forward_undoes_inverse(seed, floating):
         assert row_errors(again, tau[:rows], 1 / scale) < 1e-10
     single = robot.forward_dynamics(q, v[0], tau[0])
     assert error(single, v[1], scale) < 1e-9
-    assert error(robot.inverse_mass_matrix(q) @ robot.mass_matrix(q), np.eye(robot.nv), np.outer(scale, 1 / scale)) < 1e-9
+    assert (
+        error(robot.inverse_mass_matrix(q) @ robot.mass_matrix(q), np.eye(robot.nv), np.outer(scale, 1 / scale)) < 1e-9
+    )
     assert error(robot.inverse_mass_matrix_apply(q, tau), tau @ robot.inverse_mass_matrix(q), scale) < 1e-10
 
 
@@ -286,7 +294,11 @@ def test_matrices_make_up_the_forces_at_every_order(frame):
     tau = robot.inverse_dynamics(q, v, frame=frame)
     assert error(tau[0], M[0] @ v[1] + bias, unit) < 1e-11
     P = robot.torque_coefficients(q, v[:4], frame=frame)
-    shape = robot.inverse_dynamics(q, v) - robot.generalized_inverse_dynamics(q, v) - robot.gravity_force_derivatives(q, v[:3])
+    shape = (
+        robot.inverse_dynamics(q, v)
+        - robot.generalized_inverse_dynamics(q, v)
+        - robot.gravity_force_derivatives(q, v[:3])
+    )
     assert error(np.einsum("kij,kj", P, v) + g[3] + shape[3], tau[3], unit) < 1e-10
 
 
@@ -307,7 +319,10 @@ def test_frames_of_a_floating_base_agree(frame):
     assert error(robot.gravity_force(q, frame=frame), gravity, unit) < 1e-12
     passive = robot.inverse_dynamics_passive(q, other[0], other[0], other[1], frame=frame)
     full = robot.inverse_dynamics(q, other[0], other[1], frame=frame)
-    assert error(robot.kinetic_energy_derivatives(q, other[:3], frame=frame), robot.kinetic_energy_derivatives(q, v[:3])) < 1e-12
+    assert (
+        error(robot.kinetic_energy_derivatives(q, other[:3], frame=frame), robot.kinetic_energy_derivatives(q, v[:3]))
+        < 1e-12
+    )
     assert passive.shape == full.shape
 
 
@@ -368,7 +383,7 @@ def test_straight_and_nearly_straight_to_the_fifth_derivative(size):
 
 
 def test_no_jump_between_formulas():
-    """A switch of formulas would show as a step in the fifth differences, which of a smooth function are next to nothing."""
+    """A switch of formulas would show as a step in fifth differences, next to nothing in a smooth function."""
     spec = SoftSpec((random_module(np.random.default_rng(3), "spatial", -1),))
     robot = build_soft(spec)
     v = np.random.default_rng(4).normal(size=(7, 3))
@@ -393,7 +408,9 @@ def test_rods_bent_by_turns(kind, turns):
     truth = soft_lagrange.forces(pieces, np.tile(q, 6), np.tile(v, 6)).inertial.reshape(5, 6, -1).sum(axis=1)
     robot = build_soft(SoftSpec((rod,)), exact_nodes=True)
     # Steps of fourth order are as long as bends of three radians allow them to be; at eighteen, 1e-6 is left.
-    assert row_errors(robot.generalized_inverse_dynamics(q, v), truth, unit_of(robot, q)) < (1e-11 if rod.uniform else 2e-6)
+    assert row_errors(robot.generalized_inverse_dynamics(q, v), truth, unit_of(robot, q)) < (
+        1e-11 if rod.uniform else 2e-6
+    )
 
 
 # --- nodes, radii, rest strain --------------------------------------------------------------------------
@@ -418,7 +435,7 @@ RODS = {
 
 @pytest.mark.parametrize("name", RODS)
 def test_default_nodes_reach_a_hundred_millionth(name):
-    """Of uniform strain for bends to a turn, else to three radians in all; the truth has forty nodes and exact frames."""
+    """Of uniform strain for bends to a turn, else to three radians in all; the truth has forty nodes, exact frames."""
     given = {"length": 0.4, "radius": (0.025, 0.012), "density": 1100.0, "young": 2e5, "damping": 0.03} | RODS[name]
     rod = jn.soft.Rod(**given)
     robot = one(rod)
@@ -445,7 +462,9 @@ def test_default_nodes_reach_a_hundred_millionth(name):
     assert error(robot.elastic_force(q[0]), -truth.elastic[0], unit) < 1e-8
 
 
-@pytest.mark.parametrize("given", [{"radius": lambda s: 0.02 + 0.008 * np.sin(25 * s)}, {"rest": (0, 0, 1, 1.0, 4.0, 2.0)}])
+@pytest.mark.parametrize(
+    "given", [{"radius": lambda s: 0.02 + 0.008 * np.sin(25 * s)}, {"rest": (0, 0, 1, 1.0, 4.0, 2.0)}]
+)
 def test_default_nodes_of_vases_and_hooks(given):
     given = {"length": 0.4, "radius": (0.025, 0.012), "density": 1100.0, "young": 2e5} | given
     coarse, fine = one(jn.soft.Rod(**given)), one(jn.soft.Rod(**given, nodes=80))
@@ -457,7 +476,11 @@ def test_default_nodes_of_vases_and_hooks(given):
 def test_nodes_are_honoured():
     """Two nodes are what two nodes give: the sum over two sections, written out."""
     length, radius, density, nodes = 0.5, 0.02, 1000.0, 2
-    robot = one(jn.soft.Rod(length, radius, density, 1e5, strain=jn.soft.constant_curvature(True, False), nodes=nodes, section="line"))
+    robot = one(
+        jn.soft.Rod(
+            length, radius, density, 1e5, strain=jn.soft.constant_curvature(True, False), nodes=nodes, section="line"
+        )
+    )
     s = length * (1 + np.array([-1, 1]) / np.sqrt(3)) / 2
     mass = density * np.pi * radius**2 * length / 2
     bend = 0.8
@@ -492,7 +515,15 @@ def test_rest_strain(uniform, monkeypatch):
     rest = np.array([0.02, -0.01, 1.1, 2.0, -3.0, 1.5])
     length = 0.4
     phi = constant_basis(rng.normal(size=(6, 3)) / length) if uniform else legendre_basis(length, (-1, -1, 0, 1, 2, 0))
-    rod = Rod(length=length, radii=(0.02, 0.01), basis=phi, amplitudes=phi(np.zeros(1)).shape[2], uniform=uniform, viscosity=0.1, section="disk")
+    rod = Rod(
+        length=length,
+        radii=(0.02, 0.01),
+        basis=phi,
+        amplitudes=phi(np.zeros(1)).shape[2],
+        uniform=uniform,
+        viscosity=0.1,
+        section="disk",
+    )
     spec = SoftSpec((Joint(), replace(rod, parent=0)))
     q, v = 0.3 * rng.normal(size=spec.nv), rng.normal(size=(6, spec.nv))
     frames = soft_lagrange.frames
@@ -563,11 +594,16 @@ def test_the_rigid_part_of_a_soft_robot_is_the_rigid_robot():
     assert soft.nv == n + 3
     assert type(soft) is not type(rigid)
     for frame in ("body", "world", "mixed"):
-        assert row_errors(soft.inverse_dynamics(Q, V, frame=frame)[:, :n], rigid.inverse_dynamics(q, v, frame=frame)) < 1e-12
+        assert (
+            row_errors(soft.inverse_dynamics(Q, V, frame=frame)[:, :n], rigid.inverse_dynamics(q, v, frame=frame))
+            < 1e-12
+        )
         for method in ("mass_matrix_derivatives", "coriolis_matrix_derivatives"):
             a, b = getattr(soft, method)(Q, V, frame=frame), getattr(rigid, method)(q, v, frame=frame)
             assert row_errors(a[:, :n, :n], b) < 1e-12
-    for a, b in zip(soft.inverse_dynamics_derivatives(Q, *V[:2]), rigid.inverse_dynamics_derivatives(q, *v[:2]), strict=True):
+    for a, b in zip(
+        soft.inverse_dynamics_derivatives(Q, *V[:2]), rigid.inverse_dynamics_derivatives(q, *v[:2]), strict=True
+    ):
         assert error(a[:n, :n], b) < 1e-12
     for name in rigid.frame_names:
         assert error(soft.pose(name, Q), rigid.pose(name, q)) < 1e-12
@@ -632,8 +668,19 @@ def test_dynamics_follow_from_the_energies_alone():
     """Lagrange's equation with central differences of jounce's own energies, on a robot that no oracle was told of."""
     b = jn.Builder()
     b.add("base", "world", jn.Universal((1, 0, 0), (0, 1, 0)), inertia=jn.Inertia(0.5, (0, 0, 0.1), (0.01, 0.01, 0.01)))
-    b.add("a", "base", jn.Revolute((0, 1, 0), damping=0.1, stiffness=2.0), body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e5, strain=jn.soft.constant_strain()))
-    b.add("b", "a", at=0.1, placement=np.eye(4), body=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5, poisson=0.3, law="solid", nodes=(8, 6)))
+    b.add(
+        "a",
+        "base",
+        jn.Revolute((0, 1, 0), damping=0.1, stiffness=2.0),
+        body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e5, strain=jn.soft.constant_strain()),
+    )
+    b.add(
+        "b",
+        "a",
+        at=0.1,
+        placement=np.eye(4),
+        body=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5, poisson=0.3, law="solid", nodes=(8, 6)),
+    )
     b.add("c", "b", jn.Prismatic((1, 0, 0)), at=0.15, inertia=jn.Inertia(0.1))
     robot = b.build()
     rng = np.random.default_rng(3)
@@ -651,5 +698,7 @@ def test_dynamics_follow_from_the_energies_alone():
     inertial = np.array([lagrange(i) for i in range(robot.nv)])
     unit = np.sqrt(np.diagonal(M(q)))
     assert error(robot.generalized_inverse_dynamics(q, v, a), inertial, unit) < 1e-9
-    slope = np.array([central(lambda t, i=i: robot.potential_energy(q + t * eye[i]), 1.0) / h[i] for i in range(robot.nv)])
+    slope = np.array(
+        [central(lambda t, i=i: robot.potential_energy(q + t * eye[i]), 1.0) / h[i] for i in range(robot.nv)]
+    )
     assert error(robot.gravity_force(q) + robot.elastic_force(q), slope, unit) < 1e-9

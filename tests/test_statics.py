@@ -30,8 +30,8 @@ def cantilever(strain: soft.Strain, count: int) -> jn.Model:
 
 @pytest.fixture(scope="module")
 def beam() -> jn.Model:
-    """Its curvature is a polynomial of degree 8."""
-    return cantilever(soft.polynomial(8, ("bend_y",)), 1)
+    """Its curvature is a polynomial of degree 6."""
+    return cantilever(soft.polynomial(6, ("bend_y",)), 1)
 
 
 def tip(robot: jn.Model, q: Array) -> Array:
@@ -66,7 +66,7 @@ def sideways(robot: jn.Model, load: float) -> jn.Equilibrium:
     return robot.equilibrium(wrenches={"tip": (force, 0, 0, 0, 0, 0)}, wrench_frame="mixed")
 
 
-@pytest.mark.parametrize("load", [0.2, 5.0])
+@pytest.mark.parametrize("load", [0.2, 2.0])
 def test_elastica(beam: jn.Model, load: float) -> None:
     rest = sideways(beam, load)
     np.testing.assert_allclose(tip(beam, rest.q), elastica(load), rtol=1e-9)
@@ -157,7 +157,7 @@ def test_arm_of_paper_d_gives_way(arm: tuple[SoftSpec, jn.Model]) -> None:
 
 
 def test_buckled_rods_of_paper_d() -> None:
-    """Simulation 2's two rods stand upright and bend over under their weight, in any direction; straight they may fall."""
+    """Simulation 2's two rods stand upright and bend over under their weight, in any direction; straight, they fall."""
     entry = reference()["equilibria"]["simulation2_at_0.666_MPa"]
     robot = build_soft(from_reference(entry))
     bent = robot.equilibrium(q0=1.02 * np.array(entry["q"]))
@@ -233,7 +233,7 @@ def down() -> Array:
 def test_stiff_rods_tend_to_the_rigid_body() -> None:
     """A horizontal rod on a sprung hinge: the hinge's angle is that of a rigid body of the same mass."""
     angles = []
-    for young in (1e8, 1e9, 1e12):
+    for young in (1e8, 1e9, 1e13):
         b = jn.Builder()
         rod = soft.Rod(0.5, 0.02, 1e3, young, strain=soft.constant_curvature())
         turned = np.array([[0.0, 0, 1, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 1]])  # the rod's z along x
@@ -242,7 +242,7 @@ def test_stiff_rods_tend_to_the_rigid_body() -> None:
         angles.append(b.build(allow_massless=True).equilibrium().q[0])
     rigid = float(mp.findroot(lambda q: 3.0 * q - rod.mass * 9.81 * 0.25 * mp.cos(q), 0.3))
     errors = np.abs(np.array(angles) - rigid)
-    assert errors[2] < 1e-7
+    assert errors[2] < 2e-8
     assert errors[0] / errors[1] == pytest.approx(10, rel=0.05)
 
 

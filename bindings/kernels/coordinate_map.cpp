@@ -26,18 +26,20 @@ static void place(const CoordinateMap& map, const SoftBody& body, const double* 
   const int n = body.n;
   for (int k = body.steps; k < body.end; ++k) {
     const StrainStep& step = map.steps[k];
-    const double *omega0 = map.numbers + step.linear, *linear = omega0 + 6, *hessian = linear + 6 * n;
-    double omega[6];
-    for (int j = 0; j < 6; ++j) {
-      omega[j] = omega0[j];
-      for (int c = 0; c < n; ++c) {
-        double slope = linear[6 * c + j];
-        if (!step.uniform)
-          for (int d = 0; d < n; ++d) slope += 0.5 * hessian[6 * (n * c + d) + j] * q[d];
-        omega[j] += slope * q[c];
+    const double* numbers = map.numbers + step.linear;
+    const auto combined = [&](int part) {  // a_1, a_2 or a_3
+      double y[6] = {};
+      for (int i = 0; i < 6; ++i) {
+        if (part == 0) y[i] = numbers[i];
+        for (int c = 0; c < n; ++c) y[i] += numbers[6 + 6 * (part * n + c) + i] * q[c];
       }
-    }
-    const Vec3<double> w{omega[3], omega[4], omega[5]}, x = exponential_translation({omega[0], omega[1], omega[2]}, w);
+      using One = Series<double, 1>;
+      return Screw<One>{{One(y[0]), One(y[1]), One(y[2])}, {One(y[3]), One(y[4]), One(y[5])}};
+    };
+    Screw<Series<double, 1>> omega = combined(0);
+    if (!step.uniform) omega = Magnus<Series<double, 1>>{omega, combined(1), combined(2)}.omega();
+    const Vec3<double> v{leading(omega.v.x), leading(omega.v.y), leading(omega.v.z)};
+    const Vec3<double> w{leading(omega.w.x), leading(omega.w.y), leading(omega.w.z)}, x = exponential_translation(v, w);
     double* frame = frames + 7 * (k - body.steps);  // position, quaternion
     double R[9];
     if (step.from < 0) {

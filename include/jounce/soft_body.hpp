@@ -2,13 +2,14 @@
 // "carrier"), move with the body's own few coordinates.
 //
 // A body is a chain of steps along its length. Step k leads from the frame of an earlier step (or the near end) to its own by
-// exp(Omega), where the twist Omega is a polynomial of second degree in the coordinates q of the body,
+// exp(Omega). Where the strain is uniform, Omega = constant + linear q, with q the coordinates of the body, is exact. Otherwise Omega is
+// the Magnus expansion of sixth order of the strain field over the step, on three Gauss points (Blanes, Casas, Oteo and Ros 2009, (259)):
+// with a_1 = constant + linear q, and a_2, a_3 linear in q, its first and second differences along the step,
 //
-//   Omega = constant + linear q + 1/2 q^T hessian q.
+//   Omega = a_1 + a_3 / 12 - [-20 a_1 - a_3 + C_1, a_2 + C_2] / 240,     C_1 = -[a_1, a_2],     C_2 = [a_1, 2 a_3 + C_1] / 60
 //
-// Of uniform strain, Omega = s (rest + Phi q) is exact; otherwise it is the Magnus expansion of fourth order of the strain field
-// over the step, whose commutator [xi_1, xi_2] makes the second degree. In the frame of a step there are stations, the
-// carrier's bodies: fixed there, or at an offset that is linear in q (sections that swell).
+// (signs for dT/ds = T xi). In the frame of a step there are stations, the carrier's bodies: fixed there, or at an offset that is linear in
+// q (sections that swell).
 //
 // Or the body is a recorded function of q, which gives of each station its position (3), rotation (9, row-major) and Jacobian
 // (n, 6), and another that gives the Jacobians' derivatives (n, n, 6); it has one step, whose numbers do not matter.
@@ -23,8 +24,8 @@ namespace jounce {
 struct StrainStep {
   std::int32_t from;           // the step it starts from; -1: the near end
   std::int32_t stations, end;  // its stations
-  std::int32_t uniform;        // whether the hessian is zero
-  std::int32_t linear;         // where in `numbers`: constant (6), linear (n, 6), hessian (n, n, 6) unless uniform
+  std::int32_t uniform;        // whether the strain is
+  std::int32_t linear;         // where in `numbers`: constant (6), linear (n, 6), and unless uniform a_2 and a_3 (n, 6) each
 };
 
 struct Station {

@@ -94,6 +94,46 @@ class Exponential {
   S slope_[4];  // of c_1, c_2, c_3 along v
 };
 
+// Omega over a step, from a_1, a_2 and a_3, and its derivative for constant derivatives of those.
+template <class S>
+struct Magnus {
+  Screw<S> a1, a2, a3;
+  Screw<S> C1, outer, inner, doubled;
+
+  Screw<S> omega() {
+    C1 = minus(bracket(a1, a2));
+    doubled = plus(scale(2.0, a3), C1);
+    outer = plus(plus(scale(-20.0, a1), scale(-1.0, a3)), C1);
+    inner = plus(a2, scale(1.0 / 60, bracket(a1, doubled)));
+    return plus(plus(a1, scale(1.0 / 12, a3)), scale(-1.0 / 240, bracket(outer, inner)));
+  }
+
+  Screw<S> derivative(const Screw<double>& d1, const Screw<double>& d2, const Screw<double>& d3) const {
+    const Screw<S> dC1 = minus(plus(bracket(d1, a2), minus(bracket(d2, a1))));
+    const Screw<S> d_doubled = add_constant(dC1, 2.0, d3);
+    const Screw<S> d_outer = add_constant(add_constant(dC1, -20.0, d1), -1.0, d3);
+    const Screw<S> d_inner = add_constant(scale(1.0 / 60, plus(bracket(d1, doubled), bracket(a1, d_doubled))), 1.0, d2);
+    const Screw<S> part = scale(-1.0 / 240, plus(bracket(d_outer, inner), bracket(outer, d_inner)));
+    return add_constant(add_constant(part, 1.0, d1), 1.0 / 12, d3);
+  }
+
+  static JOUNCE_INLINE Screw<S> plus(const Screw<S>& a, const Screw<S>& b) { return a + b; }
+  static JOUNCE_INLINE Screw<S> minus(const Screw<S>& a) { return {-a.v, -a.w}; }
+  static JOUNCE_INLINE Screw<S> scale(double s, const Screw<S>& a) { return {s * a.v, s * a.w}; }
+  static JOUNCE_INLINE Screw<S> add_constant(const Screw<S>& a, double s, const Screw<double>& b) {
+    return {{a.v.x + S(s * b.v.x), a.v.y + S(s * b.v.y), a.v.z + S(s * b.v.z)},
+            {a.w.x + S(s * b.w.x), a.w.y + S(s * b.w.y), a.w.z + S(s * b.w.z)}};
+  }
+  // [a, b] of twists; a may be constant
+  static JOUNCE_NOINLINE Screw<S> bracket(const Screw<S>& a, const Screw<S>& b) {
+    return {cross(a.w, b.v) + cross(a.v, b.w), cross(a.w, b.w)};
+  }
+  static JOUNCE_INLINE Screw<S> bracket(const Screw<double>& a, const Screw<S>& b) {
+    const double v[3] = {a.v.x, a.v.y, a.v.z}, w[3] = {a.w.x, a.w.y, a.w.z};
+    return {cross(w, b.v) + cross(v, b.w), cross(w, b.w)};
+  }
+};
+
 template <class S>
 class StrainChain {
  public:
@@ -112,25 +152,22 @@ class StrainChain {
     for (int k = body.steps; k < body.end; ++k) {
       const StrainStep& step = map_.steps[k];
       Screw<S>* own = S_ + std::ptrdiff_t(k - body.steps) * n;
-      const double *constant = map_.numbers + step.linear, *linear = constant + 6, *hessian = linear + 6 * n;
+      const double *constant = map_.numbers + step.linear, *linear = constant + 6;
       Screw<S> omega = screw_of(constant);
       for (int c = 0; c < n; ++c) add(omega, linear + 6 * c, q_[c]);
       if (step.uniform) {
         const Exponential<S> e(omega);
-        for (int c = 0; c < n; ++c) {
-          const double* y = linear + 6 * c;
-          own[c] = e.tangent(Screw<double>{{y[0], y[1], y[2]}, {y[3], y[4], y[5]}});
-        }
+        for (int c = 0; c < n; ++c) own[c] = e.tangent(constants(linear + 6 * c));
       } else {
-        for (int c = 0; c < n; ++c) {  // own[c] = dOmega/dq_c for now
-          Screw<S> bend = screw_of(nullptr);
-          for (int d = 0; d < n; ++d) add(bend, hessian + 6 * (n * c + d), q_[d]);
-          const auto& f = as_factor(q_[c]);
-          omega += scaled(f, scaled_half(bend));
-          own[c] = screw_of(linear + 6 * c) + bend;
+        Magnus<S> magnus{omega, screw_of(nullptr), screw_of(nullptr)};
+        const double *second = linear + 6 * n, *third = second + 6 * n;
+        for (int c = 0; c < n; ++c) {
+          add(magnus.a2, second + 6 * c, q_[c]);
+          add(magnus.a3, third + 6 * c, q_[c]);
         }
-        const Exponential<S> e(omega);
-        for (int c = 0; c < n; ++c) own[c] = e.tangent(own[c]);
+        const Exponential<S> e(magnus.omega());
+        for (int c = 0; c < n; ++c)
+          own[c] = e.tangent(magnus.derivative(constants(linear + 6 * c), constants(second + 6 * c), constants(third + 6 * c)));
         if (step.from >= 0) carry(e.pose(), S_ + std::ptrdiff_t(step.from - body.steps) * n, own, n);
       }
       for (int i = step.stations; i < step.end; ++i) {
@@ -156,7 +193,7 @@ class StrainChain {
     if (y[4] != 0) sum.w.y += y[4] * q;
     if (y[5] != 0) sum.w.z += y[5] * q;
   }
-  static JOUNCE_INLINE Screw<S> scaled_half(const Screw<S>& a) { return {0.5 * a.v, 0.5 * a.w}; }
+  static JOUNCE_INLINE Screw<double> constants(const double* y) { return {{y[0], y[1], y[2]}, {y[3], y[4], y[5]}}; }
 
   // A station at the offset o(q) in its section: J_v + J_w x o + do/dq_c.
   template <class With>

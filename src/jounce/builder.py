@@ -37,6 +37,25 @@ class Builder:
         self._bodies: list[BodyRecord] = []
         self._index: dict[str, int] = {}
 
+    @classmethod
+    def from_model(cls, model: Model) -> Builder:
+        """A builder that has the bodies and the gravity of a robot: what is added to it comes on top.
+
+        The robot itself stays as it is. Its coordinates keep their places, those of what is added follow.
+
+        >>> import jounce as jn
+        >>> b = Builder.from_model(jn.robots.quadrotor_arm())
+        >>> b.add("finger", parent="tool", body=jn.soft.Rod(length=0.1, radius=0.01, density=1100.0, young=1e5))
+        >>> b.build().joint_names
+        ('base', 'shoulder', 'elbow', 'finger')
+        """
+        if not isinstance(model, Model):
+            raise ValueError(f"model is {model!r}, expected a jounce.Model, such as jounce.load returns")
+        builder = cls(model.gravity)
+        builder._bodies = list(model.bodies)
+        builder._index = {b.name: i for i, b in enumerate(builder._bodies)}
+        return builder
+
     def add(
         self,
         name: str,

@@ -94,9 +94,9 @@ class _Tables:
         self._bodies.append((q.start, v.start, n, first, first + len(steps), linear, recorded))
         for step in steps:
             start = step.start if step.start < 0 else first + step.start
-            numbers = self._number(step.constant, step.linear, step.hessian)
+            numbers = self._number(step.constant, step.linear, step.changes)
             stations = len(self._stations), len(self._stations) + len(step.stations)
-            self._steps.append((start, *stations, int(step.hessian is None), numbers))
+            self._steps.append((start, *stations, int(step.changes is None), numbers))
             for station in step.stations:
                 shift = -1 if station.offset is None else self._number(station.offset, station.slope)
                 self._stations.append((self._q, self._v, shift))

@@ -13,7 +13,6 @@ these coordinates).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import near
 from ._core import CoordinateMap, CoreModel
+from .carried_partials import carried_partials
 from .closed_form import ClosedForm
 from .compile import BodyRecord, compiled
 from .coordinates import SoftPart, make_map
+from .leibniz import product, transposed
 from .linearization import Linearization, actuated_columns, assembled
 from .model import Model
 from .soft.forces import Inputs, ShapeForces
@@ -36,30 +37,6 @@ def make_model(bodies: Sequence[BodyRecord], gravity: Array) -> Model:
     """A `Model`, or a `CoupledModel` where a joint follows another or a body is soft."""
     kind = CoupledModel if any(b.joint.follows or b.soft is not None for b in bodies) else Model
     return kind(tuple(bodies), gravity)
-
-
-def leibniz(product: Callable[[Array, Array], Array], *factors: tuple[Array, int], rows: int) -> Array:
-    """Derivatives 0 .. rows - 1 of a product of two stacks, each with its axis of derivatives (from the end)."""
-    (a, a_axis), (b, b_axis) = factors
-    terms = []
-    for k in range(rows):
-        terms.append(
-            sum(
-                comb(k, j) * product(np.take(a, j, a_axis), np.take(b, k - j, b_axis))
-                for j in range(k + 1)
-                if j < a.shape[a_axis] and k - j < b.shape[b_axis]
-            )
-        )
-    return np.stack(np.broadcast_arrays(*terms), axis=-3 if a_axis == -3 else -2)
-
-
-def _product(a: Array, b: Array, rows: int) -> Array:
-    """Derivatives of a b, for stacks of matrices (..., K, m, n)."""
-    return leibniz(np.matmul, (a, -3), (b, -3), rows=rows)
-
-
-def _transposed(a: Array) -> Array:
-    return np.swapaxes(a, -1, -2)
 
 
 class CoupledModel(Model):
@@ -229,7 +206,7 @@ class CoupledModel(Model):
             return _result(self._map.mass_matrix(self, q), out)
         x, _, columns = self._map.motion(q, None, None, False, 1)
         G = self._map.matrix(columns)[..., 0, :, :]
-        return _result(_transposed(G) @ super().mass_matrix(x, frame=frame) @ G, out)
+        return _result(transposed(G) @ super().mass_matrix(x, frame=frame) @ G, out)
 
     def mass_matrix_derivatives(
         self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None
@@ -237,7 +214,7 @@ class CoupledModel(Model):
         x, velocity, columns = self._map.motion(q, v, None, True, 1)
         G, M = self._map.matrix(columns), super().mass_matrix_derivatives(x, velocity, frame=frame)
         rows = M.shape[-3]
-        return _result(_product(_transposed(G), _product(M, G, rows), rows), out)
+        return _result(product(transposed(G), product(M, G, rows), rows), out)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
         x, velocity, columns = self._map.motion(q, v, None, False, 1)
@@ -255,8 +232,8 @@ class CoupledModel(Model):
         M = super().mass_matrix(x, frame=frame)[..., None, :, :]
         if rows > 1:
             M = super().mass_matrix_derivatives(x, velocity[..., :-1, :], frame=frame)
-        inner = _product(C, G, rows) + _product(M, G[..., 1:, :, :], rows)
-        return _product(_transposed(G), inner, rows)
+        inner = product(C, G, rows) + product(M, G[..., 1:, :, :], rows)
+        return product(transposed(G), inner, rows)
 
     def inverse_mass_matrix(self, q: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
         M = self.mass_matrix(q, frame=frame)
@@ -276,7 +253,7 @@ class CoupledModel(Model):
             raise ValueError("the regressor is that of rigid bodies; this robot has soft ones")
         x, velocity, columns = self._map.motion(q, v, None, True, -1)
         Y, G = super()._regressor(x, velocity, frame), self._map.matrix(columns)
-        return _product(_transposed(G), Y, Y.shape[-3])
+        return product(transposed(G), Y, Y.shape[-3])
 
     @property
     def inertial_parameters(self) -> Array:
@@ -311,7 +288,7 @@ class CoupledModel(Model):
     ) -> Array:
         x, velocity, columns = self._map.motion(q, v, None, True, 1)
         J = super().jacobian_derivatives(name, x, velocity, frame=frame, velocity_frame=velocity_frame)
-        return _result(_product(J, self._map.matrix(columns), J.shape[-3]), out)
+        return _result(product(J, self._map.matrix(columns), J.shape[-3]), out)
 
     def backbone(self, name: str, q: ArrayLike, s: ArrayLike | None = None) -> Array:
         soft = {part.name: part for part in self._parts}
@@ -338,7 +315,7 @@ class CoupledModel(Model):
     ) -> Array:
         x, velocity, columns = self._map.motion(q, v, None, True, 1)
         A = super().centroidal_momentum_matrix_derivatives(x, velocity, frame=frame)
-        return _result(_product(A, self._map.matrix(columns), A.shape[-3]), out)
+        return _result(product(A, self._map.matrix(columns), A.shape[-3]), out)
 
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         x, _, _ = self._map.motion(q, None, None, False, 0)
@@ -426,12 +403,6 @@ class CoupledModel(Model):
     def _inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, wrenches: Wrenches, wrench_frame: str
     ) -> tuple[Array, Array, Array]:
-        """K, D and M: how tau changes with q, v and dv/dt, along the motion where v is a stack.
-
-        With dG the derivative of G by the coordinates of soft bodies, X = dG v and Y = dG a + dG' v,
-
-            K = G^T (K_x G + D_x X + M_x Y) + dG^T tau_x,    D = G^T (D_x G + M_x (G' + X)) ,    M = G^T M_x G.
-        """
         if a is not None and not wrenches and self._map.tree_like:
             stiffness, damping, M = self._map.derivatives(self, q, v, a)
             if self._shape.nonlinear:
@@ -440,52 +411,7 @@ class CoupledModel(Model):
                 damping += viscous[..., 0, :, :]
             return stiffness, damping, M
         _at_least_two(self, v, a)
-        x, velocity, columns = self._map.motion(q, v, a, a is None, 0)
-        rows = velocity.shape[-2] - 1
-        full = {name: np.asarray(w)[..., None, :] if a is not None else w for name, w in (wrenches or {}).items()}
-        K, D, M = super()._inverse_dynamics_derivatives(x, velocity, None, full or None, wrench_frame)
-        force = CoreModel.inverse_dynamics(self, x, velocity, wrenches=full or None, wrench_frame=wrench_frame)
-        X, Y, twisted = self._curvature(q, v, a, force, rows)
-        G = self._map.matrix(columns)
-        change, rate = G[..., :rows, :, :], G[..., 1 : rows + 1, :, :]
-        by_q = _product(K, change, rows) + _product(D, X, rows) + _product(M, Y, rows)
-        by_v = _product(D, change, rows) + _product(M, rate + X, rows)
-        out = [_product(_transposed(change), m, rows) for m in (by_q, by_v, _product(M, change, rows))]
-        out[0] = out[0] + twisted
-        if self._shape.n:
-            stiff, viscous = self._shape.derivatives(q, v, rows, stacked=a is None)
-            out[0], out[1] = out[0] + stiff, out[1] + viscous
-        return tuple(m if a is None else m[..., 0, :, :] for m in out)  # type: ignore[return-value]
-
-    def _curvature(self, q: Any, v: Any, a: Any, force: Array, rows: int) -> tuple[Array, Array, Array]:
-        """X and Y (..., rows, full nv, nv) and dG^T tau_x (..., rows, nv, nv) of soft bodies."""
-        seconds = self._map.seconds(q, v, a, a is None, rows + 1)
-        stack = np.asarray(v, dtype=np.float64)
-        if a is not None:
-            stack = np.stack(np.broadcast_arrays(stack, np.asarray(a, dtype=np.float64)), axis=-2)
-        lead = np.broadcast_shapes(seconds.shape[:-2], stack.shape[:-2])
-        X, Y = np.zeros((2, *lead, rows, force.shape[-1], self.nv))
-        twisted = np.zeros((*lead, rows, self.nv, self.nv))
-        for part in self._parts:
-            n, count = part.body.n, len(part.stations)
-            size = 6 * n * n * count
-            T = seconds[..., part.second : part.second + size].reshape(*seconds.shape[:-1], count, n, n, 6)
-            own = stack[..., part.v]
-            wrench = force[..., part.stations[:, None] + np.arange(6)]
-            at = (part.stations[:, None] + np.arange(6)).ravel()
-            for k in range(rows):
-                x, y = 0.0, 0.0
-                w: Any = 0.0
-                for j in range(k + 1):
-                    c = comb(k, j)
-                    x = x + c * np.einsum("...scdi,...d->...sic", T[..., k - j, :, :, :, :], own[..., j, :])
-                    y = y + c * np.einsum("...scdi,...d->...sic", T[..., k - j, :, :, :, :], own[..., j + 1, :])
-                    y = y + c * np.einsum("...scdi,...d->...sic", T[..., k - j + 1, :, :, :, :], own[..., j, :])
-                    w = w + c * np.einsum("...scdi,...si->...dc", T[..., k - j, :, :, :, :], wrench[..., j, :, :])
-                X[..., k, at, part.v] = np.reshape(x, (*np.shape(x)[:-3], 6 * count, n))
-                Y[..., k, at, part.v] = np.reshape(y, (*np.shape(y)[:-3], 6 * count, n))
-                twisted[..., k, part.v, part.v] = w
-        return X, Y, twisted
+        return carried_partials(self, q, v, a, wrenches, wrench_frame)
 
     def _forward_dynamics_derivatives(
         self,
@@ -528,7 +454,7 @@ class _Factored:
 
     def __call__(self, right: Array) -> Array:
         half = np.asarray(np.linalg.solve(self._L, right), dtype=np.float64)
-        return np.asarray(np.linalg.solve(_transposed(self._L), half), dtype=np.float64)
+        return np.asarray(np.linalg.solve(transposed(self._L), half), dtype=np.float64)
 
 
 def _solve(M: Array, right: Array, what: str) -> Array:

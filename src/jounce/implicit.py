@@ -18,8 +18,9 @@ the acceleration at the start, with weight l, filtered by the real matrix (E. Ha
 Differential Equations II, IV.8, and Stiff differential equations solved by Radau methods, J. Comput. Appl. Math. 111,
 1999). Output times lie on the collocation polynomial.
 
-Five stages: they are evaluated as one batch, which costs little more than three, and at tolerances near 1e-9 the steps
-of order 9, whose error is known to order 5, are several times longer than those of order 5.
+Its stages have order s, so that accuracy does not fall with stiffness as it does for diagonally implicit methods, and
+they are evaluated as one batch. Five stages, of order 9, need a quarter to a third of the evaluations of three, of
+order 5, at a tolerance of 1e-9 (two rods of 0.1 MPa to 1 GPa); seven save up to another third, and nothing at 1e-5.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class Method:
         return _Matrices(M, D, K)
 
     def step(self, start: State, h: float, matrices: _Matrices, a: Array) -> Step | None:
-        """A step of length h, from a guess of the accelerations at the nodes (s, nv); None if Newton does not converge."""
+        """A step of length h, from a guess `a` of the accelerations (s, nv); None if Newton does not converge."""
         integrals, v, u = h * _RADAU.weights, start.v, np.zeros_like(a)
         stage_v = v + integrals @ a
         du = self._rates(u, stage_v)

@@ -39,23 +39,24 @@ def simulate(
 ) -> Trajectory:
     """The motion of a robot from a state on, under given torques.
 
-    Both methods step on the configuration manifold itself and choose their steps by the tolerances: quaternions stay of
+    All methods step on the configuration manifold itself and choose their steps by the tolerances: quaternions stay of
     unit length, and nothing drifts off.
 
-    "taylor" expands the motion in time, from forward dynamics to high order. It is the more exact and the faster one,
+    "taylor" expands the motion in time, from forward dynamics to high order. It is the most exact and the fastest one,
     for torques whose time derivatives are known. "rkmk" is a Runge-Kutta-Munthe-Kaas method of order 5 and takes any
-    torque, feedback too.
+    torque, feedback too. Both take short steps where something is stiff, a rod of rubber or a high gain; "implicit",
+    Radau's method of order 9 with the exact derivatives of the dynamics, does not, and takes any torque, too.
 
     Args:
         robot: the model.
         q0: (nq,) configuration at times[0].
         v0: (nv,) velocity; twists of `Free` joints in body axes.
-        times: (T,) increasing output times, s; they do not limit the steps of "taylor".
+        times: (T,) increasing output times, s; they do not limit the steps of "taylor" and "implicit".
         tau: generalized forces, N and N m, of `Free` joints in body axes: None (none), a constant (nv,), or a function
             (t, q, v) -> (nv,), or -> (r + 1, nv) with the time derivatives along the motion, which "taylor" needs: the
-            more rows, the longer its steps. A function is asked at the end of every step and at every output time:
-            shorter events pass unseen.
-        method: "taylor" or "rkmk".
+            more rows, the longer its steps. A function is asked a few times in every step and at every output time:
+            shorter events pass unseen. "implicit" also asks it near the state, for its derivatives by differences.
+        method: "taylor", "rkmk" or "implicit".
         rtol, atol: the error that a step may make is atol + rtol times the magnitude, for every coordinate, rad or m
             and their rates; of orientations the magnitude counts as 1.
         order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; left out, it follows

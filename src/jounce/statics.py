@@ -4,19 +4,19 @@ The forces F(q) = gravity + elasticity - A(q) u - tau - wrenches vanish there. N
 stiffness K = dF/dq, exactly. Column i is the rate of F along the unit motion i: inverse dynamics to first order in time
 gives it, for a motion so slow that inertia, which goes with the cube of its speed, is not there in any digit.
 
-Far from the start Newton's method fails, or leaps to a state that no motion leads to. So the load is raised step by step,
-F_l = F(q; part l of the load) - (1 - l) times what is out of balance at the start. A step in l goes along the tangent,
--K^-1 dF/dl, and is corrected by Newton; it is taken if each correction is at most half the one before (P. Deuflhard,
-Newton Methods for Nonlinear Problems, 5.1) and as many directions are unstable as before, else it is halved. Where the
-path ends, at a load that the robot cannot bear, steps become too short. The weight is raised first and then the rest;
-a robot that only the rest keeps from falling gets both at once.
+Far from the start Newton's method fails, or leaps to a state that no motion leads to. So the load is raised step by
+step, F_l = F(q; part l of the load) - (1 - l) times what is out of balance at the start. A step in l goes along the
+tangent, -K^-1 dF/dl, and is corrected by Newton; it is taken if each correction is at most half the one before
+(P. Deuflhard, Newton Methods for Nonlinear Problems, 5.1) and as many directions are unstable as before, else it is
+halved. Where the path ends, at a load that the robot cannot bear, steps become too short. The weight is raised first,
+and then the rest; a robot that only the rest keeps from falling gets both at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,11 +34,12 @@ _ITERATIONS = 12  # of Newton, in one step
 _CLOSE = 1e-9  # a correction, relative to how far the robot has moved, whose square no longer matters
 _ROUNDING = 1e-14  # a residual, relative to the forces that make it up, that counts as none
 _BALANCED = 1e-9  # what no residual may exceed
+_ZERO = 1e-12  # an eigenvalue, relative to the largest
 _SYMMETRIC = 1e-8
 _ALL = (1, 1, 1)
 
 
-class NoEquilibrium(RuntimeError):
+class NoEquilibrium(RuntimeError):  # noqa: N818  it is a finding, not a fault
     """No equilibrium was found under the whole load.
 
     Attributes:
@@ -60,11 +61,11 @@ class Equilibrium:
     Attributes:
         q: (nq,) configuration.
         residual: (nv,) forces that are left there by rounding, N and N m.
-        stiffness: (nv, nv) tangent stiffness: how these forces change with q, in the coordinates of `integrate`; inputs,
-            forces and wrenches held. Symmetric if all forces have a potential.
-        stable: whether the robot comes back, or stays near, after a small push: the stiffness is positive definite; where
-            it is not symmetric, as under loads that turn with a body, no eigenvalue of the linearization has a positive
-            real part.
+        stiffness: (nv, nv) tangent stiffness: how these forces change with q, in the coordinates of `integrate`, with
+            inputs, forces and wrenches held. Symmetric if all forces have a potential.
+        stable: whether the robot comes back, or stays near, after a small push: the stiffness is positive definite;
+            where it is not symmetric, as under loads that turn with a body, no eigenvalue of the linearization has a
+            positive real part, and none is zero. A robot that is at rest elsewhere just as well is not stable.
         iterations: of Newton's method, over all steps of the load.
     """
 
@@ -119,15 +120,17 @@ class _Statics:
         return _Forces(F, K)
 
     def unstable(self, K: Array) -> int:
-        """How many directions are unstable."""
-        values = np.linalg.eigvalsh(self._scaled((K + K.T) / 2))
-        return int((values < -1e-12 * np.max(np.abs(values), initial=0.0)).sum())
+        """How many directions are unstable: it changes only where K is singular."""
+        scaled, symmetric = self._scaled(K)
+        values = np.linalg.eigvalsh(scaled) if symmetric else np.linalg.eigvals(scaled)
+        return int(((values.real < -_ZERO * _most(values)) & (values.imag == 0)).sum())
 
     def stable(self, q: Array, K: Array) -> bool:
-        scaled = self._scaled(K)
-        size = np.max(np.abs(scaled), initial=0.0)
-        if np.max(np.abs(scaled - scaled.T), initial=0.0) <= _SYMMETRIC * size:
-            return bool((np.linalg.eigvalsh((scaled + scaled.T) / 2) > 1e-12 * size).all())
+        scaled, symmetric = self._scaled(K)
+        if symmetric:
+            return bool((np.linalg.eigvalsh(scaled) > _ZERO * _most(scaled)).all())
+        if np.linalg.norm(scaled, -2) <= _ZERO * _most(scaled):
+            return False
         rest = np.zeros(self.robot.nv)
         _, D, M = self.robot.inverse_dynamics_derivatives(q, rest, rest)
         inverse, one = np.linalg.pinv(M, hermitian=True), np.eye(self.robot.nv)
@@ -136,14 +139,16 @@ class _Statics:
 
     def solved(self, K: Array, F: Array) -> Array:
         """The displacement -K^-1 F; the least one, where there are indifferent directions."""
-        shift = np.linalg.lstsq(self._scaled(K), -F / self.scale, rcond=1e-13)[0]
+        shift = np.linalg.lstsq(self._scaled(K)[0], -F / self.scale, rcond=1e-13)[0]
         return np.asarray(shift / self.scale)
 
     def length(self, shift: Array) -> float:
         return float(np.linalg.norm(self.scale * shift))
 
-    def _scaled(self, K: Array) -> Array:
-        return K / self.scale[:, None] / self.scale
+    def _scaled(self, K: Array) -> tuple[Array, bool]:
+        """K in scaled coordinates, and whether it is symmetric."""
+        scaled = K / self.scale[:, None] / self.scale
+        return scaled, _most(scaled - scaled.T) <= _SYMMETRIC * _most(scaled)
 
 
 class _Point(NamedTuple):
@@ -162,8 +167,8 @@ class _Path:
     def __init__(self, statics: _Statics, q: Array, start: tuple[int, int, int], end: tuple[int, int, int]) -> None:
         self._statics, self._from, self._to = statics, np.array(start, float), np.array(end, float)
         self._held = np.zeros(statics.robot.nv)
-        self._held = self.balance(statics.forces(q), 0.0)[0]
-        self._q = q
+        self._q, self._first = q, statics.forces(q)
+        self._held = self.balance(self._first, 0.0)[0]
 
     def balance(self, forces: _Forces, part: float) -> tuple[Array, Array]:
         """F and K at a part of the path."""
@@ -176,14 +181,13 @@ class _Path:
         Raises:
             NoEquilibrium: it ends before.
         """
-        forces = self._statics.forces(self._q)
-        now, step = _Point(self._q, 0.0, forces, self._unstable(forces, 0.0), iterations), 1.0
+        now, step = _Point(self._q, 0.0, self._first, self._unstable(self._first, 0.0), iterations), 1.0
         while now.part < 1:
             part = min(1.0, now.part + step)
             found = self._next(now, part)
             through = step <= 2 * _SHORTEST  # a bifurcation, where the path goes on
             if found is not None and (found.unstable == now.unstable or through):
-                now, step = found, 2 * step
+                now, step = found, 1.0 if through else 2 * step
             elif step > _SHORTEST:
                 step = (part - now.part) / 2
             else:
@@ -201,13 +205,14 @@ class _Path:
             if not (np.isfinite(F).all() and np.isfinite(K).all()):
                 return None
             shift = statics.solved(K, F)
-            length, still = statics.length(shift), _most(F) <= _ROUNDING * forces.size
+            size = max(forces.size, self._first.size)
+            length, still = statics.length(shift), _most(F) <= _ROUNDING * size
             if not still and not length <= 0.5 * last:
                 return None
             q, last = robot.integrate(q, shift), length
             if still or length <= _CLOSE * statics.length(robot.difference(statics.start, q)):
                 forces = statics.forces(q)
-                fine = _most(self.balance(forces, part)[0]) <= _BALANCED * forces.size
+                fine = _most(self.balance(forces, part)[0]) <= _BALANCED * size
                 found = _Point(q, part, forces, self._unstable(forces, part), now.iterations + iteration)
                 return found if fine else None
         return None
@@ -253,5 +258,5 @@ def _loaded(statics: _Statics) -> _Point:
     return _Path(statics, heavy.q, (1, 1, 0), _ALL).followed(heavy.iterations, "the load") if statics.loaded else heavy
 
 
-def _most(F: Array) -> float:
-    return float(np.max(np.abs(F), initial=0.0))
+def _most(values: NDArray[np.inexact[Any]]) -> float:
+    return float(np.max(np.abs(values), initial=0.0))

@@ -1,8 +1,8 @@
 """``jounce reproduce``: the papers' experiments, one file each, and every claim of their texts with a verdict.
 
 An experiment is a module with a function ``run(output, quick, tell) -> Result``, listed in `registry`. `claims` has the
-record of a claim, `runner` runs and prints, `report` writes the page. `panda`, `nine_joints` and `paper_c` are what the
-experiments need that the library does not have: a robot, a robot, and paper C's recursion as printed.
+record of a claim, `runner` runs and prints, `report` writes the page. `panda`, `nine_joints`, `paper_c` and `paper_d`
+are what the experiments need that the library does not have: two robots, and the recursions of papers C and D.
 """
 
 from .claims import Claim, Result

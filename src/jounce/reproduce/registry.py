@@ -41,6 +41,8 @@ EXPERIMENTS = {
         Experiment("B-fig5", "errors of finite differences over their step", "b_fig5"),
         Experiment("C-panda", "third-order inverse dynamics of the Franka Panda, recursive and closed form", "c_panda"),
         Experiment("C-timing", "time of the recursion and of the closed form", "c_timing"),
+        Experiment("D-sim1", "rigid and soft modules; a soft arm whose radius changes, under pressure", "d_sim1"),
+        Experiment("D-sim2", "a tentacle of Gaussian curvature falls; time over the number of modules", "d_sim2"),
     )
 }
 

@@ -17,6 +17,8 @@ _PAPERS = {
     "B": "M. Bos, S. Traversaro, D. Pucci, A. Saccon: Efficient Geometric Linearization of Moving-Base Rigid "
     "Robot Dynamics",
     "C": "S. Kumar, A. Müller: Nth Order Analytical Time Derivatives of Inverse Dynamics in Recursive and Closed Forms",
+    "D": "P. Pustina, C. Della Santina, A. De Luca: Unified Inverse Dynamics of Modular Serial Mechanical Systems with "
+    "Application to Soft Robotics",
 }
 _CLASSES = {"holds": "yes", "does not hold": "no", "cannot be checked": "open"}
 _MARKS = {"holds": "✓", "does not hold": "✗", "cannot be checked": "?"}

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_NODES = 16  # of the integrals along a rod; routes are polynomials through their places there
+
 
 @dataclass(frozen=True, eq=False)
 class Actuator:
@@ -48,13 +50,6 @@ class Actuator:
         """Where it is in the section at s, (2,)."""
         place = self.route(s) if callable(self.route) else self.route
         return array_of(f"route of {self.name!r} at s = {s:g}", place, (2,))
-
-    def slope(self, s: float, step: float) -> Array:
-        """Its derivative along s, by a difference of sixth order."""
-        if not callable(self.route):
-            return np.zeros(2)
-        weights = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
-        return np.asarray(sum(w * (self.at(s + k * step) - self.at(s - k * step)) for k, w in weights.items())) / step
 
     def rate(self, along: NDArray[np.object_]) -> Any:
         """What a length of the rod adds, from the tangent (3,) of the route per metre of the rod."""
@@ -103,22 +98,34 @@ def displacements_of(rod: Rod) -> Expressions:
         end = rod.length if actuator.end is None else float(actuator.end)
         if end > rod.length * (1 + 1e-12):
             raise ValueError(f"end of {actuator.name!r} is {end:g}, expected at most the rod's length {rod.length:g}")
+        places, weights = gauss(_NODES, end)
+        route = np.array([actuator.at(float(s)) for s in places])
+        slopes = _differentiation(places) @ route
         total: Any = 0.0
-        for s, ds in zip(*gauss(16, end), strict=True):
-            phi, place = rod.strain_at(s), actuator.at(s)
-            x, y = place
-            bent = actuator.slope(s, 1e-3 * rod.length)
+        for s, ds, (x, y), slope in zip(places, weights, route, slopes, strict=True):
             # The strain's velocity at the place, v + w x r, and how the route itself runs there.
             rows = np.array([[1, 0, 0, 0, 0, -y], [0, 1, 0, 0, 0, x], [0, 0, 1, y, -x, 0]])
-            constant = rows @ rod.rest + (*bent, 0.0)
-            linear = rows @ phi
-            along = np.array(
-                [
-                    c + sum(float(a) * b for a, b in zip(row, q, strict=True) if a != 0)
-                    for c, row in zip(constant, linear, strict=True)
-                ],
-                dtype=object,
-            )
+            constant, linear = rows @ rod.rest + (*slope, 0.0), rows @ rod.strain_at(s)
+            along = np.array([_affine(c, row, q) for c, row in zip(constant, linear, strict=True)], dtype=object)
             total = total + float(ds) * actuator.rate(along)
         totals.append(total)
     return Expressions(tape, totals)
+
+
+def _affine(constant: float, row: Array, q: list[Number]) -> Any:
+    total: Any = float(constant)
+    for a, x in zip(row, q, strict=True):
+        if a != 0:
+            total = total + float(a) * x
+    return total
+
+
+def _differentiation(x: Array) -> Array:
+    """The matrix that takes values of a polynomial at x (n,) to those of its derivative there."""
+    gaps = x[:, None] - x
+    np.fill_diagonal(gaps, 1.0)
+    weights = 1 / np.prod(gaps / np.ptp(x), axis=1)
+    matrix = weights / weights[:, None] / gaps
+    np.fill_diagonal(matrix, 0.0)
+    np.fill_diagonal(matrix, -matrix.sum(axis=1))
+    return np.asarray(matrix)

@@ -36,15 +36,19 @@ class Station:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """exp(Omega) from the frame of step `start` (-1: the near end); Omega = constant + linear q + q^T hessian q / 2.
+    """exp(Omega) from the frame of step `start` (-1: the near end).
 
-    Shapes: constant (6,), linear (n, 6), hessian (n, n, 6) or None; twists are [linear; angular].
+    Omega is constant + linear q where the strain is uniform (`changes` is None). Otherwise it is a Magnus expansion,
+    of which that is the part without commutators, and `changes` the first and second differences of the strain along
+    the step.
+
+    Shapes: constant (6,), linear (n, 6), changes (2, n, 6); twists are [linear; angular].
     """
 
     start: int
     constant: Array
     linear: Array
-    hessian: Array | None
+    changes: Array | None
     stations: tuple[Station, ...] = ()
 
 

@@ -170,6 +170,8 @@ class Number:
             "rather than into an array of floats; for sin(x) / x and the like take jounce.soft.stumpff"
         )
 
+    __hash__ = object.__hash__
+    __eq__ = __ne__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __float__ = __int__ = __index__ = __complex__ = __abs__ = _refuse
     __floordiv__ = __mod__ = __round__ = _refuse
 

@@ -1,14 +1,11 @@
 """Rods: slender bodies that bend, twist, stretch and shear, by a strain field of a few coordinates.
 
 The frame at s along a rod follows dT/ds = T [xi(s)], xi(s) = rest + Phi(s) q (paper D, section V.A; twists [linear;
-angular], the rod along its local z). Of uniform strain T(s) = exp(s xi) exactly. Otherwise each step of length h is a
-Magnus expansion of fourth order on two Gauss points,
-
-    Omega = h/2 (xi_1 + xi_2) + sqrt(3) h^2/12 [xi_1, xi_2],
-
-a polynomial of second degree in q, which is all that the compiled core needs of it. Mass lies at Gauss points along
-the rod: on the backbone (section "line") or in disks with rotary inertia ("disk"). Elasticity is that of a beam, with
-the section's stiffness diag(GA, GA, EA, EI, EI, GJ); damping is `damping` seconds times the same (Kelvin-Voigt).
+angular], the rod along its local z). Of uniform strain T(s) = exp(s xi) exactly. Otherwise the frame goes by steps
+exp(Omega), with Omega the Magnus expansion of sixth order on three Gauss points (see soft_body.hpp). Mass lies at
+Gauss points along the rod: on the backbone (section "line") or in disks with rotary inertia ("disk"). Elasticity is
+that of a beam, with the section's stiffness diag(GA, GA, EA, EI, EI, GJ); damping is `damping` seconds times the same
+(Kelvin-Voigt).
 """
 
 from __future__ import annotations
@@ -141,10 +138,8 @@ class Rod(SoftBody):
         now, end = np.broadcast_to(np.eye(4), (*lead, 4, 4)), 0.0
         for i in np.argsort(s):
             for step in self._steps_to(float(s[i]), end, 0):
-                omega = step.constant + q @ step.linear
-                if step.hessian is not None:
-                    omega += np.einsum("...a,abi,...b->...i", q, step.hessian, q) / 2
-                now = now @ exponential(omega)
+                a1 = step.constant + q @ step.linear
+                now = now @ exponential(a1 if step.changes is None else omega_of(a1, *(q @ c for c in step.changes)))
             poses[..., i, :, :], end = now, float(s[i])
         return poses
 
@@ -153,8 +148,8 @@ class Rod(SoftBody):
         if self.strain.uniform:
             return [Step(-1, s * self.rest, s * self.strain_at(s).T, None)]
         pieces = max(1, int(np.ceil((s - start) / self.substep - 1e-9)))
-        constant, linear, hessian = magnus(self, start, s, pieces)
-        return [Step(count + k - 1, constant, linear[k], hessian[k]) for k in range(pieces)]
+        constant, linear, changes = magnus(self, start, s, pieces)
+        return [Step(count + k - 1, constant, linear[k], changes[k]) for k in range(pieces)]
 
     def _mass(self, s: float, ds: float) -> Mass:
         radius = self.radius(s)
@@ -191,15 +186,20 @@ class Rod(SoftBody):
 
 
 def magnus(rod: Rod, start: float, end: float, pieces: int) -> tuple[Array, Array, Array]:
-    """constant (6,), linear (pieces, n, 6) and hessian (pieces, n, n, 6) of Omega over equal steps to end."""
+    """constant (6,), linear (pieces, n, 6) and changes (pieces, 2, n, 6) of Omega over equal steps."""
     h = (end - start) / pieces
     middles = start + (np.arange(pieces) + 0.5) * h
-    first, second = (np.array([rod.strain_at(s + sign * h / np.sqrt(12)).T for s in middles]) for sign in (-1, 1))
-    factor = np.sqrt(3) * h**2 / 12
-    # [rest + first q, rest + second q]
-    linear = h / 2 * (first + second) + factor * bracket(rod.rest, second - first)
-    products = bracket(first[:, :, None, :], second[:, None, :, :])
-    return h * rod.rest, linear, factor * (products + products.swapaxes(1, 2))
+    third = np.sqrt(15) / 10 * h
+    first, middle, last = (np.array([rod.strain_at(s + d).T for s in middles]) for d in (-third, 0.0, third))
+    slope, bend = np.sqrt(15) / 3 * h * (last - first), 10 / 3 * h * (last - 2 * middle + first)
+    return h * rod.rest, h * middle, np.stack([slope, bend], axis=1)
+
+
+def omega_of(a1: Array, a2: Array, a3: Array) -> Array:
+    """Omega (..., 6) of the Magnus expansion of sixth order."""
+    C1 = -bracket(a1, a2)
+    C2 = bracket(a1, 2 * a3 + C1) / 60
+    return np.asarray(a1 + a3 / 12 - bracket(-20 * a1 - a3 + C1, a2 + C2) / 240)
 
 
 def bracket(a: Array, b: Array) -> Array:
@@ -254,13 +254,13 @@ def _substep(rod: Rod) -> float:
     if rod.strain.uniform:
         return rod.length
     shapes = _test_shapes(rod)
-    pieces, pose = 4, _far_ends(rod, shapes, 4)
+    pieces, pose = 8, _far_ends(rod, shapes, 8)
     while pieces < 512:
         finer = _far_ends(rod, shapes, 2 * pieces)
-        settled = np.abs(finer - pose).max() < 16e-9 * max(1.0, rod.length)  # of which the finer ones have a sixteenth
+        error = np.abs(finer - pose).max() / max(1.0, rod.length)
+        if error < 64e-10:  # of which the finer steps have a 64th; between the two, it goes with the sixth power
+            return float(rod.length / np.ceil(2 * pieces * max(0.5, (error / 64e-10) ** (1 / 6))))
         pieces, pose = 2 * pieces, finer
-        if settled:
-            break
     return rod.length / pieces
 
 
@@ -275,26 +275,34 @@ def _node_count(rod: Rod) -> int:
     count, settled = 8, _moments(rod, shapes, 8)
     while count < 64:
         more = _moments(rod, shapes, count + 4)
-        if np.abs(more - settled).max() < 1e-10:
+        count, error, settled = count + 4, np.abs(more - settled).max(), more
+        if error < 1e-9:
             break
-        count, settled = count + 4, more
     return count
 
 
 def _test_shapes(rod: Rod) -> Array:
-    """Each coordinate alone, then some at random together: bends up to three radians, a fifth of elongation."""
-    places = np.linspace(0, rod.length, 9)
-    bases = np.array([rod.strain_at(s) for s in places])
-    shapes = np.concatenate([np.eye(rod.n), np.random.default_rng(0).uniform(-1.0, 1.0, (4, rod.n)) * rod._scale()])
-    strain = np.abs(np.einsum("sij,aj->asi", bases, shapes)).max(axis=1)
-    size = strain[:, 3:].max(axis=1) * rod.length / 3 + strain[:, :3].max(axis=1) / 0.2
-    return np.asarray(shapes / np.maximum(size, 1e-12)[:, None])
+    """Shapes that ordinary use hardly exceeds.
+
+    Each coordinate alone, bending by three radians or stretching by a fifth, and some at random together, two thirds of
+    that each, nine radians at most.
+    """
+    bases = np.array([rod.strain_at(s) for s in np.linspace(0, rod.length, 9)])
+
+    def bend(shapes: Array) -> Array:
+        strain = np.abs(np.einsum("sij,aj->asi", bases, shapes)).max(axis=1)
+        return np.asarray(strain[:, 3:].max(axis=1) * rod.length + strain[:, :3].max(axis=1) * 15)
+
+    alone = np.eye(rod.n) * (3 / np.maximum(bend(np.eye(rod.n)), 1e-12))
+    mixed = np.random.default_rng(0).uniform(-0.7, 0.7, (4, rod.n)) @ alone
+    return np.concatenate([alone, mixed * np.minimum(1.0, 9 / np.maximum(bend(mixed), 1e-12))[:, None]])
 
 
 def _far_ends(rod: Rod, shapes: Array, pieces: int) -> Array:
-    constant, linear, hessian = magnus(rod, 0.0, rod.length, pieces)
-    bent = np.einsum("kabi,sa,sb->ksi", hessian, shapes, shapes, optimize=True) / 2
-    steps = exponential(constant + np.einsum("kai,sa->ksi", linear, shapes) + bent)
+    constant, linear, changes = magnus(rod, 0.0, rod.length, pieces)
+    a1 = constant + np.einsum("kai,sa->ksi", linear, shapes)
+    a2, a3 = np.einsum("kjai,sa->jksi", changes, shapes)
+    steps = exponential(omega_of(a1, a2, a3))
     while len(steps) > 1:  # the product of all, in pairs; there is a power of two of them
         steps = steps[::2] @ steps[1::2]
     return np.asarray(steps[0])

@@ -1,0 +1,104 @@
+"""Draws soft_cost.png: what a call costs over the number of soft segments, from Python, one state; prints the times.
+
+python docs/figures/soft_cost.py
+"""
+
+from time import perf_counter
+
+import matplotlib.pyplot as plt
+import numpy as np
+from style import BLUE, GREEN, ORANGE, save
+
+import jounce as jn
+
+
+def arm(segments, body=None):
+    """A hanging arm of constant curvature: two bends and an elongation a segment."""
+    builder = jn.Builder(gravity=(0, 0, 9.81))
+    for i in range(segments):
+        rod = body or jn.soft.Rod(0.1, 0.01, 1070.0, 1e5, damping=0.05)
+        builder.add(f"segment {i}", f"segment {i - 1}" if i else "world", body=rod)
+    return builder.build()
+
+
+class Arc(jn.soft.Module):
+    """The rod of `arm(section="line")` once more, as a module: its backbone at ten Gauss points."""
+
+    n, scale = 3, (0.5, 0.5, 0.01)
+    L, mass = 0.1, 1070.0 * np.pi * 0.01**2 * 0.1
+
+    def __init__(self):
+        nodes, weights = np.polynomial.legendre.leggauss(10)
+        self.s, self.masses = (1 + nodes) / 2, self.mass * weights / 2
+
+    def place(self, q, s):
+        u, length = (q[0] ** 2 + q[1] ** 2) * s**2, s * (self.L + q[2])
+        bent = length * s * jn.soft.stumpff(2, u)
+        return q[0] * bent, q[1] * bent, length * jn.soft.stumpff(1, u)
+
+    def points(self, q):
+        return np.array([self.place(q, s) for s in self.s])
+
+    def pose(self, q):
+        x, y, (px, py, pz) = q[0], q[1], self.place(q, 1.0)
+        c0, c1, c2 = (jn.soft.stumpff(k, x**2 + y**2) for k in range(3))
+        return np.array(
+            [
+                [1 - c2 * x * x, -c2 * x * y, c1 * x, px],
+                [-c2 * x * y, 1 - c2 * y * y, c1 * y, py],
+                [-c1 * x, -c1 * y, c0, pz],
+                [0, 0, 0, 1],
+            ]
+        )
+
+
+def best(call, seconds=0.4):
+    """The shortest time of a call, s."""
+    call()
+    end, times = perf_counter() + seconds, []
+    while perf_counter() < end:
+        start = perf_counter()
+        for _ in range(10):
+            call()
+        times.append((perf_counter() - start) / 10)
+    return min(times)
+
+
+def calls(robot):
+    rng = np.random.default_rng(0)
+    q, v = robot.random_configuration(rng), rng.normal(size=(6, robot.nv))
+    tau = robot.inverse_dynamics(q, v[0], v[1])
+    return {
+        "inverse dynamics": lambda: robot.inverse_dynamics(q, v[0], v[1]),
+        "with four derivatives": lambda: robot.inverse_dynamics(q, v),
+        "forward dynamics": lambda: robot.forward_dynamics(q, v[0], tau),
+        "mass matrix": lambda: robot.mass_matrix(q),
+        "linearize": lambda: robot.linearize(q, v[0], tau),
+    }
+
+
+if __name__ == "__main__":
+    counts = (1, 2, 3, 5, 10, 20, 40)
+    times = {n: {key: 1e6 * best(call) for key, call in calls(arm(n)).items()} for n in counts}
+    for n, row in times.items():
+        print(n, {key: round(x, 1) for key, x in row.items()})
+    rod, own = arm(3, jn.soft.Rod(0.1, 0.01, 1070.0, 0.0, section="line", nodes=10)), arm(3, Arc())
+    rng = np.random.default_rng(0)
+    q, v = rod.random_configuration(rng), rng.normal(size=(6, 9))
+    off = np.abs(own.inverse_dynamics(q, v) / rod.inverse_dynamics(q, v) - 1).max()
+    print("as modules of one's own: differs by", off)
+    for name, robot in (("rod", rod), ("module", own)):
+        print(name, {key: round(1e6 * best(call), 1) for key, call in calls(robot).items()})
+    figure, ax = plt.subplots(figsize=(4.6, 2.8))
+    for key, color, dashes in (
+        ("with four derivatives", GREEN, "-."),
+        ("forward dynamics", ORANGE, "--"),
+        ("inverse dynamics", BLUE, "-"),
+    ):
+        ax.loglog(counts, [times[n][key] for n in counts], color=color, ls=dashes, marker="o", ms=3, label=key)
+    ax.plot(counts, [4.0 * n for n in counts], color="0.6", lw=0.8, label="in proportion")
+    ax.set(xlabel="segments (-)", ylabel="time a call (µs)", title="an arm of constant curvature")
+    ax.set_xticks(counts, [str(n) for n in counts])
+    ax.minorticks_off()
+    ax.legend(loc="upper left")
+    save(figure, __file__)

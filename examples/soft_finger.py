@@ -1,0 +1,114 @@
+"""A soft finger on a rigid arm: what the motors must know of it.
+
+The arm comes from a URDF; the finger, a rod that bends and that a tendon closes, is added to it. While the arm swings up
+and stops, the finger lashes. Its shape has no motor of its own, so inverse dynamics does not say the arm's torques:
+where the finger goes depends on them. Hybrid dynamics does. Given the accelerations wanted of the arm and the tendon's
+pull on the finger, it finds the arm's torques and the finger's accelerations at once.
+
+The same controller with a finger that it takes to be rigid is off the path as soon as the finger lags behind. The
+picture shows arm and finger during the swing, how far off its path the hand is, and the bend of the finger, which the
+tendon closes in the end. The number to look at is the error of the hand.
+
+    python examples/soft_finger.py [figure.png]
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from picture import BLUE, ORANGE, asked, panels
+
+import jounce as jn
+
+LINK = """<link name="{}"> <inertial> <origin xyz="0 0 {}"/> <mass value="{}"/>
+  <inertia ixx="{inertia}" iyy="{inertia}" izz="0.001" ixy="0" ixz="0" iyz="0"/> </inertial> </link>"""
+JOINT = """<joint name="{}" type="revolute"> <parent link="{}"/> <child link="{}"/> <origin xyz="0 0 {}"/>
+  <axis xyz="0 1 0"/> <limit lower="-4" upper="4" effort="100" velocity="20"/> </joint>"""
+ARM = "\n".join([
+    "<robot name='arm'> <link name='ground'/>",
+    LINK.format("upper", 0.15, 2.0, inertia=0.015), JOINT.format("shoulder", "ground", "upper", 0.0),
+    LINK.format("lower", 0.13, 1.2, inertia=0.007), JOINT.format("elbow", "upper", "lower", 0.3),
+    LINK.format("hand", 0.03, 0.3, inertia=0.001), JOINT.format("wrist", "lower", "hand", 0.26), "</robot>",
+])  # fmt: skip
+FINGER = jn.soft.Rod(
+    length=0.3, radius=(0.02, 0.01), density=1100.0, young=2e5, damping=0.02,
+    strain=jn.soft.polynomial(1, ("bend_x", "bend_y")), actuators=[jn.soft.Tendon("tendon", route=(0.01, 0.0))],
+)  # fmt: skip
+START, TURN = np.array([np.pi, 0.0, 0.0]), np.array([-1.9, 0.9, -0.4])  # rad; all hangs down at first
+SWING, POLE = 0.45, 8.0  # s, and 1/s, of the error
+STEP = Polynomial([0, 0, 0, 10, -15, 6])  # from 0 to 1, at rest at both ends
+
+
+def robot_with_finger():
+    builder = jn.Builder.from_model(jn.load(ARM))
+    end = np.eye(4)
+    end[2, 3] = 0.06
+    builder.add("finger", parent="hand", placement=end, body=FINGER)
+    return builder.build()
+
+
+def wanted(t):
+    """Angles of the arm, their rates and accelerations, (3,) each."""
+    x = min(t / SWING, 1.0)
+    return START + STEP(x) * TURN, STEP.deriv()(x) / SWING * TURN, STEP.deriv(2)(x) / SWING**2 * TURN
+
+
+def tension(t):
+    """Of the tendon, N."""
+    return 15.0 * STEP(np.clip((t - 0.8) / 0.3, 0.0, 1.0))
+
+
+def torques(robot, t, q, v, soft):
+    """All generalized forces: the arm's by feedback linearization, the finger's by the tendon."""
+    is_arm = np.arange(robot.nv) < 3
+    position, rate, acceleration = (np.pad(x, (0, robot.nv - 3)) for x in wanted(t))
+    a = is_arm * (acceleration + 2 * POLE * (rate - v) + POLE**2 * (position - q))
+    tau = robot.actuation_matrix(q) @ [tension(t)]
+    if soft:
+        return robot.hybrid_dynamics(q, v, a, tau, prescribed=is_arm)[1]
+    return np.where(is_arm, robot.inverse_dynamics(is_arm * q, is_arm * v, a), tau)
+
+
+def bend(robot, q):
+    """The angle between the finger's tip and the hand, rad."""
+    turn = robot.pose("hand", q)[..., :3, :3].swapaxes(-1, -2) @ robot.pose("finger", q)[..., :3, :3]
+    return np.arctan2(turn[..., 0, 2], turn[..., 2, 2])
+
+
+def draw(ax, robot, q, **line):
+    """Arm and finger as seen from the side."""
+    joints = np.array([robot.pose(name, q)[:3, 3] for name in ("upper", "lower", "hand")])
+    finger = robot.backbone("finger", q)[:, :3, 3]
+    ax.plot(joints[:, 0], joints[:, 2], marker="o", ms=2.5, **{"color": "0.5", "lw": 1.6, **line})
+    ax.plot(*np.vstack([joints[-1], finger])[:, [0, 2]].T, **{"color": BLUE["color"], "lw": 1.6, **line})
+
+
+def main(path: Path, end: float = 1.6) -> dict:
+    robot, times = robot_with_finger(), np.arange(0.0, end, 0.01)
+    hand = robot.pose("hand", [np.pad(wanted(t)[0], (0, robot.nv - 3)) for t in times])[:, :3, 3]
+    labels = (
+        ("arm and finger", "$x$ (m)", "$z$ (m)"),
+        ("hand, off its path", "time (s)", "error (mm)"),
+        ("bend of the finger", "time (s)", "angle (rad)"),
+    )
+    worst = {}
+    with panels(path, *labels) as axes:
+        for name, soft, line in (("taken to be rigid", False, ORANGE), ("soft", True, BLUE)):
+            run = jn.simulate(
+                robot, np.pad(START, (0, robot.nv - 3)), np.zeros(robot.nv), times,
+                lambda t, q, v, soft=soft: torques(robot, t, q, v, soft), method="implicit", rtol=1e-6, atol=1e-8,
+            )  # fmt: skip
+            off = 1e3 * np.linalg.norm(robot.pose("hand", run.q)[:, :3, 3] - hand, axis=1)
+            worst[name] = off.max()
+            print(f"finger {name:18s} hand off by {off.max():.2g} mm")
+            axes[1].plot(times, off, **line, label=name)
+            axes[2].plot(times, bend(robot, run.q), **line)
+        for i in (*range(0, 46, 9), len(times) - 1):
+            draw(axes[0], robot, run.q[i], alpha=1.0 if i in (0, len(times) - 1) else 0.35)
+        axes[0].set_aspect("equal")
+        axes[1].legend(frameon=False, fontsize=7.5, title="the finger,", title_fontsize=7.5, alignment="left")
+    return worst
+
+
+if __name__ == "__main__":
+    main(asked("soft_finger"))
