@@ -17,8 +17,10 @@ struct Carried {
   std::unique_ptr<double[]> q, v, columns;
   MapKernel kernel;
 
-  Carried(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q_, nb::handle v_, nb::handle a_, bool stacked, int extra)
+  Carried(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q_, nb::handle v_, nb::handle a_, bool stacked, int extra,
+          bool moving)
       : map(self.map()), tree(carrier.tree()), given(self.own(), q_, v_, a_, stacked) {
+    if (moving && !given.has_v) fail("v must be an array of real numbers, got None");
     if (tree.nv != map.full_nv || tree.nq != map.full_nq) fail("this is not the carrier of the coordinate map");
     column_rows = std::max(0, given.rows() + extra);
     kernel = kernels().coordinate_map(std::max(given.rows(), column_rows));
@@ -68,7 +70,7 @@ void add_shape_stiffness(const CoordinateMap& map, double* K, double* D) {
 
 nb::object inverse_dynamics(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q, nb::handle v, nb::handle a,
                             bool shapes) {
-  Carried c(self, carrier, q, v, a, a.is_none(), -1);
+  Carried c(self, carrier, q, v, a, a.is_none(), -1, true);
   if (a.is_none()) expect_stack(self.own().tree(), c.given.v, 2, highest_order + 2, "v, dv/dt, ... (or v and a apart)");
   c.broadcast(c.given.batch());
   const int rows = c.states.rows - 1;
@@ -95,7 +97,7 @@ nb::object inverse_dynamics(const CoordinateMapOwner& self, const CoreModel& car
 }
 
 nb::object mass_matrix(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q) {
-  Carried c(self, carrier, q, nb::none(), nb::none(), false, 1);
+  Carried c(self, carrier, q, nb::none(), nb::none(), false, 1, false);
   c.broadcast(c.given.batch());
   const CoordinateMap& map = c.map;
   Output M(nb::none(), with(c.batch, {map.nv, map.nv}));
@@ -112,7 +114,7 @@ nb::object mass_matrix(const CoordinateMapOwner& self, const CoreModel& carrier,
 }
 
 nb::object derivatives(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q, nb::handle v, nb::handle a) {
-  Carried c(self, carrier, q, v, a, false, 0);
+  Carried c(self, carrier, q, v, a, false, 0, true);
   if (c.given.rows() != 2) fail("derivatives need v and a");
   c.broadcast(c.given.batch());
   const CoordinateMap& map = c.map;
@@ -140,7 +142,7 @@ nb::object derivatives(const CoordinateMapOwner& self, const CoreModel& carrier,
 // The accelerations, and of each state the body of the carrier that has no inertia, -1 where all have.
 nb::object forward_dynamics(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q, nb::handle v, nb::handle tau_) {
   const nb::object rest = nb::steal(PyArray_ZEROS(1, &std::initializer_list<npy_intp>{self.map().nv}.begin()[0], NPY_DOUBLE, 0));
-  Carried c(self, carrier, q, v, rest, false, 0);
+  Carried c(self, carrier, q, v, rest, false, 0, true);
   Input tau(tau_, "tau", 1);
   expect_velocity(self.own().tree(), tau);
   const Input* inputs[] = {&c.given.q, &c.given.v, &tau};

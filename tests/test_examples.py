@@ -96,3 +96,30 @@ def test_passive_control(example: ModuleType, picture: Path) -> None:
     arm = example.add_arm(jn.Builder()).build()
     q, v, a = np.random.default_rng(0).normal(size=(3, arm.nv))
     np.testing.assert_allclose(example.lagrange(arm, q, v, v, a), arm.inverse_dynamics(q, v, a), rtol=1e-12)
+
+
+def test_soft_finger(example: ModuleType, picture: Path) -> None:
+    """The arm keeps to its path if the controller knows the finger; no torque is lost between motors and motion."""
+    worst = example.main(picture, end=0.5)
+    assert worst["soft"] < 1e-4
+    assert worst["rigid"] > 10
+
+    robot = example.robot_with_finger()
+    q, v, a = np.random.default_rng(0).normal(size=(3, robot.nv)) * 0.3
+    tau = robot.inverse_dynamics(q, v, a)
+    mixed = np.where(np.arange(robot.nv) < 3, a, 0.0)
+    acceleration, force = robot.hybrid_dynamics(q, v, mixed, tau, prescribed=np.arange(robot.nv) < 3)
+    np.testing.assert_allclose(acceleration, a, rtol=0, atol=1e-7 * np.abs(a).max())
+    np.testing.assert_allclose(force, tau, rtol=0, atol=1e-9 * np.abs(tau).max())
+    arm = jn.load(example.ARM)
+    assert robot.joint_names == (*arm.joint_names, "finger")
+
+
+def test_tentacle_on_a_drone(example: ModuleType, picture: Path) -> None:
+    """The base stays; the wrench is the rate of the momentum, and no energy comes from nowhere."""
+    strays = example.main(picture, end=1.0)
+    assert strays["hybrid dynamics"][0] < 1e-9
+    assert strays["unaware"][0] > 3
+    for _, momentum, energy, run in strays.values():
+        assert momentum < 1e-10 * np.abs(run.tau).max()
+        assert energy < 1e-5

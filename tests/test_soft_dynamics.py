@@ -91,11 +91,11 @@ def test_the_reference_can_tell_robots_apart():
 @pytest.mark.parametrize("name", REFERENCE["equilibria"])
 def test_paper_d_comes_to_rest_where_it_should(name):
     model = REFERENCE["equilibria"][name]
-    robot, q = build_soft(from_reference(model)), np.array(model["q"])
+    robot, q = build_soft(from_reference(model), exact_nodes=True), np.array(model["q"])
     drive = robot.actuation_matrix(q) @ np.array(model.get("u", []))
     rest = np.zeros(robot.nv)
     scale = np.abs(robot.elastic_force(q)).max()
-    assert np.abs(robot.inverse_dynamics(q, rest, rest) - drive).max() < 1e-8 * scale
+    assert np.abs(robot.inverse_dynamics(q, rest, rest) - drive).max() < 1e-9 * scale
     assert np.abs(robot.pose(f"m{len(robot.bodies) - 1}", q)[:3, 3] - model["tip"]).max() < 1e-9
 
 
@@ -105,7 +105,7 @@ def test_paper_d_comes_to_rest_where_it_should(name):
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize(
     ("kinds", "seed", "tolerance"),
-    [(UNIFORM, 0, 1e-11), (UNIFORM, 1, 1e-11), (UNIFORM, 2, 1e-11), (VARYING, 3, 2e-9)],
+    [(UNIFORM, 0, 1e-11), (UNIFORM, 1, 1e-11), (UNIFORM, 2, 1e-11), (VARYING, 3, 1e-8)],
     ids=["uniform 0", "uniform 1", "uniform 2", "varying"],
 )
 def test_random_trees_to_the_fourth_derivative(kinds, seed, tolerance, floating):
@@ -166,7 +166,7 @@ def test_the_three_dimensional_law():
 
 
 @pytest.mark.parametrize(
-    ("kind", "fraction", "tolerance"), [("spatial", 0.0, 1e-11), ("spatial", 0.3, 1e-11), ("general", 0.9, 2e-9)]
+    ("kind", "fraction", "tolerance"), [("spatial", 0.0, 1e-11), ("spatial", 0.3, 1e-11), ("general", 0.9, 1e-8)]
 )
 def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, fraction, tolerance):
     """tau = G^T tau_2, with two rods of the same coordinates in the place of the one: to the fourth derivative."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -298,11 +301,63 @@ def test_bad_configurations(robot, name, bad):
         OF_Q[name](robot, bad)
 
 
-@pytest.mark.parametrize("bad", BAD, ids=range(len(BAD)))
+BAD_VELOCITIES = [bad for bad in BAD if bad is not None]
+
+
+@pytest.mark.parametrize("bad", BAD_VELOCITIES, ids=range(len(BAD_VELOCITIES)))
 @pytest.mark.parametrize("name", METHODS)
 def test_bad_velocities(robot, name, bad):
     with pytest.raises((ValueError, TypeError), match=r"\b(v|dv)\b"):
         METHODS[name](robot, np.zeros(8), bad)
+
+
+WITHOUT_VELOCITY = """
+import sys
+import numpy as np
+import jounce as jn
+builder = jn.Builder()
+builder.add("rod", "world", body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e5))
+robot, q = builder.build(), np.zeros(3)
+wrong = []
+for call in sys.argv[1:]:
+    print(call, flush=True)
+    try:
+        eval(call)
+        wrong.append(call + " gave an answer")
+    except ValueError as error:
+        if "v " not in str(error) or "66" in str(error):  # sizes of sections, which no user knows
+            wrong.append(f"{call}: {error}")
+    except Exception as error:
+        wrong.append(f"{call}: {error!r}")
+sys.exit("; ".join(wrong))
+"""
+CALLS_WITHOUT_VELOCITY = [
+    "robot.bias_force(q, None)",
+    "robot.inverse_dynamics_passive(q, None, q, q)",
+    "robot.damping_force(q, None)",
+    "robot.forward_dynamics(q, None, q)",
+    "robot.linearize(q, None, q)",
+    "robot.inverse_dynamics_derivatives(q, None)",
+    "robot.inverse_dynamics_derivatives(q, None, q)",
+    "robot.coriolis_matrix(q, None)",
+    "robot.mass_matrix_derivatives(q, None)",
+    "robot.gravity_force_derivatives(q, None)",
+    "robot.potential_energy_derivatives(q, None)",
+    "robot.kinetic_energy_derivatives(q, None)",
+    "robot.jacobian_derivatives('rod', q, None)",
+    "robot.twist('rod', q, None)",
+    "robot.inverse_dynamics(q, None, q)",
+    "robot.generalized_inverse_dynamics(q, None, q)",
+    "robot.inverse_dynamics(q, None)",
+    "robot.generalized_inverse_dynamics(q, None)",
+]
+
+
+def test_no_velocity_where_one_is_needed():
+    """In a process of its own: a crash of the interpreter is a failure like others."""
+    command = [sys.executable, "-c", WITHOUT_VELOCITY, *CALLS_WITHOUT_VELOCITY]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr or f"crashed in {done.stdout.splitlines()[-1]}"
 
 
 @pytest.mark.parametrize(
@@ -363,7 +418,7 @@ def test_bad_choices(robot):
         robot.inverse_dynamics(q, np.zeros((1, 8)))
     with pytest.raises(ValueError, match=r"v|order|rows"):
         robot.inverse_dynamics(q, np.zeros((500, 8)))
-    with pytest.raises(ValueError, match=r"\(2,\).*\(3,\)"):
+    with pytest.raises(ValueError, match=r"do not broadcast: q \(2, 8\), v \(3, 8\)"):
         robot.inverse_dynamics(np.zeros((2, 8)), np.zeros((3, 8)), np.zeros((3, 8)))
 
 

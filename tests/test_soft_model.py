@@ -233,6 +233,25 @@ def test_functions_that_cannot_be_pickled_say_so(which):
     assert copy.deepcopy(robot) is robot
 
 
+def test_a_body_that_is_used_twice():
+    """A soft body may be in several places and robots, and a builder may build again: what is on it stays with each."""
+    rod = jn.soft.Rod(0.2, 0.02, 1000.0, 1e5)
+    load = jn.Inertia(0.3, (0.1, 0.02, 0.0), (0.01, 0.01, 0.01))
+    bare, loaded = jn.Builder(), jn.Builder()
+    bare.add("rod", "world", body=rod)
+    expected = bare.build().mass_matrix([0.4, -0.3, 0.01])
+    for name, at in (("a", None), ("b", 0.1)):
+        loaded.add(name, "world", body=rod)
+        loaded.add(f"{name} load", name, at=at, inertia=load)
+    first, second = loaded.build(), loaded.build()
+    q, v = np.array([0.4, -0.3, 0.01] * 2), np.ones((2, 6))
+    np.testing.assert_array_equal(first.mass_matrix(q), second.mass_matrix(q))
+    made = first.mass_matrix(q) @ v[1] + first.coriolis_matrix(q, v[0]) @ v[0]
+    np.testing.assert_allclose(first.generalized_inverse_dynamics(q, *v), made, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(bare.build().mass_matrix([0.4, -0.3, 0.01]), expected)
+    assert error(first.mass_matrix(q)[:3, :3], first.mass_matrix(q)[3:, 3:]) > 0.1
+
+
 def test_models_do_not_change():
     robot, *_ = robot_and_state()
     with pytest.raises(AttributeError, match="cannot be changed"):

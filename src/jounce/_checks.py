@@ -26,6 +26,31 @@ def array_of(name: str, value: object, *shapes: tuple[int, ...]) -> NDArray[np.f
     return result
 
 
+def reals(name: str, value: object) -> NDArray[np.float64]:
+    """`value` as a float64 array of any shape."""
+    try:
+        given = np.asarray(value)
+    except ValueError:  # ragged
+        given = np.asarray(None)
+    if given.dtype.kind not in "buif":
+        raise ValueError(f"{name} must be an array of real numbers, got {value!r}")
+    return given.astype(np.float64, copy=False)
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """An integer within bounds."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}, expected {least} to {most}")
+    return int(value)
+
+
+def one_of(name: str, value: object, *choices: str) -> str:
+    """One of some words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} is {value!r}, expected {' or '.join(map(repr, choices))}")
+    return value
+
+
 def real(name: str, value: object) -> float:
     """A number, infinity allowed."""
     given = np.asarray(value)

@@ -118,6 +118,8 @@ class Builder:
         soft = None if parent == "world" else self._bodies[self._index[parent]].soft
         if soft is None:
             raise ValueError(f"at of {name!r} is {at!r}, but its parent {parent!r} is not soft: give a placement")
+        if soft.length == 0:
+            raise ValueError(f"at of {name!r} is {at!r}, but its parent {parent!r} has no place but its far end")
         s = float(array_of(f"at of {name!r}", at, ()))
         if not 0 <= s <= soft.length * (1 + 1e-12):
             raise ValueError(f"at of {name!r} is {s:g}, expected 0 to {soft.length:g}, the length of {parent!r}")

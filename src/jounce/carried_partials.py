@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import reals
 from ._core import CoreModel
 from .leibniz import product, transposed
 
@@ -32,7 +33,7 @@ def carried_partials(
     """K, D and M, each (..., nv, nv), or (..., r + 1, nv, nv) where v is a stack and `a` is None."""
     x, velocity, columns = model._map.motion(q, v, a, a is None, 0)
     rows = velocity.shape[-2] - 1
-    full = {name: np.asarray(w)[..., None, :] if a is not None else w for name, w in (wrenches or {}).items()}
+    full = wrenches if a is None else stacked_wrenches(wrenches)
     K, D, M = CoreModel._inverse_dynamics_derivatives(model, x, velocity, None, full or None, wrench_frame)
     force = CoreModel.inverse_dynamics(model, x, velocity, wrenches=full or None, wrench_frame=wrench_frame)
     X, Y, twisted = _curvature(model, q, v, a, force, rows)
@@ -47,6 +48,22 @@ def carried_partials(
         out[0], out[1] = out[0] + stiff, out[1] + viscous
     first, second, third = (m if a is None else m[..., 0, :, :] for m in out)
     return first, second, third
+
+
+def stacked_wrenches(wrenches: Mapping[str, ArrayLike] | None) -> Mapping[str, ArrayLike] | None:
+    """Wrenches (..., 6) as stacks (..., 1, 6)."""
+    if wrenches is None:
+        return None
+    if not isinstance(wrenches, Mapping):
+        raise ValueError(f"wrenches must be a dict of name: array, got {wrenches!r}")
+    return {name: _wrench(name, w)[..., None, :] for name, w in wrenches.items()}
+
+
+def _wrench(name: str, value: ArrayLike) -> Array:
+    wrench = reals(f"wrenches[{name!r}]", value)
+    if wrench.ndim == 0 or wrench.shape[-1] != 6:
+        raise ValueError(f"wrenches[{name!r}] has shape {wrench.shape}, expected (..., 6): a [force; moment]")
+    return wrench
 
 
 def _curvature(model: CoupledModel, q: Any, v: Any, a: Any, force: Array, rows: int) -> tuple[Array, Array, Array]:

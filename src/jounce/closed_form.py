@@ -78,6 +78,12 @@ class ClosedForm:
     """
 
     def __init__(self, model: Model, q: ArrayLike, v: ArrayLike) -> None:
+        other = [b.name for b in model.bodies if b.soft is not None or b.joint.follows is not None]
+        if other:
+            raise ValueError(
+                f"model has {', '.join(map(repr, other))}, soft or moved by another's joint: the papers' closed form "
+                "is that of rigid bodies whose joints do not follow others"
+            )
         position = _numbers("q", q, f"({model.nq},)", model.nq)
         stack = np.atleast_2d(_numbers("v", v, f"({model.nv},) or (rows, {model.nv})", model.nv, rows=True))
         kind = np.result_type(position, stack)

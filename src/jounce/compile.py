@@ -120,7 +120,7 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
             sections = body.soft.sections(marks)
             stations = [add("free", index, pose) for _ in sections.masses()]
             for k, own_mass in zip(stations, sections.masses(), strict=True):
-                mass[k], first[k], second[k] = own_mass.mass, own_mass.first, own_mass.second
+                mass[k], first[k], second[k] = own_mass.mass, own_mass.first.copy(), own_mass.second.copy()
             *places, far = (stations[k] for k in sections.marks)
             own = _Carrier(far, np.eye(4), dict(zip(marks, places, strict=True)))
         carriers.append(own)

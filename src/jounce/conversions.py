@@ -139,6 +139,12 @@ class _Conversion:
     def __init__(self, robot: Model, model: Any) -> None:
         if not hasattr(model, "nq") or not hasattr(model, "nv"):
             raise ValueError(f"model is {model!r}, expected a model of the other library")
+        soft = [b.name for b in robot.bodies if b.soft is not None]
+        if soft:
+            raise ValueError(
+                f"robot has soft bodies, {', '.join(map(repr, soft))}, which {self._library} has no coordinates for: "
+                "expected rigid ones"
+            )
         self._nq, self._nv = model.nq, model.nv
         self._robot = robot
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import near
+from ._checks import near, reals
 from ._core import CoordinateMap, CoreModel
-from .carried_partials import carried_partials
+from .carried_partials import carried_partials, stacked_wrenches
 from .closed_form import ClosedForm
 from .compile import BodyRecord, compiled
 from .coordinates import SoftPart, make_map
@@ -117,8 +117,8 @@ class CoupledModel(Model):
         """Inverse dynamics of the carrier in own coordinates: a stack (..., r + 1, nv)."""
         _at_least_two(self, v, a)
         x, velocity, columns = self._map.motion(q, v, a, a is None, -1)
-        if wrenches is not None and a is not None:
-            wrenches = {name: np.asarray(w)[..., None, :] for name, w in wrenches.items()}
+        if a is not None:
+            wrenches = stacked_wrenches(wrenches)
         force = CoreModel.inverse_dynamics(core, x, velocity, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
         return self._map.reduced(columns, force)
 
@@ -132,7 +132,7 @@ class CoupledModel(Model):
         frame: str = "body",
         out: Array | None = None,
     ) -> Array:
-        x, velocity, columns = self._map.motion(q, v, None, False, 1)
+        x, velocity, columns = self._map.motion(q, _row(self, "v", v), None, False, 1)
         wanted, change = (_row(self, name, given) for name, given in (("v_ref", v_ref), ("a_ref", a_ref)))
         G = self._map.matrix(columns)
         G, rate = G[..., 0, :, :], G[..., 1, :, :]
@@ -158,7 +158,7 @@ class CoupledModel(Model):
         return springs + self._shape.elastic_force(np.asarray(q, dtype=np.float64))
 
     def damping_force(self, q: ArrayLike, v: ArrayLike) -> Array:
-        _, velocity, columns = self._map.motion(q, v, None, False, 0)
+        _, velocity, columns = self._map.motion(q, _row(self, "v", v), None, False, 0)
         joints = self._map.reduced(columns, self._carrier_damping * velocity)[..., 0, :]
         return joints + self._shape.damping_force(np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64))
 
@@ -342,7 +342,7 @@ class CoupledModel(Model):
         frame: str = "body",
         out: Array | None = None,
     ) -> Array:
-        if wrenches is None and frame == "body" and self._map.tree_like and np.ndim(tau) <= np.ndim(v):
+        if wrenches is None and frame == "body" and self._map.tree_like and _is_row(tau, v):
             force = tau
             if self._shape.nonlinear:
                 self._configuration.integrate(q, v)  # checks both
@@ -371,7 +371,7 @@ class CoupledModel(Model):
         stacked = force.ndim > velocity.ndim
         if not stacked:
             force, motion = force[..., None, :], motion[..., None, :]
-            wrenches = {k: np.asarray(w)[..., None, :] for k, w in (wrenches or {}).items()}
+            wrenches = stacked_wrenches(wrenches)
         wanted = _finite("tau", np.where(given, 0.0, force)), _finite("acc", np.where(given, motion, 0.0))
         force, motion = np.broadcast_arrays(*wanted)
         rows = force.shape[-2]
@@ -462,10 +462,15 @@ def _solve(M: Array, right: Array, what: str) -> Array:
 
 
 def _row(model: Model, name: str, value: ArrayLike) -> Array:
-    given = np.asarray(value, dtype=np.float64)
+    given = reals(name, value)
     if given.ndim == 0 or given.shape[-1] != model.nv:
         raise ValueError(f"{name} has shape {given.shape}, expected (..., {model.nv}): this model has nv = {model.nv}")
     return given
+
+
+def _is_row(tau: ArrayLike, v: ArrayLike) -> bool:
+    """Whether tau is no stack: it has as many dimensions as v."""
+    return reals("tau", tau).ndim <= reals("v", v).ndim
 
 
 def _finite(name: str, value: Array) -> Array:
@@ -476,7 +481,7 @@ def _finite(name: str, value: Array) -> Array:
 
 def _at_least_two(model: Model, v: Any, a: Any) -> None:
     """Without `a`, v must be a stack with an acceleration."""
-    shape = np.shape(v)
+    shape = reals("v", v).shape
     if a is None and (len(shape) < 2 or shape[-2] < 2):
         raise ValueError(
             f"v has shape {shape}, expected a stack (..., rows, {model.nv}) of v, dv/dt, ... (or v and a apart)"

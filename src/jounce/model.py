@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, frozen, near, shapes
+from ._checks import array_of, frozen, near, reals, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, compiled, inertial_parameters, own_records
 from .joints import Fixed, Free, Joint, Limits, Spherical
@@ -474,7 +474,7 @@ class Model(CoreModel):
         try:
             stacked = force.ndim > velocity.ndim
         except AttributeError:  # lists
-            stacked = np.ndim(force) > np.ndim(velocity)
+            stacked = reals("tau", force).ndim > reals("v", velocity).ndim
         if not stacked:
             da_dq, da_dv, inverse, _ = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
             return da_dq, da_dv, inverse

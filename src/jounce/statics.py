@@ -7,9 +7,9 @@ gives it, for a motion so slow that inertia, which goes with the cube of its spe
 Far from the start Newton's method fails, or leaps to a state that no motion leads to. So the load is raised step by
 step, F_l = F(q; part l of the load) - (1 - l) times what is out of balance at the start. A step in l goes along the
 tangent, -K^-1 dF/dl, and is corrected by Newton; it is taken if each correction is at most half the one before
-(P. Deuflhard, Newton Methods for Nonlinear Problems, 5.1) and as many directions are unstable as before, else it is
-halved. Where the path ends, at a load that the robot cannot bear, steps become too short. The weight is raised first,
-and then the rest; a robot that only the rest keeps from falling gets both at once.
+(P. Deuflhard, Newton Methods for Nonlinear Problems, 5.1), else it is halved. Where the path ends, at a load that the
+robot cannot bear, steps become too short. The weight is raised first, and then the rest; a robot that only the rest
+keeps from falling gets both at once.
 """
 
 from __future__ import annotations
@@ -119,12 +119,6 @@ class _Statics:
             K[2] -= cast("CoupledModel", robot)._inputs.derivative(q, self._u)
         return _Forces(F, K)
 
-    def unstable(self, K: Array) -> int:
-        """How many directions are unstable: it changes only where K is singular."""
-        scaled, symmetric = self._scaled(K)
-        values = np.linalg.eigvalsh(scaled) if symmetric else np.linalg.eigvals(scaled)
-        return int(((values.real < -_ZERO * _most(values)) & (values.imag == 0)).sum())
-
     def stable(self, q: Array, K: Array) -> bool:
         scaled, symmetric = self._scaled(K)
         if symmetric:
@@ -157,7 +151,6 @@ class _Point(NamedTuple):
     q: Array
     part: float  # of the path
     forces: _Forces
-    unstable: int
     iterations: int
 
 
@@ -181,13 +174,12 @@ class _Path:
         Raises:
             NoEquilibrium: it ends before.
         """
-        now, step = _Point(self._q, 0.0, self._first, self._unstable(self._first, 0.0), iterations), 1.0
+        now, step = _Point(self._q, 0.0, self._first, iterations), 1.0
         while now.part < 1:
             part = min(1.0, now.part + step)
             found = self._next(now, part)
-            through = step <= 2 * _SHORTEST  # a bifurcation, where the path goes on
-            if found is not None and (found.unstable == now.unstable or through):
-                now, step = found, 1.0 if through else 2 * step
+            if found is not None:
+                now, step = found, 2 * step
             elif step > _SHORTEST:
                 step = (part - now.part) / 2
             else:
@@ -213,12 +205,8 @@ class _Path:
             if still or length <= _CLOSE * statics.length(robot.difference(statics.start, q)):
                 forces = statics.forces(q)
                 fine = _most(self.balance(forces, part)[0]) <= _BALANCED * size
-                found = _Point(q, part, forces, self._unstable(forces, part), now.iterations + iteration)
-                return found if fine else None
+                return _Point(q, part, forces, now.iterations + iteration) if fine else None
         return None
-
-    def _unstable(self, forces: _Forces, part: float) -> int:
-        return self._statics.unstable(self.balance(forces, part)[1])
 
 
 def equilibrium(

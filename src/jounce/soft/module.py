@@ -186,7 +186,7 @@ class ModuleBody(SoftBody):
         wanted = [self._numbers(f"{key}{arguments}", self._called(key, *place), shape) for place in places]
         try:
             tape, value = record(getattr(self.module, key), *([self.n] * (1 + rates)))
-        except TypeError as unknown:
+        except (TypeError, AttributeError) as unknown:
             raise ValueError(f"body of {self.name!r}: {key}{arguments} cannot be recorded: {unknown}") from unknown
         if value.shape != shape or not all(
             isinstance(x, (Number, int, float, np.integer, np.floating)) for x in value.flat

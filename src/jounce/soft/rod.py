@@ -1,6 +1,6 @@
 """Rods: slender bodies that bend, twist, stretch and shear, by a strain field of a few coordinates.
 
-The frame at s along a rod follows dT/ds = T [xi(s)], xi(s) = rest + Phi(s) q (paper D, section V.A; twists [linear;
+The frame at s along a rod follows dT/ds = T [xi(s)], xi(s) = rest + Phi(s) q (paper D, section VI; twists [linear;
 angular], the rod along its local z). Of uniform strain T(s) = exp(s xi) exactly. Otherwise the frame goes by steps
 exp(Omega), with Omega the Magnus expansion of sixth order on three Gauss points (see soft_body.hpp). Mass lies at
 Gauss points along the rod: on the backbone (section "line") or in disks with rotary inertia ("disk"). Elasticity is
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, frozen
+from .._checks import array_of, frozen, one_of, whole
 from .actuators import Actuator, displacements_of
 from .body import Mass, Sections, SoftBody, Station, Step
 from .record import Expressions
@@ -82,24 +82,24 @@ class Rod(SoftBody):
             raise ValueError(f"young and damping are {young} and {damping}, expected numbers that are not negative")
         if not -1 < self.poisson <= 0.5:
             raise ValueError(f"poisson is {poisson}, expected more than -1 and at most 0.5")
-        if section not in ("disk", "line"):
-            raise ValueError(f"section is {section!r}, expected 'disk' or 'line'")
-        if nodes is not None and (not isinstance(nodes, (int, np.integer)) or not 1 <= nodes <= 200):
-            raise ValueError(f"nodes is {nodes!r}, expected 1 to 200")
-        self.section, self.rest = section, frozen(array_of("rest", rest, (6,)))
+        self.section = one_of("section", section, "disk", "line")
+        count = None if nodes is None else whole("nodes", nodes, 1, 200)
+        self.rest = frozen(array_of("rest", rest, (6,)))
         self._given_radius: Any = radius
         self._radius = _radius(radius, self.length)
         self._given_strain: Any = strain
         self._strains: dict[float, Array] = {}
         self.strain = given(constant_curvature() if strain is None else strain)
         self.n = self.strain.n
+        if not isinstance(actuators, (list, tuple)) or not all(isinstance(a, Actuator) for a in actuators):
+            raise ValueError(
+                f"actuators is {actuators!r}, expected a list of jounce.soft.Tendon and jounce.soft.Chamber"
+            )
         self.actuators = tuple(actuators)
-        for a in self.actuators:
-            if not isinstance(a, Actuator):
-                raise ValueError(f"actuators holds {a!r}, expected jounce.soft.Tendon and jounce.soft.Chamber")
         self.input_names = tuple(a.name for a in self.actuators)
         self.substep = _substep(self)
-        self.nodes = _node_count(self) if nodes is None else int(nodes)
+        self.nodes = count or _node_count(self)
+        self._displacements = displacements_of(self) if self.actuators else None
         self.stiffness = self._stiffness()
         self.viscosity = self.damping * self.stiffness
         self.scale = self._scale()
@@ -173,7 +173,7 @@ class Rod(SoftBody):
         return scale
 
     def recorded_inputs(self) -> Expressions | None:
-        return displacements_of(self) if self.actuators else None
+        return self._displacements
 
     def __repr__(self) -> str:
         return f"Rod(length={self.length:g}, {self.n} coordinates)"
@@ -258,8 +258,8 @@ def _substep(rod: Rod) -> float:
     while pieces < 512:
         finer = _far_ends(rod, shapes, 2 * pieces)
         error = np.abs(finer - pose).max() / max(1.0, rod.length)
-        if error < 64e-10:  # of which the finer steps have a 64th; between the two, it goes with the sixth power
-            return float(rod.length / np.ceil(2 * pieces * max(0.5, (error / 64e-10) ** (1 / 6))))
+        if error < 64e-11:  # of which the finer steps have a 64th; between the two, it goes with the sixth power
+            return float(rod.length / np.ceil(2 * pieces * max(0.5, (error / 64e-11) ** (1 / 6))))
         pieces, pose = 2 * pieces, finer
     return rod.length / pieces
 
@@ -276,7 +276,7 @@ def _node_count(rod: Rod) -> int:
     while count < 64:
         more = _moments(rod, shapes, count + 4)
         count, error, settled = count + 4, np.abs(more - settled).max(), more
-        if error < 1e-9:
+        if error < 1e-11:
             break
     return count
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, frozen
+from .._checks import array_of, frozen, reals, whole
 
 Array = NDArray[np.float64]
 
@@ -125,12 +125,14 @@ def polynomial(
         order: of all `strains`, or by name for each.
         strains: among shear_x, shear_y, stretch, bend_x, bend_y, twist.
     """
-    orders = order if isinstance(order, dict) else dict.fromkeys(strains, order)
-    for name, k in orders.items():
-        if name not in STRAINS:
-            raise ValueError(f"strain {name!r}: expected one of {', '.join(STRAINS)}")
-        if not isinstance(k, (int, np.integer)) or not 0 <= k <= 20:
-            raise ValueError(f"order of {name!r} is {k!r}, expected 0 to 20")
+    names = order if isinstance(order, dict) else strains
+    if not isinstance(names, (dict, tuple, list)) or not names or not all(n in STRAINS for n in names):
+        which = "order" if isinstance(order, dict) else "strains"
+        raise ValueError(f"{which} is {names!r}, expected some of {', '.join(STRAINS)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"strains is {names!r}, expected each at most once")
+    orders = order if isinstance(order, dict) else dict.fromkeys(names, order)
+    orders = {name: whole(f"order of {name!r}", k, 0, 20) for name, k in orders.items()}
     rows = [STRAINS.index(name) for name, k in orders.items() for _ in range(k + 1)]
     degrees = [j for k in orders.values() for j in range(k + 1)]
     return _Legendre(rows, degrees)
@@ -158,11 +160,11 @@ def given(strain: object) -> Strain:
         return strain
     if callable(strain):
         function: Callable[[float], ArrayLike] = strain
-        first = np.asarray(function(0.0))
+        first = reals("strain(0.0)", function(0.0))
         if first.ndim != 2 or first.shape[0] != 6 or first.shape[1] == 0:
             raise ValueError(f"strain(0.0) has shape {first.shape}, expected (6, n)")
         return _Function(function, first.shape[1])
-    matrix = np.asarray(strain)
+    matrix = reals("strain", strain)
     if matrix.ndim != 2 or matrix.shape[0] != 6 or matrix.shape[1] == 0:
         raise ValueError(
             f"strain is {strain!r}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)"

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import one_of, whole
 from .body import Mass, Sections, SoftBody, Station, Step
 from .record import Expressions, Number, Tape
 from .rod import _number, exponential, gauss
@@ -84,21 +85,21 @@ class VariableRadius(SoftBody):
             raise ValueError(f"young and damping are {young} and {damping}, expected numbers that are not negative")
         if not 0 <= self.wall < self.radius:
             raise ValueError(f"wall is {wall}, expected 0 to less than the radius {radius}")
-        if law not in ("beam", "solid"):
-            raise ValueError(f"law is {law!r}, expected 'beam' or 'solid'")
+        self.law = one_of("law", law, "beam", "solid")
         if not -1 < self.poisson <= 0.5 or (law == "solid" and self.poisson == 0.5):
             raise ValueError(f"poisson is {poisson}, expected more than -1 and at most 0.5, for law 'solid' less")
-        self.law = law
         self._given_nodes = nodes
         self.sections_along = 14
-        self.nodes = (96, 64)
-        if isinstance(nodes, (int, np.integer)):
-            self.sections_along = int(nodes)
-        elif nodes is not None:
-            self.nodes = int(nodes[0]), int(nodes[1])
+        self.nodes = (160, 80)
+        if isinstance(nodes, (list, tuple, np.ndarray)):
+            if len(nodes) != 2:
+                raise ValueError(
+                    f"nodes is {nodes!r}, expected a number of sections, or (along, around) of a quadrature"
+                )
+            self.nodes = whole("nodes[0]", nodes[0], 1, 1000), whole("nodes[1]", nodes[1], 1, 1000)
             self.sections_along = min(self.sections_along, self.nodes[0])
-        if not 1 <= self.sections_along <= 100 or not all(1 <= k <= 1000 for k in self.nodes):
-            raise ValueError(f"nodes is {nodes!r}, expected 1 to 100 sections, or a quadrature of 1 to 1000 each way")
+        elif nodes is not None:
+            self.sections_along = whole("nodes", nodes, 1, 100)
         self.scale = np.array([1.0, 0.05 * self.length, 0.1 * self.radius, 0.1 * self.radius])
         self.stiffness = np.zeros((4, 4)) if law == "solid" else self._beam()
         self.viscosity = self.damping * self.stiffness
