@@ -4,7 +4,7 @@
     pip install soromox  # for the race
 
 One process on one core, calls take turns, and the best of many counts: ratios are what means something on a shared
-machine. The answers are compared before anything is timed.
+machine. The answers are compared before anything is timed. Minutes of the race are JAX's compilation.
 
 SoRoMoX (JAX, compiled) models the same arm: segments of constant strain, round sections with rotary inertia, as many
 Gauss points along each. The coordinates are the same, too: curvature and stretch, its rods along x, ours along z. Its

@@ -29,6 +29,7 @@ struct MapArguments {
 
   MapArguments(const CoreModel& own, nb::handle q_, nb::handle v_, nb::handle a_, bool stack)
       : q(q_, "q", 1), stacked(stack), has_v(!v_.is_none()), has_a(!a_.is_none()) {
+    if (stacked && !has_v) fail("v must be an array of real numbers, got None");
     if (has_v) v = Input(v_, "v", stacked ? 2 : 1);
     if (has_a) a = Input(a_, "a", 1);
     expect_configuration(own.tree(), q);

@@ -217,7 +217,7 @@ class CoupledModel(Model):
         return _result(product(transposed(G), product(M, G, rows), rows), out)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body", out: Array | None = None) -> Array:
-        x, velocity, columns = self._map.motion(q, v, None, False, 1)
+        x, velocity, columns = self._map.motion(q, _row(self, "v", v), None, False, 1)
         return _result(self._coriolis(x, velocity, columns, frame)[..., 0, :, :], out)
 
     def coriolis_matrix_derivatives(
@@ -519,6 +519,8 @@ def _moving(name: str, kind: str) -> Callable[..., Any]:
             return _result(core(self, x, *(() if v is None else (v,)), *values, **named), out)
         stacked = kind == "q stack" and v is not None
         x, velocity, _ = self._map.motion(q, v, None, stacked, 0)
+        if kind == "q row":
+            _row(self, "v", v)
         given = velocity if stacked else velocity[..., 0, :] if v is not None else None
         return _result(core(self, x, given, *values, **named), out)
 

@@ -225,7 +225,7 @@ def _outcomes(printed: _Case, tenth: _Case, solid: _Case, limit: float) -> list[
             f"at {printed.time[-1]:.3f} s a bulge is {bulge:.2f} m and a body {stretch:.1f} times its length",
             bool(bulge < _RUNAWAY),
             "The pressures are twice Young's modulus, and those of the chambers outweigh the radial stiffness as soon "
-            f"as the arm is stretched. A stable equilibrium exists below {limit:.4f} of these pressures only.",
+            f"as the arm is stretched. A stable equilibrium exists below {limit:.3f} of these pressures only.",
         )
     ]  # fmt: skip
     for case, how in ((tenth, "at a tenth of the pressures"), (solid, "with the three-dimensional law and nu = 0.3")):

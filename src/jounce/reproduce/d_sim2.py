@@ -69,7 +69,7 @@ def run(output: Path, quick: bool = False, tell: Tell = silent) -> Result:
         left_out=[
             ("the initial configuration, missing in our copy of the text", "each body bent by 0.1 rad, in a plane"),
             ("the law of the material", "a beam's, as in the authors' toolbox; mass on the backbone, as there"),
-            ("nodes along a body", "as many as 1e-8 needs, Magnus expansions of fourth order between them"),
+            ("nodes along a body", "as many as 1e-8 needs, with Magnus expansions between them"),
             ("how time is integrated", "Radau's implicit method of order 9, exact Jacobian, relative tolerance 1e-5"),
         ],
         figures=[
