@@ -329,7 +329,7 @@ for call in sys.argv[1:]:
             wrong.append(f"{call}: {error}")
     except Exception as error:
         wrong.append(f"{call}: {error!r}")
-sys.exit("; ".join(wrong))
+sys.exit("; ".join(wrong) or 0)
 """
 CALLS_WITHOUT_VELOCITY = [
     "robot.bias_force(q, None)",
