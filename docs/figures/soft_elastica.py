@@ -72,5 +72,5 @@ right.set(
 )
 right.set_xticks([1, 2, 4, 8, 16, 32, 64], ["1", "2", "4", "8", "16", "32", "64"])
 right.minorticks_off()
-right.legend(loc="lower left")
+right.legend(loc="upper right")
 save(figure, __file__)
