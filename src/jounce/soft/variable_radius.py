@@ -186,7 +186,7 @@ class VariableRadius(SoftBody):
         return Expressions(tape, [_quadratic(rates, rates, first, second) * (0.5 * self.damping)])
 
     @cached_property
-    def _energy_tensors(self) -> tuple[list[tuple[int, int]], Array]:
+    def _energy_tensors(self) -> tuple[list[tuple[int, ...]], Array]:
         """E = sum over the monomials of q of constant tensors; twice the energy is their quadratic form, (14, 14)."""
         s, s_weights, phi, phi_weights, bumps = self._surface
         r, r_weights = gauss(3, self.radius)  # the energy has r^5
@@ -209,23 +209,23 @@ class VariableRadius(SoftBody):
             F[(2 + h,)][..., 0, 1] = b * slope_phi[:, None]
             F[(2 + h,)][..., 0, 2] = b * slope_s[:, None, None] * r
             F[(0, 2 + h)][..., 2, 2] = b * lever
-        # E to the fourth degree in all; by monomials.
+        # E = (F^T F - 1) / 2, to the fourth degree in all, by monomials.
         E: dict[tuple[int, ...], Array] = {}
         for (a, Fa), (b_, Fb) in product(F.items(), F.items()):
             key = tuple(sorted(a + b_))
             if key:
                 E[key] = E.get(key, 0.0) + Fa.swapaxes(-1, -2) @ Fb / 2
         keys = sorted(E, key=lambda k: (len(k), k))
-        volume = s_weights[:, None, None] * phi_weights[:, None] * (r * r_weights)
         mu = self.young / (2 * (1 + self.poisson))
         lame = self.young * self.poisson / ((1 + self.poisson) * (1 - 2 * self.poisson))
+        volume = phi_weights[:, None] * (r * r_weights)
         table = np.zeros((len(keys), len(keys)))
-        traces = {k: np.trace(E[k], axis1=-2, axis2=-1) for k in keys}
-        for i, a in enumerate(keys):
-            stress = 2 * mu * E[a] + lame * traces[a][..., None, None] * np.eye(3)
-            for j, b2 in enumerate(keys[: i + 1]):
-                table[i, j] = table[j, i] = np.einsum("sar,sarxy,sarxy->", volume, stress, E[b2], optimize=True)
-        return keys, table  # type: ignore[return-value]
+        for k, ds in enumerate(s_weights):
+            strains = np.array([E[key][k] for key in keys])  # (monomials, A, R, 3, 3)
+            stress = 2 * mu * strains + lame * np.trace(strains, axis1=-2, axis2=-1)[..., None, None] * np.eye(3)
+            weighted = (ds * volume[:, :, None, None] * stress).reshape(len(keys), -1)
+            table += weighted @ strains.reshape(len(keys), -1).T
+        return keys, (table + table.T) / 2
 
     # Inputs
 
