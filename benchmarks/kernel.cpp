@@ -33,22 +33,13 @@ struct Robot {
     const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     // z to y, z to x, and z: the internal frame of a joint has its axis on z
     const double turn[3][9] = {{1, 0, 0, 0, 0, 1, 0, -1, 0}, {0, 0, 1, 1, 0, 0, 0, 1, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    Body base{Joint::free, -1, 0, 0, 0, {}, {}, 0, 2.5, {}, {0.025, 0.025, 0.005, 0, 0, 0}};
+    Body base{Joint::free, -1, 0, 0, 6 + branches * links, 0, {}, {}, 0, 2.5, {}, {0.025, 0.025, 0.005, 0, 0, 0}};
     std::copy(identity, identity + 9, base.R);
     bodies.push_back(base);
     for (int i = 0; i < branches; ++i)
       for (int j = 0; j < links; ++j) {
-        Body body{Joint::revolute,
-                  j == 0 ? 0 : int(bodies.size()) - 1,
-                  int(bodies.size()) + 6,
-                  int(bodies.size()) + 5,
-                  0,
-                  {},
-                  {},
-                  0,
-                  0.25,
-                  {},
-                  {}};
+        const int index = int(bodies.size());
+        Body body{Joint::revolute, j == 0 ? 0 : index - 1, index + 6, index + 5, index + 5 + links - j, 0, {}, {}, 0, 0.25, {}, {}};
         const double* own = turn[j % 3];
         const double* above = j == 0 ? identity : turn[(j - 1) % 3];
         const double angle = 2 * M_PI * i / branches;
@@ -69,8 +60,8 @@ struct Robot {
       }
     const int n = int(bodies.size());
     zero.assign(n + 5, 0.0);
-    tree = {bodies.data(), free_joints.data(), quaternions.data(), zero.data(), zero.data(), zero.data(), n, 0, 1, n + 6, n + 5, 0,
-            {0, 0, -9.81}};
+    tree = {bodies.data(), free_joints.data(), quaternions.data(), zero.data(), zero.data(), zero.data(), zero.data(), n, 0, 1,
+            n + 6, n + 5, 0, 1, {0, 0, -9.81}};
   }
 };
 
