@@ -103,7 +103,7 @@ JOUNCE_INLINE Series<T, K> operator*(const Factor& a, const Series<T, K>& b)
 
 // (x, y) seen from axes that a joint has turned: x = c x + s y, y = c y - s x, for the series c and s of cosine and sine.
 template <class Factor, class T, int K>
-JOUNCE_INLINE void turn_back_about_z(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
+JOUNCE_NOINLINE void turn_back_about_z(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
   T u[K], v[K];
   unroll<K>([&](auto j) JOUNCE_LAMBDA_INLINE {
     const T cj = c[j], sj = s[j];
