@@ -36,6 +36,7 @@ struct InverseDynamicsKernel {
     for (std::ptrdiff_t first = begin; first < end; first += width) {
       const int count = end - first < width ? int(end - first) : width;
       space.motion.read(tree, call.states, first, count, rows);
+      if (width > 1) will_write(call.tau + first * (rows - 1) * tree.nv, std::ptrdiff_t(count) * (rows - 1) * tree.nv);
       space.dynamics.forward();
       if (call.wrenches.count > 0) apply_wrenches(call, first, count, space);
       space.dynamics.backward([&](int column, const Sa& f) JOUNCE_LAMBDA_INLINE {

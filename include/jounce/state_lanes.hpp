@@ -67,4 +67,11 @@ JOUNCE_INLINE void store_states(const Pack<W>* from, std::ptrdiff_t step, int co
   });
 }
 
+// Has the memory of an answer brought near while that is computed: long batches do not fit into the caches.
+JOUNCE_INLINE void will_write(const double* to, std::ptrdiff_t size) {
+#ifdef __GNUC__
+  for (std::ptrdiff_t i = 0; i < size; i += 8) __builtin_prefetch(to + i, 1);
+#endif
+}
+
 JOUNCE_END
