@@ -86,31 +86,27 @@ struct InverseDynamicsKernel {
   static constexpr Kernel<InverseDynamicsCall> kernel{workspace, run};
 };
 
-Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch) {
-  if (batch && order == 0) return InverseDynamicsKernel<BatchRing<0>>::kernel;
-  if (batch && order == 1) return InverseDynamicsKernel<BatchRing<1>>::kernel;
-  if (batch && order == 2) return InverseDynamicsKernel<BatchRing<2>>::kernel;
-  if constexpr (!generic_build) {
-  if (batch && order == 3) return InverseDynamicsKernel<BatchRing<3>>::kernel;
-  if (batch && order == 4) return InverseDynamicsKernel<BatchRing<4>>::kernel;
-  if (batch && order == 5) return InverseDynamicsKernel<BatchRing<5>>::kernel;
-  if (batch && order == 6) return InverseDynamicsKernel<BatchRing<6>>::kernel;
-  }
-  if (order == 0) return InverseDynamicsKernel<SingleRing<0>>::kernel;
-  if (order == 1) return InverseDynamicsKernel<SingleRing<1>>::kernel;
-  if (order == 2) return InverseDynamicsKernel<SingleRing<2>>::kernel;
+template <template <int> class Ring>
+Kernel<InverseDynamicsCall> kernel_of(int order, bool batch) {
+  if (order == 0) return InverseDynamicsKernel<Ring<0>>::kernel;
+  if (order == 1) return InverseDynamicsKernel<Ring<1>>::kernel;
+  if (order == 2) return InverseDynamicsKernel<Ring<2>>::kernel;
   if constexpr (generic_build) {
-    if (order <= 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
-    return InverseDynamicsKernel<SingleRing<30>>::kernel;
+    if (order <= 6) return InverseDynamicsKernel<Ring<6>>::kernel;
+    return InverseDynamicsKernel<Ring<30>>::kernel;
   } else {
-    if (order == 3) return InverseDynamicsKernel<SingleRing<3>>::kernel;
-    if (order == 4) return InverseDynamicsKernel<SingleRing<4>>::kernel;
-    if (order == 5) return InverseDynamicsKernel<SingleRing<5>>::kernel;
-    if (order == 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
-    if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;
-    if (order <= 14) return InverseDynamicsKernel<SingleRing<14>>::kernel;
+    if (order == 3) return InverseDynamicsKernel<Ring<3>>::kernel;
+    if (order == 4) return InverseDynamicsKernel<Ring<4>>::kernel;
+    if (order == 5) return InverseDynamicsKernel<Ring<5>>::kernel;
+    if (order == 6) return InverseDynamicsKernel<Ring<6>>::kernel;
+    if (order <= 10) return InverseDynamicsKernel<Ring<10>>::kernel;
+    if (order <= 14) return InverseDynamicsKernel<Ring<14>>::kernel;
     return generic_kernels().inverse_dynamics(order, batch);
   }
+}
+
+Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch) {
+  return batch ? kernel_of<BatchRing>(order, batch) : kernel_of<SingleRing>(order, batch);
 }
 
 JOUNCE_END
