@@ -220,7 +220,7 @@ class InverseDynamics {
   }
 
   // W = [w'] + [w]^2
-  static JOUNCE_NOINLINE void acceleration_matrix(const Vec3<Sv>& w, Mat3<Sa>& W) {
+  static void acceleration_matrix(const Vec3<Sv>& w, Mat3<Sa>& W) {
     const SpinSquares<Sa, Sv> squares(w);
     for (int i = 0; i < Sa::parts; ++i) set_part(W, i, squares.acceleration_matrix(i));
   }

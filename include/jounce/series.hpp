@@ -103,32 +103,43 @@ JOUNCE_INLINE Series<T, K> operator*(const Factor& a, const Series<T, K>& b)
 
 // (x, y) seen from axes that a joint has turned: x = c x + s y, y = c y - s x, for the series c and s of cosine and sine.
 template <class Factor, class T, int K>
-JOUNCE_NOINLINE void turn_back_about_z(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
-  if constexpr (K > longest_unrolled) {
-    for (int k = K - 1; k >= 0; --k) {  // from the highest down: what is overwritten is not needed any more
-      T u = c[0] * x.c[k], v = c[0] * y.c[k];
-      u += s[0] * y.c[k], v -= s[0] * x.c[k];
-      for (int j = 1; j <= k; ++j) {
-        const T cj = c[j], sj = s[j], xj = x.c[k - j], yj = y.c[k - j];
-        u += cj * xj, v += cj * yj;
-        u += sj * yj, v -= sj * xj;
-      }
-      x.c[k] = u, y.c[k] = v;
-    }
-  } else {
-    T u[K], v[K];
-    unroll<K>([&](auto j) JOUNCE_LAMBDA_INLINE {
-      const T cj = c[j], sj = s[j];
-      unroll<K - j>([&](auto k) JOUNCE_LAMBDA_INLINE {
-        if constexpr (j == 0)
-          u[k] = cj * x.c[k], v[k] = cj * y.c[k];
-        else
-          u[k + j] += cj * x.c[k], v[k + j] += cj * y.c[k];
-        u[k + j] += sj * y.c[k], v[k + j] -= sj * x.c[k];
-      });
+JOUNCE_INLINE void turn_back_unrolled(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
+  T u[K], v[K];
+  unroll<K>([&](auto j) JOUNCE_LAMBDA_INLINE {
+    const T cj = c[j], sj = s[j];
+    unroll<K - j>([&](auto k) JOUNCE_LAMBDA_INLINE {
+      if constexpr (j == 0)
+        u[k] = cj * x.c[k], v[k] = cj * y.c[k];
+      else
+        u[k + j] += cj * x.c[k], v[k + j] += cj * y.c[k];
+      u[k + j] += sj * y.c[k], v[k + j] -= sj * x.c[k];
     });
-    for (int k = 0; k < K; ++k) x.c[k] = u[k], y.c[k] = v[k];
+  });
+  for (int k = 0; k < K; ++k) x.c[k] = u[k], y.c[k] = v[k];
+}
+
+// The code of a long one is there once, or the processor spends its time on reading instructions.
+template <class Factor, class T, int K>
+JOUNCE_NOINLINE void turn_back_long(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
+  if constexpr (K <= longest_unrolled) return turn_back_unrolled(c, s, x, y);
+  for (int k = K - 1; k >= 0; --k) {  // from the highest down: what is overwritten is not needed any more
+    T u = c[0] * x.c[k], v = c[0] * y.c[k];
+    u += s[0] * y.c[k], v -= s[0] * x.c[k];
+    for (int j = 1; j <= k; ++j) {
+      const T cj = c[j], sj = s[j], xj = x.c[k - j], yj = y.c[k - j];
+      u += cj * xj, v += cj * yj;
+      u += sj * yj, v -= sj * xj;
+    }
+    x.c[k] = u, y.c[k] = v;
   }
+}
+
+template <class Factor, class T, int K>
+JOUNCE_INLINE void turn_back_about_z(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
+  if constexpr (K <= 2)
+    turn_back_unrolled(c, s, x, y);
+  else
+    turn_back_long(c, s, x, y);
 }
 
 // Coefficients that store() writes, and the first of them.
