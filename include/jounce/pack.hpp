@@ -9,7 +9,7 @@
 
 JOUNCE_BEGIN
 
-#if defined(__GNUC__) && !defined(__CUDACC__)
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(JOUNCE_NO_VECTORS)
 #define JOUNCE_VECTOR_EXTENSIONS 1
 template <int W>
 struct Vector {

@@ -24,7 +24,7 @@ from ._core import CoreModel
 from .closed_form import ClosedForm
 from .compile import BodyRecord
 from .joints import Fixed, Follow
-from .linearization import assembled
+from .linearization import assembled, owned
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -232,13 +232,14 @@ class CoupledModel(Model):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        columns: list[int],
+        columns: list[int] | None,
         wrenches: Mapping[str, ArrayLike] | None,
         wrench_frame: str,
-    ) -> tuple[Array, Array, Array]:
+    ) -> tuple[Array, Array, Array, Array, Array, Array]:
         da_dq, da_dv, inverse, acc = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
-        A, B = assembled(self, np.asarray(v, dtype=np.float64), da_dq, da_dv, inverse, columns)
-        return A, B, acc
+        v = owned(v, acc.shape)
+        A, B = assembled(self, v, da_dq, da_dv, inverse, range(self.nv) if columns is None else columns)
+        return A, B, owned(q, (*acc.shape[:-1], self.nq)), v, owned(tau, acc.shape), acc
 
 
 def resolve(bodies: Sequence[BodyRecord]) -> dict[str, Follow]:
