@@ -1,9 +1,8 @@
 // The kernels alone, without Python: one thread, one state a call, or a batch.
 //
-//   kernel_benchmark                       tables over N and r, microseconds a state, best of many repeats
-//   kernel_benchmark inverse N r COUNT     runs that case COUNT times and prints nothing: for `valgrind --tool=callgrind`
-//   kernel_benchmark forward N r COUNT
-//
+//   kernel_benchmark                                tables over N and r, microseconds a state, best of many repeats
+//   kernel_benchmark inverse N r COUNT [STATES]     runs that case COUNT times and prints nothing: for callgrind
+//   kernel_benchmark forward N r COUNT [STATES]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -91,10 +90,10 @@ const Kernels& best_kernels() {
 
 int main(int argc, char** argv) {
   const Kernels& kernels = best_kernels();
-  if (argc == 5) {
+  if (argc >= 5) {
     const int n = std::atoi(argv[2]);
     const Robot robot(n == 7 ? 2 : 5, n == 7 ? 3 : (n - 1) / 5);
-    const Case c(kernels, robot.tree, argv[1][0] == 'f', std::atoi(argv[3]), 1);
+    const Case c(kernels, robot.tree, argv[1][0] == 'f', std::atoi(argv[3]), argc > 5 ? std::atoi(argv[5]) : 1);
     for (int i = 0; i < std::atoi(argv[4]); ++i) c.run();
     return 0;
   }

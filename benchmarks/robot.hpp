@@ -49,8 +49,21 @@ struct Robot {
       }
     const int n = int(bodies.size());
     zero.assign(n + 5, 0.0);
-    tree = {bodies.data(), free_joints.data(), quaternions.data(), zero.data(), zero.data(), zero.data(), zero.data(), n, 0, 1,
-            n + 6, n + 5, 0, 1, {0, 0, -9.81}};
+    tree = {bodies.data(),
+            free_joints.data(),
+            quaternions.data(),
+            zero.data(),
+            zero.data(),
+            zero.data(),
+            zero.data(),
+            n,
+            0,
+            1,
+            n + 6,
+            n + 5,
+            0,
+            1,
+            {0, 0, -9.81}};
   }
 };
 

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <nanobind/stl/vector.h>
+
+#include <algorithm>
 
 #include "bind.hpp"
 #include "parallel.hpp"
@@ -51,9 +51,9 @@ nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   wrenches.broadcast(batch);
   const std::ptrdiff_t count = product(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6;
   const auto gathered = scratch(count * wrench_size);
-  const DerivativesCall call{
-      &tree,    moving.states(), {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes}, rows, K.data(),
-      D.data(), M.data()};
+  const DerivativesCall call{&tree,   moving.states(), {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes},
+                             rows,    K.data(),        D.data(),
+                             M.data()};
   const auto kernel = kernels().inverse_dynamics_derivatives(rows);
   for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(tree, rows, 0),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
@@ -224,8 +224,9 @@ void bind_derivatives(nb::class_<CoreModel>& c) {
   c.def("_regressor", &regressor, any("q"), any("v"), any("frame"),
         nb::sig("def _regressor(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", frame: str) -> " JOUNCE_ARRAY));
   c.def("_linearize", &linearize, any("q"), any("v"), any("tau"), any("columns"), any("wrenches"), any("wrench_frame"),
-        nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", columns: list[int] | None, " JOUNCE_WRENCHES
-                ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
+        nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN
+                ", columns: list[int] | None, " JOUNCE_WRENCHES ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY
+                ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
 }
 
 }  // namespace jounce

@@ -9,8 +9,8 @@
 namespace jounce {
 namespace {
 
-nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, nb::handle wrenches_,
-                            nb::handle wrench_frame, nb::handle frame, nb::handle out_) {
+nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, nb::handle wrenches_, nb::handle wrench_frame,
+                            nb::handle frame, nb::handle out_) {
   const Tree& tree = model.tree();
   const Axes axes = axes_named(frame, "frame"), wrench_axes = axes_named(wrench_frame, "wrench_frame");
   MovingStates moving(model, q, v, a, axes);

@@ -39,9 +39,8 @@ void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_byte
   std::optional<nanobind::gil_scoped_release> release;
   const double work = double(count) * cost;
   if (work > worth_releasing_the_gil) release.emplace();
-  const std::ptrdiff_t threads = work < 2 * worth_a_thread
-                                     ? 1
-                                     : std::min({std::ptrdiff_t(thread_count()), std::ptrdiff_t(work / worth_a_thread), count});
+  const std::ptrdiff_t threads =
+      work < 2 * worth_a_thread ? 1 : std::min({std::ptrdiff_t(thread_count()), std::ptrdiff_t(work / worth_a_thread), count});
   const auto border = [&](std::ptrdiff_t i) {
     const std::ptrdiff_t state = count * i / threads;
     return i < threads && count > threads * together ? state / together * together : state;

@@ -26,8 +26,7 @@ double length(const double* u) { return std::sqrt(u[0] * u[0] + u[1] * u[1] + u[
 bool are_quaternions(const Tree& tree, const Input& q, std::ptrdiff_t begin, std::ptrdiff_t end) {
   bool good = true;
   for (std::ptrdiff_t s = begin; s < end; ++s)
-    for (int i = 0; i < tree.quaternion_count; ++i)
-      good &= std::fabs(length(q.data() + s * tree.nq + tree.quaternions[i]) - 1) <= 1e-6;
+    for (int i = 0; i < tree.quaternion_count; ++i) good &= std::fabs(length(q.data() + s * tree.nq + tree.quaternions[i]) - 1) <= 1e-6;
   return good;
 }
 

@@ -201,12 +201,19 @@ class InverseDynamics {
     return {vz * y - vy * z, vx * z - vz * x, vy * x - vx * y};
   }
 
+  // W = [w'] + [w]^2
+  static void acceleration_matrix(const Vec3<Sv>& w, Mat3<Sa>& W) {
+    const SpinSquares<Sa, Sv> squares(w);
+    for (int i = 0; i < Sa::parts; ++i) set_part(W, i, squares.acceleration_matrix(i));
+  }
+
+  // Linear steps, part by part. Each with a copy of the body, which no store can change: its numbers are loaded once.
+
   // The parent's motion at the joint, in the axes of the joint frame.
-  static void into_joint_frame(const Body& b, const Kinematics& parent, Vec3<Sv>& w, Vec3<Sa>& a) {
-    const Placement joint(b);
-    for (int i = 0; i < Sv::parts; ++i) set_part(w, i, apply_transpose(joint.R, part(parent.w, i)));
-    for (int i = 0; i < Sa::parts; ++i)
-      set_part(a, i, apply_transpose(joint.R, plus_apply(part(parent.a, i), part(parent.W, i), joint.p)));
+  static void into_joint_frame(const Body& body, const Kinematics& parent, Vec3<Sv>& w, Vec3<Sa>& a) {
+    const Body b = body;
+    for (int i = 0; i < Sv::parts; ++i) set_part(w, i, apply_transpose(b.R, part(parent.w, i)));
+    for (int i = 0; i < Sa::parts; ++i) set_part(a, i, apply_transpose(b.R, plus_apply(part(parent.a, i), part(parent.W, i), b.p)));
   }
 
   static void own_wrench(const Body& body, const Kinematics& k, Wrench& wrench) {
@@ -219,30 +226,15 @@ class InverseDynamics {
     }
   }
 
-  // W = [w'] + [w]^2
-  static void acceleration_matrix(const Vec3<Sv>& w, Mat3<Sa>& W) {
-    const SpinSquares<Sa, Sv> squares(w);
-    for (int i = 0; i < Sa::parts; ++i) set_part(W, i, squares.acceleration_matrix(i));
-  }
-
-  void to_parent(const Body& b, const Vec3<Sa>& f, const Vec3<Sa>& t) {
-    const Placement joint(b);
+  void to_parent(const Body& body, const Vec3<Sa>& f, const Vec3<Sa>& t) {
+    const Body b = body;
     Wrench& parent = wrench_[b.parent];
     for (int i = 0; i < Sa::parts; ++i) {
-      const auto force = apply(joint.R, part(f, i));
+      const auto force = apply(b.R, part(f, i));
       set_part(parent.f, i, part(parent.f, i) + force);
-      set_part(parent.n, i, plus_cross(plus_apply(part(parent.n, i), joint.R, part(t, i)), joint.p, force));
+      set_part(parent.n, i, plus_cross(plus_apply(part(parent.n, i), b.R, part(t, i)), b.p, force));
     }
   }
-
-  // A copy that no store through a pointer can change: what is constant in a loop is loaded once.
-  struct Placement {
-    double R[9], p[3];
-    JOUNCE_INLINE explicit Placement(const Body& b) {
-      for (int i = 0; i < 9; ++i) R[i] = b.R[i];
-      for (int i = 0; i < 3; ++i) p[i] = b.p[i];
-    }
-  };
 
   const Tree& tree_;
   const Motion<Ring>& motion_;
