@@ -73,9 +73,8 @@ struct State {
     inverse_dynamics_derivatives_kernel(1).run({&tree, states(2), {}, 1, K.data(), D.data(), inverse.data()}, 0, 1, block());
   }
   void forward_derivatives() {
-    const Block k{K.data(), tree.nv, 0}, d{D.data(), tree.nv, 0};
-    forward_dynamics_derivatives_kernel().run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, inverse.data(), &singular}, 0, 1,
-                                              block());
+    const Block k{K.data(), tree.nv, 0}, d{D.data(), tree.nv, 0}, m{inverse.data(), tree.nv, 0};
+    forward_dynamics_derivatives_kernel().run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, m, &singular}, 0, 1, block());
   }
 };
 

@@ -87,9 +87,9 @@ class ForwardDerivatives {
 
   const Shape& batch() const { return batch_; }
 
-  // acc (nv), inverse (nv, nv) and the blocks a state; then(begin, end) is called for states that are done.
+  // acc (nv) and the blocks a state; then(begin, end) is called for states that are done.
   template <class Then>
-  void run(double* acc, Block K, Block D, double* inverse, const Then& then) const {
+  void run(double* acc, Block K, Block D, Block inverse, const Then& then) const {
     const std::ptrdiff_t count = product(batch_), wrench_size = wrenches_.count() * 6;
     const auto gathered = scratch(count * wrench_size);
     std::vector<std::int32_t> singular(count, -1);
@@ -137,7 +137,8 @@ nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   square.append({model.tree().nv, model.tree().nv});
   Output acc(nb::none(), row), K(nb::none(), square), D(nb::none(), square), inverse(nb::none(), square);
   const std::ptrdiff_t nv = model.tree().nv;
-  derivatives.run(acc.data(), {K.data(), nv, nv * nv}, {D.data(), nv, nv * nv}, inverse.data(), [](std::ptrdiff_t, std::ptrdiff_t) {});
+  const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
+  derivatives.run(acc.data(), block(K), block(D), block(inverse), [](std::ptrdiff_t, std::ptrdiff_t) {});
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
 }
 
@@ -159,18 +160,18 @@ nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::hand
   Output acc(nb::none(), row), A(nb::none(), A_shape), B(nb::none(), B_shape);
   Output own_q(nb::none(), q_shape), own_v(nb::none(), row), own_tau(nb::none(), row);
   const std::ptrdiff_t size = nv * nv, count = product(derivatives.batch());
-  const auto inverse = scratch(count * size);
+  const auto scattered = scratch(all ? 0 : count * size);  // M^-1 where B has only some of its columns
+  const Block inverse = all ? Block{B.data() + size, nv, 2 * size} : Block{scattered.get(), nv, size};
   double* lower = A.data() + 2 * size;
-  derivatives.run(acc.data(), {lower, 2 * nv, 4 * size}, {lower + nv, 2 * nv, 4 * size}, inverse.get(),
+  derivatives.run(acc.data(), {lower, 2 * nv, 4 * size}, {lower + nv, 2 * nv, 4 * size}, inverse,
                   [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
                     for (std::ptrdiff_t i = begin; i < end; ++i) {
                       double *a = A.data() + i * 4 * size, *b = B.data() + i * 2 * nv * nu;
-                      const double* X = inverse.get() + i * size;
+                      const double* X = inverse.first + i * inverse.state;
                       std::fill(a, a + 2 * size, 0.0);
                       for (std::ptrdiff_t r = 0; r < nv; ++r) a[r * 2 * nv + nv + r] = 1;
                       subtract_brackets(tree, derivatives.v(i), a);
                       b = std::fill_n(b, nv * nu, 0.0);
-                      if (all) std::copy(X, X + size, b);
                       for (std::ptrdiff_t r = 0; r < nv && !all; ++r)
                         for (std::ptrdiff_t c = 0; c < nu; ++c) b[r * nu + c] = X[r * nv + columns[c]];
                       std::copy_n(derivatives.q(i), tree.nq, own_q.data() + i * tree.nq);

@@ -95,9 +95,9 @@ struct ForwardDerivativesCall {
   const double* tau;
   std::ptrdiff_t tau_step;
   Wrenches wrenches;
-  double* acc;      // v'
-  Block K, D;       // its derivatives by q and v
-  double* inverse;  // M^-1
+  double* acc;    // v'
+  Block K, D;     // its derivatives by q and v
+  Block inverse;  // M^-1, its rows next to each other
   std::int32_t* singular;
 };
 

@@ -178,7 +178,7 @@ struct ForwardDerivativesKernel {
     Arena arena(block);
     Space<Arena> space(tree, arena);
     for (std::ptrdiff_t i = begin; i < end; ++i) {
-      double *acc = call.acc + i * nv, *inverse = call.inverse + i * nv * nv, *K = space.K, *D = space.D;
+      double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state, *K = space.K, *D = space.D;
       space.motion.read(tree, call.states, i, 1, 1);
       space.world.place(Axes::body);
       space.world.weigh();
