@@ -34,15 +34,15 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
   const Axes velocity_axes = axes_named(velocity_frame, "frame");
   MovingStates moving(model, q, v, kind, velocity_axes);
   moving.expect(highest_order + (quantity.moving ? 1 : 0));
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   moving.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   const int rows = moving.rows() + (quantity.moving ? 0 : 1);
   Shape shape = batch;
   if (kind == Velocity::stack) shape.push_back(rows);
   const Shape item = quantity.shape(tree);
-  shape.insert(shape.end(), item.begin(), item.end());
+  shape.append(item.begin(), item.end());
   Output out(out_, shape);
   out.expect_apart(inputs);
 
@@ -92,10 +92,10 @@ nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::ha
   moving.expect(1);
   expect_velocity(tree, v_ref);
   expect_velocity(tree, a_ref);
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   moving.add_to(inputs);
-  inputs.insert(inputs.end(), {&v_ref, &a_ref});
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  inputs.append({&v_ref, &a_ref});
+  const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   Shape shape = batch;
   shape.push_back(tree.nv);
@@ -117,12 +117,12 @@ nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle 
   const Axes axes = axes_named(frame, "frame");
   MovingStates moving(model, q, nb::handle(), Velocity::none, axes);
   moving.expect(0);
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   moving.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), 1);
+  const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   Shape shape = batch;
-  shape.insert(shape.end(), {tree.nv, tree.nv});
+  shape.append({tree.nv, tree.nv});
   Output out(out_, shape);
   out.expect_apart(inputs);
   const std::ptrdiff_t count = product(batch);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +40,28 @@ def rod_of(module: Rod, nodes: int | None) -> jn.soft.Rod:
     )
 
 
+def nodes_of(given: object) -> tuple[int, int] | None:
+    return None if given is None else (int(given[0]), int(given[1]))
+
+
+@cache
+def swelling(
+    length: float,
+    radius: float,
+    density: float,
+    young: float,
+    poisson: float,
+    viscosity: float,
+    wall: float,
+    law: str,
+    nodes: tuple[int, int] | None,
+) -> jn.soft.VariableRadius:
+    """Made once for each set of numbers: its volume integrals take a while."""
+    return jn.soft.VariableRadius(
+        length, radius, density, young, poisson, viscosity, wall, {"quadratic": "beam", "svk": "solid"}[law], nodes
+    )
+
+
 def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = False) -> jn.Model:
     """nodes: of every rod, the library's own choice when None, the spec's where `exact_nodes`."""
     b = jn.Builder(gravity=spec.gravity)
@@ -54,16 +77,8 @@ def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = 
             b.add(f"m{i}", body=rod_of(m, count), **where)
         else:
             assert isinstance(m, VariableRadiusBody)
-            body = jn.soft.VariableRadius(
-                length=m.length,
-                radius=m.radius,
-                density=m.density,
-                young=m.young,
-                poisson=m.poisson,
-                damping=m.viscosity,
-                wall=m.wall,
-                law={"quadratic": "beam", "svk": "solid"}[m.law],
-                nodes=count,
+            body = swelling(
+                m.length, m.radius, m.density, m.young, m.poisson, m.viscosity, m.wall, m.law, nodes_of(count)
             )
             b.add(f"m{i}", body=body, **where)
     return b.build(allow_massless=True)

@@ -52,7 +52,7 @@ class Arc(jn.soft.Module):
         )
 
 
-def best(call, seconds=0.8):
+def best(call, seconds=1.5):
     """The shortest time of a call, s; turns of a fifth of a millisecond, which other processes seldom interrupt."""
     start = perf_counter()
     call()
