@@ -54,7 +54,9 @@ bool ThreadPool::run(int parts, std::size_t workspace_bytes, const Job& job) {
   wake_.notify_all();
   job(0, nullptr);
   for (int i = others + 1; i < parts; ++i) job(i, workspaces_[i].at_least(workspace_bytes));
-  for (int left = unfinished_; left > 0; left = unfinished_) unfinished_.wait(left);
+  for (int i = 0; i < 1000 && unfinished_ > 0; ++i) std::this_thread::yield();  // most often they are nearly done
+  std::unique_lock<std::mutex> lock(mutex_);
+  done_.wait(lock, [&] { return unfinished_ == 0; });
   return true;
 }
 
@@ -68,7 +70,8 @@ void ThreadPool::work(int i) {
       job = job_;
     }
     (*job)(i, workspaces_[i].at_least(0));
-    if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_one();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (--unfinished_ == 0) done_.notify_one();
   }
 }
 

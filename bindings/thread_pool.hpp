@@ -49,12 +49,11 @@ class ThreadPool {
   std::vector<Workspace> workspaces_;
   int started_ = 0;  // threads there are: 1 to started_
 
-  std::mutex mutex_;  // of the three below
-  std::condition_variable wake_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable wake_, done_;
   long round_ = 0;
   int active_ = 0;  // threads that have a part in this round
   const Job* job_ = nullptr;
-
   std::atomic<int> unfinished_{0};
 };
 
