@@ -1,10 +1,8 @@
 // The kernels alone, without Python: one thread, one state a call, or a batch.
 //
-//   kernel_benchmark                       tables over N and r, microseconds a state, best of many repeats
-//   kernel_benchmark inverse N r COUNT     runs that case COUNT times and prints nothing: for `valgrind --tool=callgrind`
-//   kernel_benchmark forward N r COUNT
-//
-// The tree is paper A's aerial manipulator (Table 3) with `branches` arms; N = 1 + branches * links.
+//   kernel_benchmark                                tables over N and r, microseconds a state, best of many repeats
+//   kernel_benchmark inverse N r COUNT [STATES]     runs that case COUNT times and prints nothing: for callgrind
+//   kernel_benchmark forward N r COUNT [STATES]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,63 +14,11 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "robot.hpp"
 
 using namespace jounce;
 
 namespace {
-
-struct Robot {
-  std::vector<Body> bodies;
-  std::vector<FreeJoint> free_joints;
-  std::vector<std::int32_t> quaternions{3};
-  std::vector<double> zero;
-  Tree tree{};
-
-  Robot(int branches, int links) {
-    const double b = 0.10, c = 0.18, d = 0.06;
-    const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    // z to y, z to x, and z: the internal frame of a joint has its axis on z
-    const double turn[3][9] = {{1, 0, 0, 0, 0, 1, 0, -1, 0}, {0, 0, 1, 1, 0, 0, 0, 1, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    Body base{Joint::free, -1, 0, 0, 0, {}, {}, 0, 2.5, {}, {0.025, 0.025, 0.005, 0, 0, 0}};
-    std::copy(identity, identity + 9, base.R);
-    bodies.push_back(base);
-    for (int i = 0; i < branches; ++i)
-      for (int j = 0; j < links; ++j) {
-        Body body{Joint::revolute,
-                  j == 0 ? 0 : int(bodies.size()) - 1,
-                  int(bodies.size()) + 6,
-                  int(bodies.size()) + 5,
-                  0,
-                  {},
-                  {},
-                  0,
-                  0.25,
-                  {},
-                  {}};
-        const double* own = turn[j % 3];
-        const double* above = j == 0 ? identity : turn[(j - 1) % 3];
-        const double angle = 2 * M_PI * i / branches;
-        const double p[3] = {j ? 0 : c / 2 * std::cos(angle), j ? 0 : c / 2 * std::sin(angle), j ? -2 * d : -b}, com[3] = {0, 0, -d};
-        const double second[3] = {0.0005, 0.0005, 0.0015 + 0.25 * d * d};
-        double h[3] = {}, J[9] = {};
-        for (int r = 0; r < 3; ++r)
-          for (int s = 0; s < 3; ++s) {
-            body.p[r] += above[3 * s + r] * p[s];
-            h[r] += own[3 * s + r] * 0.25 * com[s];
-            for (int t = 0; t < 3; ++t)
-              body.R[3 * r + s] += above[3 * t + r] * own[3 * t + s], J[3 * r + s] += own[3 * t + r] * second[t] * own[3 * t + s];
-          }
-        std::copy(h, h + 3, body.first);
-        const double packed[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
-        std::copy(packed, packed + 6, body.second);
-        bodies.push_back(body);
-      }
-    const int n = int(bodies.size());
-    zero.assign(n + 5, 0.0);
-    tree = {bodies.data(), free_joints.data(), quaternions.data(), zero.data(), zero.data(), zero.data(), n, 0, 1, n + 6, n + 5, 0,
-            {0, 0, -9.81}};
-  }
-};
 
 struct Case {
   std::vector<double> q, v, tau, acc;
@@ -144,10 +90,10 @@ const Kernels& best_kernels() {
 
 int main(int argc, char** argv) {
   const Kernels& kernels = best_kernels();
-  if (argc == 5) {
+  if (argc >= 5) {
     const int n = std::atoi(argv[2]);
     const Robot robot(n == 7 ? 2 : 5, n == 7 ? 3 : (n - 1) / 5);
-    const Case c(kernels, robot.tree, argv[1][0] == 'f', std::atoi(argv[3]), 1);
+    const Case c(kernels, robot.tree, argv[1][0] == 'f', std::atoi(argv[3]), argc > 5 ? std::atoi(argv[5]) : 1);
     for (int i = 0; i < std::atoi(argv[4]); ++i) c.run();
     return 0;
   }

@@ -1,6 +1,7 @@
 #include "arguments.hpp"
 
-#include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace jounce {
 
@@ -52,16 +53,27 @@ void Input::expect_last(npy_intp size, const char* symbol) const {
   }
 }
 
+// Infinities and nans have all bits of the exponent set: one more in its last place carries into the sign.
+bool Input::is_finite(std::ptrdiff_t begin, std::ptrdiff_t end) const {
+  constexpr std::uint64_t exponent = 0x7ff0000000000000, last = 0x0010000000000000;
+  const double* x = data();
+  std::uint64_t carried = 0;
+  for (std::ptrdiff_t i = begin; i < end; ++i) {
+    std::uint64_t bits;
+    std::memcpy(&bits, x + i, sizeof bits);
+    carried |= (bits & exponent) + last;
+  }
+  return carried >> 63 == 0;
+}
+
 void Input::expect_finite() const {
   const double* x = data();
   const npy_intp n = total();
-  double zero = 0;
-  for (npy_intp i = 0; i < n; ++i) zero += x[i] * 0.0;
-  if (zero == 0) return;
+  if (is_finite(0, n)) return;
   for (npy_intp i = 0; i < n; ++i)
     if (!(x[i] * 0.0 == 0)) {
       Shape index;
-      for (npy_intp rest = i, d = dimensions() - 1; d >= 0; rest /= size(int(d)), --d) index.insert(index.begin(), rest % size(int(d)));
+      for (npy_intp rest = i, d = dimensions() - 1; d >= 0; rest /= size(int(d)), --d) index.prepend(1, rest % size(int(d)));
       std::string text;
       for (npy_intp j : index) text += (text.empty() ? "" : ", ") + std::to_string(j);
       fail(name_ + "[" + text + "] is " + (x[i] != x[i] ? "nan" : x[i] > 0 ? "inf" : "-inf") + ", expected finite numbers");
@@ -82,17 +94,17 @@ std::ptrdiff_t Input::broadcast(const Shape& batch) {
   return item;
 }
 
-Shape broadcast_shape(const Input* const* inputs, int count) {
+Shape broadcast_shape(const Inputs& inputs) {
   Shape result;
-  for (int i = 0; i < count; ++i) {
-    const int n = inputs[i]->batch_dimensions();
-    if (n > int(result.size())) result.insert(result.begin(), n - result.size(), 1);
+  for (const Input* input : inputs) {
+    const int n = input->batch_dimensions();
+    if (n > int(result.size())) result.prepend(n - result.size(), 1);
     for (int d = 0; d < n; ++d) {
       npy_intp& have = result[result.size() - 1 - d];
-      const npy_intp want = inputs[i]->size(n - 1 - d);
+      const npy_intp want = input->size(n - 1 - d);
       if (have != want && have != 1 && want != 1) {
         std::string text;
-        for (int j = 0; j < count; ++j) text += (j ? ", " : "") + inputs[j]->name() + " " + describe(inputs[j]->shape());
+        for (const Input* each : inputs) text += (text.empty() ? "" : ", ") + each->name() + " " + describe(each->shape());
         fail("the batch dimensions do not broadcast: " + text);
       }
       if (have == 1) have = want;
@@ -110,12 +122,12 @@ Output::Output(nb::handle out, const Shape& shape) : size_(product(shape)), give
   if (!PyArray_Check(out.ptr())) fail(std::string("out must be a NumPy array, got a ") + Py_TYPE(out.ptr())->tp_name);
   PyArrayObject* array = (PyArrayObject*)out.ptr();
   const Shape given(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
-  if (given != shape) fail("out has shape " + describe(given) + ", expected " + describe(shape));
+  if (!(given == shape)) fail("out has shape " + describe(given) + ", expected " + describe(shape));
   if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY(array)) fail("out must be a writable C-contiguous array of float64");
   object_ = nb::borrow(out);
 }
 
-void Output::expect_apart(const std::vector<const Input*>& inputs) const {
+void Output::expect_apart(const Inputs& inputs) const {
   const double *begin = data(), *end = begin + size_;
   for (const Input* input : inputs)
     if (given_ && input->data() < end && begin < input->data() + input->total()) fail("out shares memory with " + input->name());

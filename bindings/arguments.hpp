@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL jounce_numpy_api
@@ -15,10 +14,12 @@
 #endif
 #include <numpy/arrayobject.h>
 
+#include "short_list.hpp"
+
 namespace jounce {
 
 namespace nb = nanobind;
-using Shape = std::vector<npy_intp>;
+using Shape = ShortList<npy_intp, 8>;
 
 std::string describe(const Shape& shape);  // "(3, 7)"
 [[noreturn]] void fail(const std::string& message);
@@ -45,6 +46,7 @@ class Input {
   void expect_dimensions() const;                             // at least the core ones
   void expect_last(npy_intp size, const char* symbol) const;  // the length of the last dimension, nq or nv
   void expect_finite() const;
+  bool is_finite(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // those numbers, counted through the whole array
 
   // The distance between the items of two successive states when the batch is broadcast to `batch`; makes a copy where
   // no single distance does it.
@@ -57,8 +59,10 @@ class Input {
   int core_ = 1;
 };
 
+using Inputs = ShortList<const Input*, 8>;
+
 // The shape that the batches of all inputs broadcast to.
-Shape broadcast_shape(const Input* const* inputs, int count);
+Shape broadcast_shape(const Inputs& inputs);
 npy_intp product(const Shape& shape);
 
 // A new array, or `out` when that is given and fits.
@@ -67,7 +71,7 @@ class Output {
   Output(nb::handle out, const Shape& shape);
   double* data() const { return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object_.ptr()))); }
   nb::object object() && { return std::move(object_); }
-  void expect_apart(const std::vector<const Input*>& inputs) const;  // an `out` that shares no memory with them
+  void expect_apart(const Inputs& inputs) const;  // an `out` that shares no memory with them
 
  private:
   nb::object object_;

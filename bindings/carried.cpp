@@ -145,8 +145,7 @@ nb::object forward_dynamics(const CoordinateMapOwner& self, const CoreModel& car
   Carried c(self, carrier, q, v, rest, false, 0, true);
   Input tau(tau_, "tau", 1);
   expect_velocity(self.own().tree(), tau);
-  const Input* inputs[] = {&c.given.q, &c.given.v, &tau};
-  c.broadcast(broadcast_shape(inputs, 3));
+  c.broadcast(broadcast_shape({&c.given.q, &c.given.v, &tau}));
   const CoordinateMap& map = c.map;
   Output acc(nb::none(), with(c.batch, {map.nv}));
   std::vector<std::int32_t> singular(c.count, -1);

@@ -13,10 +13,10 @@ nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::hand
   expect_configuration(tree, q);
   expect_stack(tree, v, 1, highest_order + 2, "v, dv/dt, ...");
   const int rows = int(v.size(-2));
-  const Input* inputs[] = {&q, &v};
-  const Shape batch = broadcast_shape(inputs, 2);
+  const Inputs inputs{&q, &v};
+  const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
-  shape.insert(shape.end(), {rows, tree.nv});
+  shape.append({rows, tree.nv});
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), size = std::ptrdiff_t(rows) * tree.nv;
   for_each_part(product(batch), cost(tree, rows), 0,
@@ -36,10 +36,10 @@ nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle 
   const int force_rows = int(tau.size(-2));
   expect_stack(tree, v, force_rows > 1 ? force_rows - 1 : 1, highest_order + 2, "v, dv/dt, ..., one row fewer than tau at least");
   const int rows = int(v.size(-2));
-  const Input* inputs[] = {&q, &v, &tau};
-  const Shape batch = broadcast_shape(inputs, 3);
+  const Inputs inputs{&q, &v, &tau};
+  const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
-  shape.insert(shape.end(), {force_rows, tree.nv});
+  shape.append({force_rows, tree.nv});
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), tau_step = tau.broadcast(batch);
   const std::ptrdiff_t size = std::ptrdiff_t(force_rows) * tree.nv;

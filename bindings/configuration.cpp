@@ -11,8 +11,8 @@ namespace {
 // f(tree, a, b, out) for each state, `item` numbers out.
 template <class F>
 nb::object for_each_pair(const Tree& tree, Input& a, Input& b, int item, const F& f) {
-  const Input* inputs[] = {&a, &b};
-  const Shape batch = broadcast_shape(inputs, 2);
+  const Inputs inputs{&a, &b};
+  const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
   shape.push_back(item);
   Output out(nb::none(), shape);

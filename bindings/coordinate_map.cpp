@@ -195,8 +195,7 @@ nb::object reduced(const CoordinateMapOwner& self, nb::handle columns_, nb::hand
   if (columns.dimensions() < 2 || forces.dimensions() < 2 || columns.size(-1) != map.columns || forces.size(-1) != map.full_nv ||
       columns.size(-2) < forces.size(-2))
     fail("columns and forces have shapes " + describe(columns.shape()) + " and " + describe(forces.shape()));
-  const Input* inputs[] = {&columns, &forces};
-  const Shape batch = broadcast_shape(inputs, 2);
+  const Shape batch = broadcast_shape({&columns, &forces});
   const int rows = int(forces.size(-2));
   Output out(nb::none(), with(batch, {rows, map.nv}));
   const std::ptrdiff_t column_step = columns.broadcast(batch), force_step = forces.broadcast(batch);

@@ -1,3 +1,5 @@
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 
 #include "bind.hpp"
@@ -28,42 +30,30 @@ void subtract_brackets(const Tree& tree, const double* v, double* A) {
 }
 
 // K, D and M of inverse dynamics along a motion: each (..., nv, nv), or with a stack (..., r + 1, nv, nv).
-nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle a_, nb::handle wrenches_,
+nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, nb::handle wrenches_,
                                        nb::handle wrench_frame) {
   const Tree& tree = model.tree();
   const Axes wrench_axes = axes_named(wrench_frame, "wrench_frame");
-  const bool stacked = a_.is_none();
-  Input q(q_, "q", 1), v(v_, "v", stacked ? 2 : 1), a = stacked ? Input() : Input(a_, "a", 1);
-  WrenchArguments wrenches(model, wrenches_, stacked);
-  expect_configuration(tree, q);
-  if (stacked) {
-    expect_stack(tree, v, 2, highest_order + 2, "v, dv/dt, ... (or v and a apart)");
-  } else {
-    expect_velocity(tree, v);
-    expect_velocity(tree, a);
-  }
-  const int rows = stacked ? int(v.size(-2)) - 1 : 1;
+  MovingStates moving(model, q, v, a, Axes::body);
+  WrenchArguments wrenches(model, wrenches_, moving.stacked());
+  moving.expect(highest_order + 2);
+  const int rows = moving.rows() - 1;
   wrenches.expect(rows);
-  std::vector<const Input*> inputs{&q, &v};
-  if (!stacked) inputs.push_back(&a);
+  Inputs inputs;
+  moving.add_to(inputs);
   wrenches.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
-  if (stacked) shape.push_back(rows);
-  shape.insert(shape.end(), {tree.nv, tree.nv});
+  if (moving.stacked()) shape.push_back(rows);
+  shape.append({tree.nv, tree.nv});
   Output K(nb::none(), shape), D(nb::none(), shape), M(nb::none(), shape);
-
-  States states{};
-  states.q_step = q.broadcast(batch), states.q = q.data();
-  states.v_step = v.broadcast(batch), states.v = v.data();
-  states.rest_step = stacked ? states.v_step : a.broadcast(batch);
-  states.rest = stacked ? v.data() + tree.nv : a.data();
-  states.rows = rows + 1;
+  moving.broadcast(batch);
   wrenches.broadcast(batch);
   const std::ptrdiff_t count = product(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6;
   const auto gathered = scratch(count * wrench_size);
-  const DerivativesCall call{
-      &tree, states, {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes}, rows, K.data(), D.data(), M.data()};
+  const DerivativesCall call{&tree,   moving.states(), {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes},
+                             rows,    K.data(),        D.data(),
+                             M.data()};
   const auto kernel = kernels().inverse_dynamics_derivatives(rows);
   for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(tree, rows, 0),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
@@ -88,18 +78,18 @@ class ForwardDerivatives {
     expect_velocity(tree_, v_);
     expect_velocity(tree_, tau_);
     wrenches_.expect(1);
-    std::vector<const Input*> inputs{&q_, &v_, &tau_};
+    Inputs inputs{&q_, &v_, &tau_};
     wrenches_.add_to(inputs);
-    batch_ = broadcast_shape(inputs.data(), int(inputs.size()));
+    batch_ = broadcast_shape(inputs);
     q_step_ = q_.broadcast(batch_), v_step_ = v_.broadcast(batch_), tau_step_ = tau_.broadcast(batch_);
     wrenches_.broadcast(batch_);
   }
 
   const Shape& batch() const { return batch_; }
 
-  // acc (nv), and K, D, inverse (nv, nv) a state; then(begin, end) is called for states that are done.
+  // acc (nv) and the blocks a state; then(begin, end) is called for states that are done.
   template <class Then>
-  void run(double* acc, double* K, double* D, double* inverse, const Then& then) const {
+  void run(double* acc, Block K, Block D, Block inverse, const Then& then) const {
     const std::ptrdiff_t count = product(batch_), wrench_size = wrenches_.count() * 6;
     const auto gathered = scratch(count * wrench_size);
     std::vector<std::int32_t> singular(count, -1);
@@ -124,7 +114,9 @@ class ForwardDerivatives {
     expect_regular(model_, singular, batch_, "forward dynamics");
   }
 
+  const double* q(std::ptrdiff_t i) const { return q_.data() + i * q_step_; }
   const double* v(std::ptrdiff_t i) const { return v_.data() + i * v_step_; }
+  const double* tau(std::ptrdiff_t i) const { return tau_.data() + i * tau_step_; }
 
  private:
   const CoreModel& model_;
@@ -142,44 +134,53 @@ nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   const ForwardDerivatives derivatives(model, q, v, tau, wrenches, wrench_frame);
   Shape row = derivatives.batch(), square = row;
   row.push_back(model.tree().nv);
-  square.insert(square.end(), {model.tree().nv, model.tree().nv});
+  square.append({model.tree().nv, model.tree().nv});
   Output acc(nb::none(), row), K(nb::none(), square), D(nb::none(), square), inverse(nb::none(), square);
-  derivatives.run(acc.data(), K.data(), D.data(), inverse.data(), [](std::ptrdiff_t, std::ptrdiff_t) {});
+  const std::ptrdiff_t nv = model.tree().nv;
+  const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
+  derivatives.run(acc.data(), block(K), block(D), block(inverse), [](std::ptrdiff_t, std::ptrdiff_t) {});
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
 }
 
-// A (2 nv, 2 nv) and B (2 nv, columns) of paper B's Proposition 1, and a.
-nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, const std::vector<int>& columns,
-                    nb::handle wrenches, nb::handle wrench_frame) {
+// A (2 nv, 2 nv) and B (2 nv, columns) of paper B's Proposition 1, and q, v, tau and a, each an array of its own.
+nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle columns_, nb::handle wrenches,
+                    nb::handle wrench_frame) {
   const Tree& tree = model.tree();
-  const std::ptrdiff_t nv = tree.nv, nu = std::ptrdiff_t(columns.size());
+  const bool all = columns_.is_none();
+  const auto columns = all ? std::vector<int>() : nb::cast<std::vector<int>>(columns_);
+  const std::ptrdiff_t nv = tree.nv, nu = all ? nv : std::ptrdiff_t(columns.size());
   for (int c : columns)
     if (c < 0 || c >= nv) fail("no such column");
   const ForwardDerivatives derivatives(model, q, v, tau, wrenches, wrench_frame);
-  Shape row = derivatives.batch(), A_shape = row, B_shape = row;
+  Shape row = derivatives.batch(), q_shape = row, A_shape = row, B_shape = row;
   row.push_back(nv);
-  A_shape.insert(A_shape.end(), {2 * nv, 2 * nv});
-  B_shape.insert(B_shape.end(), {2 * nv, nu});
+  q_shape.push_back(tree.nq);
+  A_shape.append({2 * nv, 2 * nv});
+  B_shape.append({2 * nv, nu});
   Output acc(nb::none(), row), A(nb::none(), A_shape), B(nb::none(), B_shape);
+  Output own_q(nb::none(), q_shape), own_v(nb::none(), row), own_tau(nb::none(), row);
   const std::ptrdiff_t size = nv * nv, count = product(derivatives.batch());
-  const auto blocks = scratch(3 * count * size);
-  double *K = blocks.get(), *D = K + count * size, *inverse = D + count * size;
-  derivatives.run(acc.data(), K, D, inverse, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t i = begin; i < end; ++i) {
-      double *a = A.data() + i * 4 * size, *b = B.data() + i * 2 * nv * nu;
-      std::fill(a, a + 2 * size, 0.0);
-      std::fill(b, b + nv * nu, 0.0);
-      for (std::ptrdiff_t r = 0; r < nv; ++r) {
-        a[r * 2 * nv + nv + r] = 1;
-        double* lower = a + (nv + r) * 2 * nv;
-        std::copy(K + i * size + r * nv, K + i * size + (r + 1) * nv, lower);
-        std::copy(D + i * size + r * nv, D + i * size + (r + 1) * nv, lower + nv);
-        for (std::ptrdiff_t c = 0; c < nu; ++c) b[(nv + r) * nu + c] = inverse[i * size + r * nv + columns[c]];
-      }
-      subtract_brackets(tree, derivatives.v(i), a);
-    }
-  });
-  return nb::make_tuple(std::move(A).object(), std::move(B).object(), std::move(acc).object());
+  const auto scattered = scratch(all ? 0 : count * size);  // M^-1 where B has only some of its columns
+  const Block inverse = all ? Block{B.data() + size, nv, 2 * size} : Block{scattered.get(), nv, size};
+  double* lower = A.data() + 2 * size;
+  derivatives.run(acc.data(), {lower, 2 * nv, 4 * size}, {lower + nv, 2 * nv, 4 * size}, inverse,
+                  [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                    for (std::ptrdiff_t i = begin; i < end; ++i) {
+                      double *a = A.data() + i * 4 * size, *b = B.data() + i * 2 * nv * nu;
+                      const double* X = inverse.first + i * inverse.state;
+                      std::fill(a, a + 2 * size, 0.0);
+                      for (std::ptrdiff_t r = 0; r < nv; ++r) a[r * 2 * nv + nv + r] = 1;
+                      subtract_brackets(tree, derivatives.v(i), a);
+                      b = std::fill_n(b, nv * nu, 0.0);
+                      for (std::ptrdiff_t r = 0; r < nv && !all; ++r)
+                        for (std::ptrdiff_t c = 0; c < nu; ++c) b[r * nu + c] = X[r * nv + columns[c]];
+                      std::copy_n(derivatives.q(i), tree.nq, own_q.data() + i * tree.nq);
+                      std::copy_n(derivatives.v(i), nv, own_v.data() + i * nv);
+                      std::copy_n(derivatives.tau(i), nv, own_tau.data() + i * nv);
+                    }
+                  });
+  return nb::make_tuple(std::move(A).object(), std::move(B).object(), std::move(own_q).object(), std::move(own_v).object(),
+                        std::move(own_tau).object(), std::move(acc).object());
 }
 
 // (..., r + 1, nv, 10 bodies)
@@ -188,14 +189,14 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
   const Axes axes = axes_named(frame, "frame");
   MovingStates moving(model, q, v, MovingStates::Velocity::stack, axes);
   moving.expect(highest_order + 2);
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   moving.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   const int rows = moving.rows() - 1, bodies = model.body_count();
   if (rows < 1) fail("v has 1 row, expected at least two: v, dv/dt, ...");
   Shape shape = batch;
-  shape.insert(shape.end(), {rows, tree.nv, 10 * bodies});
+  shape.append({rows, tree.nv, 10 * bodies});
   Output out(nb::none(), shape);
   const RegressorCall call{&tree, moving.states(), axes, model.frames().data(), bodies, rows, out.data()};
   const auto kernel = kernels().regressor(rows);
@@ -223,9 +224,10 @@ void bind_derivatives(nb::class_<CoreModel>& c) {
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
   c.def("_regressor", &regressor, any("q"), any("v"), any("frame"),
         nb::sig("def _regressor(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", frame: str) -> " JOUNCE_ARRAY));
-  c.def("_linearize", &linearize, any("q"), any("v"), any("tau"), nb::arg("columns"), any("wrenches"), any("wrench_frame"),
-        nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", columns: list[int], " JOUNCE_WRENCHES
-                ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
+  c.def("_linearize", &linearize, any("q"), any("v"), any("tau"), any("columns"), any("wrenches"), any("wrench_frame"),
+        nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN
+                ", columns: list[int] | None, " JOUNCE_WRENCHES ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY
+                ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
 }
 
 }  // namespace jounce

@@ -28,21 +28,20 @@ const Quantity momentum_matrix{&EquationsKernels::momentum_matrix, jacobian.shap
 const Quantity kinetic_energy{&EquationsKernels::kinetic_energy, [](const Tree&) { return Shape{}; }, true};
 const Quantity potential_energy{&EquationsKernels::potential_energy, kinetic_energy.shape, false};
 
-nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, nb::handle velocity_frame,
+nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes velocity_axes,
                     nb::handle out_, const Frame* frame = nullptr, Axes axes = Axes::body) {
   const Tree& tree = model.tree();
-  const Axes velocity_axes = axes_named(velocity_frame, "frame");
   MovingStates moving(model, q, v, kind, velocity_axes);
   moving.expect(highest_order + (quantity.moving ? 1 : 0));
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   moving.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   const int rows = moving.rows() + (quantity.moving ? 0 : 1);
   Shape shape = batch;
   if (kind == Velocity::stack) shape.push_back(rows);
   const Shape item = quantity.shape(tree);
-  shape.insert(shape.end(), item.begin(), item.end());
+  shape.append(item.begin(), item.end());
   Output out(out_, shape);
   out.expect_apart(inputs);
 
@@ -61,26 +60,26 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
 // q alone; q and v; q and a stack of v.
 template <const Quantity& quantity>
 nb::object at_rest(const CoreModel& model, nb::handle q, nb::handle frame, nb::handle out) {
-  return evaluate(quantity, model, q, nb::handle(), Velocity::none, frame, out);
+  return evaluate(quantity, model, q, nb::handle(), Velocity::none, axes_named(frame, "frame"), out);
 }
 template <const Quantity& quantity>
 nb::object in_world(const CoreModel& model, nb::handle q, nb::handle out) {
-  return evaluate(quantity, model, q, nb::handle(), Velocity::none, nb::str("body"), out);
+  return evaluate(quantity, model, q, nb::handle(), Velocity::none, Axes::body, out);
 }
 template <const Quantity& quantity>
 nb::object in_motion(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle out) {
-  return evaluate(quantity, model, q, v, Velocity::row, frame, out);
+  return evaluate(quantity, model, q, v, Velocity::row, axes_named(frame, "frame"), out);
 }
 template <const Quantity& quantity>
 nb::object derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle out) {
-  return evaluate(quantity, model, q, v, Velocity::stack, frame, out);
+  return evaluate(quantity, model, q, v, Velocity::stack, axes_named(frame, "frame"), out);
 }
 
 nb::object jacobian_of(const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, Velocity kind, nb::handle frame,
                        nb::handle velocity_frame, nb::handle out) {
   const Axes axes = axes_named(frame, "frame");
-  if (!velocity_frame.is_none()) axes_named(velocity_frame, "velocity_frame");
-  return evaluate(jacobian, model, q, v, kind, velocity_frame.is_none() ? frame : velocity_frame, out, &frame_named(model, name), axes);
+  const Axes velocity_axes = velocity_frame.is_none() ? axes : axes_named(velocity_frame, "velocity_frame");
+  return evaluate(jacobian, model, q, v, kind, velocity_axes, out, &frame_named(model, name), axes);
 }
 
 nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle v_ref_, nb::handle a_ref_,
@@ -92,10 +91,10 @@ nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::ha
   moving.expect(1);
   expect_velocity(tree, v_ref);
   expect_velocity(tree, a_ref);
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   moving.add_to(inputs);
-  inputs.insert(inputs.end(), {&v_ref, &a_ref});
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  inputs.append({&v_ref, &a_ref});
+  const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   Shape shape = batch;
   shape.push_back(tree.nv);
@@ -117,12 +116,12 @@ nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle 
   const Axes axes = axes_named(frame, "frame");
   MovingStates moving(model, q, nb::handle(), Velocity::none, axes);
   moving.expect(0);
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   moving.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), 1);
+  const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   Shape shape = batch;
-  shape.insert(shape.end(), {tree.nv, tree.nv});
+  shape.append({tree.nv, tree.nv});
   Output out(out_, shape);
   out.expect_apart(inputs);
   const std::ptrdiff_t count = product(batch);

@@ -67,10 +67,10 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   }
   wrenches.expect(rows);
 
-  std::vector<const Input*> inputs{&q, &v, &tau};
+  Inputs inputs{&q, &v, &tau};
   if (mask) inputs.push_back(&acc);
   wrenches.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
   if (stacked) shape.push_back(rows);
   shape.push_back(tree.nv);
@@ -152,8 +152,8 @@ nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::
   Input q(q_, "q", 1), f(f_, "f", 1);
   expect_configuration(tree, q);
   expect_velocity(tree, f);
-  const Input* inputs[] = {&q, &f};
-  const Shape batch = broadcast_shape(inputs, 2);
+  const Inputs inputs{&q, &f};
+  const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
   shape.push_back(tree.nv);
   Output out(nb::none(), shape);
@@ -177,7 +177,7 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
   expect_configuration(tree, q);
   const Shape batch = q.batch();
   Shape shape = batch;
-  shape.insert(shape.end(), {model.body_count(), 6, 6});
+  shape.append({model.body_count(), 6, 6});
   Output out(nb::none(), shape);
   std::vector<std::int32_t> singular(product(batch), -1);
   const ArticulatedInertiaCall call{&tree, q.data(), model.frames().data(), model.body_count(), out.data(), singular.data()};

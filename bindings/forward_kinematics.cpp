@@ -16,15 +16,15 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
   const bool moving = !v_.is_none() || pose_rows < 0;
   MovingStates motion(model, q_, v_, moving ? MovingStates::Velocity::stack : MovingStates::Velocity::none, given_axes);
   motion.expect(highest_order + 1);
-  std::vector<const Input*> inputs;
+  Inputs inputs;
   motion.add_to(inputs);
-  const Shape batch = broadcast_shape(inputs.data(), int(inputs.size()));
+  const Shape batch = broadcast_shape(inputs);
   motion.broadcast(batch);
   const int rows = motion.rows();
   if (pose_rows < 0 || pose_rows > rows + 1) pose_rows = rows + 1;
   Shape pose_shape = batch, twist_shape = batch;
-  pose_shape.insert(pose_shape.end(), {pose_rows, frame_count, 4, 4});
-  twist_shape.insert(twist_shape.end(), {rows, frame_count, 6});
+  pose_shape.append({pose_rows, frame_count, 4, 4});
+  twist_shape.append({rows, frame_count, 6});
   Output pose(nb::none(), pose_shape), twist(nb::none(), twist_shape);
 
   const ForwardKinematicsCall call{&tree,       motion.states(), model.frames().data() + first, frame_count, axes, pose_rows,

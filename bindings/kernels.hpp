@@ -84,6 +84,12 @@ struct DerivativesCall {
   double *K, *D, *M;  // (rows, nv, nv) a state; M may be null
 };
 
+// A matrix a state, which may be a block of a larger one: its rows begin `row` apart, the states' `state` apart.
+struct Block {
+  double* first;
+  std::ptrdiff_t row, state;
+};
+
 // Forward dynamics and its derivatives at order zero.
 struct ForwardDerivativesCall {
   const Tree* tree;
@@ -91,7 +97,9 @@ struct ForwardDerivativesCall {
   const double* tau;
   std::ptrdiff_t tau_step;
   Wrenches wrenches;
-  double *acc, *K, *D, *inverse;  // v', its derivatives by q and v, and M^-1
+  double* acc;    // v'
+  Block K, D;     // its derivatives by q and v
+  Block inverse;  // M^-1, its rows next to each other
   std::int32_t* singular;
 };
 

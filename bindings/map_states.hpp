@@ -41,10 +41,10 @@ struct MapArguments {
   int rows() const { return !has_v ? 0 : stacked ? int(v.size(-2)) : has_a ? 2 : 1; }
 
   Shape batch() const {
-    std::vector<const Input*> inputs{&q};
+    Inputs inputs{&q};
     if (has_v) inputs.push_back(&v);
     if (has_a) inputs.push_back(&a);
-    return broadcast_shape(inputs.data(), int(inputs.size()));
+    return broadcast_shape(inputs);
   }
 
   States states(const Shape& batch, int nv) {
@@ -58,7 +58,7 @@ struct MapArguments {
 };
 
 inline Shape with(Shape shape, std::initializer_list<npy_intp> more) {
-  shape.insert(shape.end(), more);
+  shape.append(more);
   return shape;
 }
 

@@ -2,16 +2,29 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
 namespace jounce {
 
 int thread_count();
 void set_thread_count(int n);  // 0: as many as there are cores
 
+// Refers to a function part(begin, end, workspace), which must not throw and must outlive the call that it is given to.
+class Part {
+ public:
+  template <class F>
+  Part(const F& f)
+      : function_(&f), call_([](const void* f, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+          (*static_cast<const F*>(f))(begin, end, workspace);
+        }) {}
+  void operator()(std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) const { call_(function_, begin, end, workspace); }
+
+ private:
+  const void* function_;
+  void (*call_)(const void*, std::ptrdiff_t, std::ptrdiff_t, void*);
+};
+
 // `cost`: about how many microseconds one state takes; little work stays on the calling thread.
-// part(begin, end, workspace) must not throw. Called without the GIL where that pays.
-void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes,
-                   const std::function<void(std::ptrdiff_t, std::ptrdiff_t, void*)>& part);
+// The parts are called without the GIL where that pays.
+void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes, Part part);
 
 }  // namespace jounce

@@ -18,38 +18,69 @@ Axes axes_named(nb::handle name, const char* argument) {
   fail(std::string(argument) + " is " + nb::repr(name).c_str() + ", expected 'body', 'world' or 'mixed'");
 }
 
-void expect_configuration(const Tree& tree, const Input& q) {
+namespace {
+
+double length(const double* u) { return std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]); }
+
+// Those within 1e-6 of unit length are normalised by the kernels.
+bool are_quaternions(const Tree& tree, const Input& q, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  bool good = true;
+  for (std::ptrdiff_t s = begin; s < end; ++s)
+    for (int i = 0; i < tree.quaternion_count; ++i) good &= std::fabs(length(q.data() + s * tree.nq + tree.quaternions[i]) - 1) <= 1e-6;
+  return good;
+}
+
+void expect_configuration_shape(const Tree& tree, const Input& q) {
   q.expect_dimensions();
   q.expect_last(tree.nq, "nq");
+}
+
+void expect_configuration_numbers(const Tree& tree, const Input& q) {
   q.expect_finite();
   if (tree.quaternion_count == 0) return;
   const npy_intp states = q.total() / tree.nq;
+  if (are_quaternions(tree, q, 0, states)) return;
   for (npy_intp s = 0; s < states; ++s)
-    for (int i = 0; i < tree.quaternion_count; ++i) {  // those within 1e-6 of unit length are normalised by the kernels
+    for (int i = 0; i < tree.quaternion_count; ++i) {
       const int at = tree.quaternions[i];
-      const double* u = q.data() + s * tree.nq + at;
-      const double length = std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
-      if (!(std::fabs(length - 1) <= 1e-6))
+      const double found = length(q.data() + s * tree.nq + at);
+      if (!(std::fabs(found - 1) <= 1e-6))
         fail(q.name() + "[..., " + std::to_string(at) + ":" + std::to_string(at + 4) + "] is a quaternion of length " +
-             std::to_string(length) + (q.batch_dimensions() ? " in state " + std::to_string(s) : "") + ", expected 1");
+             std::to_string(found) + (q.batch_dimensions() ? " in state " + std::to_string(s) : "") + ", expected 1");
     }
 }
 
-void expect_velocity(const Tree& tree, const Input& v) {
+void expect_velocity_shape(const Tree& tree, const Input& v) {
   v.expect_dimensions();
   v.expect_last(tree.nv, "nv");
+}
+
+void expect_stack_shape(const Tree& tree, const Input& v, int least, int most, const char* what) {
+  const auto refuse = [&] {
+    fail(v.name() + " has shape " + describe(v.shape()) + ", expected a stack (..., rows, " + std::to_string(tree.nv) + ") of " + what);
+  };
+  if (v.dimensions() == 1 && v.size(-1) == tree.nv) refuse();
+  expect_velocity_shape(tree, v);
+  if (v.size(-2) < least) refuse();
+  if (v.size(-2) > most)
+    fail(v.name() + " has " + std::to_string(v.size(-2)) + " rows, expected at most " + std::to_string(most) + ": the highest order is " +
+         std::to_string(highest_order));
+}
+
+}  // namespace
+
+void expect_configuration(const Tree& tree, const Input& q) {
+  expect_configuration_shape(tree, q);
+  expect_configuration_numbers(tree, q);
+}
+
+void expect_velocity(const Tree& tree, const Input& v) {
+  expect_velocity_shape(tree, v);
   v.expect_finite();
 }
 
 void expect_stack(const Tree& tree, const Input& v, int least, int most, const char* what) {
-  const std::string expected = ", expected a stack (..., rows, " + std::to_string(tree.nv) + ") of " + what;
-  if (v.dimensions() == 1 && v.size(-1) == tree.nv) fail(v.name() + " has shape " + describe(v.shape()) + expected);
-  v.expect_dimensions();
-  v.expect_last(tree.nv, "nv");
-  if (v.size(-2) < least) fail(v.name() + " has shape " + describe(v.shape()) + expected);
-  if (v.size(-2) > most)
-    fail(v.name() + " has " + std::to_string(v.size(-2)) + " rows, expected at most " + std::to_string(most) + ": the highest order is " +
-         std::to_string(highest_order));
+  expect_stack_shape(tree, v, least, most, what);
   v.expect_finite();
 }
 
@@ -90,28 +121,66 @@ MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, V
   if (kind != Velocity::none) v_ = Input(v, "v", kind == Velocity::stack ? 2 : 1);
 }
 
-void MovingStates::expect(int most_rows) const {
-  expect_configuration(tree_, q_);
-  if (kind_ == Velocity::row) expect_velocity(tree_, v_);
-  if (kind_ == Velocity::stack) expect_stack(tree_, v_, 1, most_rows, "v, dv/dt, ...");
+MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, Axes axes)
+    : MovingStates(model, q, v, a.is_none() ? Velocity::stack : Velocity::pair, axes) {
+  if (kind_ == Velocity::pair) a_ = Input(a, "a", 1);
+  least_rows_ = 2;
 }
 
-void MovingStates::add_to(std::vector<const Input*>& inputs) const {
+void MovingStates::expect_shapes(int most_rows) const {
+  expect_configuration_shape(tree_, q_);
+  if (kind_ == Velocity::row || kind_ == Velocity::pair) expect_velocity_shape(tree_, v_);
+  if (kind_ == Velocity::pair) expect_velocity_shape(tree_, a_);
+  if (kind_ == Velocity::stack)
+    expect_stack_shape(tree_, v_, least_rows_, most_rows, least_rows_ == 2 ? "v, dv/dt, ... (or v and a apart)" : "v, dv/dt, ...");
+}
+
+void MovingStates::expect_numbers() const {
+  expect_configuration_numbers(tree_, q_);
+  if (kind_ != Velocity::none) v_.expect_finite();
+  if (kind_ == Velocity::pair) a_.expect_finite();
+}
+
+bool MovingStates::are_numbers(std::ptrdiff_t begin, std::ptrdiff_t end) const {
+  const auto finite = [&](const Input& x, std::ptrdiff_t step) {
+    return step == 0 ? x.is_finite(0, x.total()) : x.is_finite(begin * step, end * step);
+  };
+  const bool same = given_.q_step == 0;  // in all states
+  return finite(q_, given_.q_step) && are_quaternions(tree_, q_, same ? 0 : begin, same ? 1 : end) &&
+         (kind_ == Velocity::none || finite(v_, given_.v_step)) && (kind_ != Velocity::pair || finite(a_, given_.rest_step));
+}
+
+int MovingStates::rows() const {
+  switch (kind_) {
+    case Velocity::none:
+      return 0;
+    case Velocity::row:
+      return 1;
+    case Velocity::pair:
+      return 2;
+    case Velocity::stack:
+      break;
+  }
+  return int(v_.size(-2));
+}
+
+void MovingStates::add_to(Inputs& inputs) const {
   inputs.push_back(&q_);
   if (kind_ != Velocity::none) inputs.push_back(&v_);
+  if (kind_ == Velocity::pair) inputs.push_back(&a_);
 }
 
 void MovingStates::broadcast(const Shape& batch) {
+  given_.rows = rows();
   given_.q_step = q_.broadcast(batch), given_.q = q_.data();
   if (kind_ != Velocity::none) {
     given_.v_step = given_.rest_step = v_.broadcast(batch);
     given_.v = v_.data(), given_.rest = v_.data() + tree_.nv;
-    rows_ = kind_ == Velocity::stack ? int(v_.size(-2)) : 1;
   }
-  given_.rows = rows_;
+  if (kind_ == Velocity::pair) given_.rest_step = a_.broadcast(batch), given_.rest = a_.data();
   states_ = given_;
-  if (rows_ == 0 || axes_ == Axes::body || tree_.free_joint_count == 0) return;
-  const std::ptrdiff_t size = std::ptrdiff_t(rows_) * tree_.nv;
+  if (given_.rows == 0 || axes_ == Axes::body || tree_.free_joint_count == 0) return;
+  const std::ptrdiff_t size = std::ptrdiff_t(given_.rows) * tree_.nv;
   in_body_ = scratch(product(batch) * size);
   states_.v = in_body_.get(), states_.rest = in_body_.get() + tree_.nv, states_.v_step = states_.rest_step = size;
 }
@@ -119,7 +188,7 @@ void MovingStates::broadcast(const Shape& batch) {
 void MovingStates::to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const {
   if (!in_body_) return;
   for (std::ptrdiff_t i = begin; i < end; ++i)
-    change_twists(tree_, given_.q + i * given_.q_step, given_.v + i * given_.v_step, given_.rest + i * given_.rest_step, rows_, axes_,
+    change_twists(tree_, given_.q + i * given_.q_step, given_.v + i * given_.v_step, given_.rest + i * given_.rest_step, given_.rows, axes_,
                   Axes::body, &in_body_[i * states_.v_step]);
 }
 
@@ -156,7 +225,7 @@ void WrenchArguments::expect(npy_intp rows) const {
   }
 }
 
-void WrenchArguments::add_to(std::vector<const Input*>& inputs) const {
+void WrenchArguments::add_to(Inputs& inputs) const {
   for (const Input& w : inputs_) inputs.push_back(&w);
 }
 

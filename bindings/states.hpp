@@ -41,23 +41,32 @@ void change_wrenches(const Tree& tree, const double* q, const double* v, int row
 // q and a velocity: checked, broadcast, and with free joints in body axes, as the kernels want them.
 class MovingStates {
  public:
-  enum class Velocity { none, row, stack };
-  // Makes the Inputs. A stack that is None counts as none.
+  enum class Velocity { none, row, pair, stack };
+  // Makes the Inputs.
   MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes);
+  // v and a apart, or where a is None a stack of two rows at least.
+  MovingStates(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, Axes axes);
 
-  void expect(int most_rows) const;  // of the stack, which has one at least
-  int rows() const { return rows_; }
-  void add_to(std::vector<const Input*>& inputs) const;
+  // Shapes and numbers; a stack has at most so many rows.
+  void expect(int most_rows) const { expect_shapes(most_rows), expect_numbers(); }
+  void expect_shapes(int most_rows) const;
+  void expect_numbers() const;
+  bool are_numbers(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // of these states, after broadcast()
+
+  bool stacked() const { return kind_ == Velocity::stack; }
+  int rows() const;
+  void add_to(Inputs& inputs) const;
   void broadcast(const Shape& batch);
   const States& states() const { return states_; }
+  bool in_other_axes() const { return in_body_ != nullptr; }
   void to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // to be called before states() are used
 
  private:
   const Tree& tree_;
   Axes axes_;
   Velocity kind_;
-  Input q_, v_;
-  int rows_ = 0;
+  Input q_, v_, a_;
+  int least_rows_ = 1;  // of a stack
   States given_{}, states_{};
   std::unique_ptr<double[]> in_body_;
 };
@@ -67,7 +76,7 @@ class WrenchArguments {
  public:
   WrenchArguments(const CoreModel& model, nb::handle given, bool stacked);
   void expect(npy_intp rows) const;
-  void add_to(std::vector<const Input*>& inputs) const;
+  void add_to(Inputs& inputs) const;
   void broadcast(const Shape& batch);
   int count() const { return int(frames_.size()); }
   const Frame* frames() const { return frames_.data(); }

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -15,7 +20,7 @@ def robot() -> jn.Model:
     return jounce_model(random_tree(np.random.default_rng(0), 9, floating=True))
 
 
-@pytest.mark.parametrize("rows", [2, 3, 4, 7, 10])
+@pytest.mark.parametrize("rows", [2, 3, 4, 5, 6, 7, 8, 10, 14, 18])
 @pytest.mark.parametrize("frame", ["body", "world", "mixed"])
 def test_a_batch_is_its_states(robot: jn.Model, rows: int, frame: str, instruction_set: str) -> None:
     rng = np.random.default_rng(rows)
@@ -55,6 +60,56 @@ def test_threads_do_not_change_a_bit(rows: int) -> None:
         np.testing.assert_array_equal(robot.inverse_dynamics(q, v), alone)
     finally:
         jn.set_num_threads(before)
+
+
+def test_a_robot_smaller_than_a_register(instruction_set: str) -> None:
+    builder = jn.Builder()
+    builder.add("link", "world", jn.Revolute((0.0, 1.0, 0.0)), inertia=jn.Inertia(1.0, rotational=(1.0, 2.0, 2.0)))
+    pendulum, rng = builder.build(), np.random.default_rng(6)
+    q, v = rng.normal(size=(19, 1)), rng.normal(size=(19, 4, 1))
+    tau = pendulum.inverse_dynamics(q, v)
+    for i in range(19):
+        np.testing.assert_allclose(tau[i], pendulum.inverse_dynamics(q[i], v[i]), rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_no_number_is_found_in_every_part() -> None:
+    robot, states = jn.robots.aerial_manipulator(), 5000
+    rng = np.random.default_rng(7)
+    q, v = robot.random_configuration(rng, states), rng.normal(size=(states, 2, robot.nv))
+    for state in (0, 2600, 4999):
+        bad = v.copy()
+        bad[state, 1, 2] = np.nan
+        with pytest.raises(ValueError, match=rf"v\[{state}, 1, 2\] is nan"):
+            robot.inverse_dynamics(q, bad)
+    q[4000, 3:7] *= 2
+    with pytest.raises(ValueError, match=r"q\[..., 3:7\] is a quaternion of length 2\.0+ in state 4000"):
+        robot.inverse_dynamics(q, v)
+
+
+def test_two_callers_at_once() -> None:
+    robot, rng = jn.robots.aerial_manipulator(5, 4), np.random.default_rng(8)
+    q, v = robot.random_configuration(rng, 2000), rng.normal(size=(2000, 3, robot.nv))
+    alone = robot.inverse_dynamics(q, v)
+    with ThreadPoolExecutor(3) as callers:
+        for tau in callers.map(lambda _: robot.inverse_dynamics(q, v), range(12)):
+            np.testing.assert_array_equal(tau, alone)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    program = """
+import os, numpy as np, jounce as jn
+robot, rng = jn.robots.aerial_manipulator(), np.random.default_rng(0)
+q, v = robot.random_configuration(rng, 4000), rng.normal(size=(4000, 3, robot.nv))
+jn.set_num_threads(3)
+before = robot.inverse_dynamics(q, v)
+child = os.fork()
+same = (robot.inverse_dynamics(q, v) == before).all()
+if child == 0:
+    os._exit(0 if same else 1)
+assert same and os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("lead", [(), (6,), (2, 3)])

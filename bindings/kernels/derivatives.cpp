@@ -71,7 +71,7 @@ Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows) {
     return generic_kernels().inverse_dynamics_derivatives(rows);
 }
 
-// A = -X A and B = -X B. Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on
+// Y = -X A and Z = -X B. Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on
 // different branches do not touch each other: where a row of A and B is zero in these columns, there is nothing to add.
 struct NegativeProducts {
   using P = Pack<native_width>;
@@ -89,7 +89,7 @@ struct NegativeProducts {
           used(arena.template take<int>(std::size_t(columns / step) * (nv + 1))) {}
   };
 
-  static void multiply(int nv, const double* X, double* A, double* B, Space<Arena>& space) {
+  static void multiply(int nv, const double* X, const double* A, const double* B, Space<Arena>& space, const Block& Y, const Block& Z) {
     const int columns = space.columns;
     double *both = space.both, *out = space.out;
     for (int r = 0; r < nv; ++r) {
@@ -135,8 +135,8 @@ struct NegativeProducts {
         }
       }
       for (int i = 0; i < rows; ++i) {
-        std::memcpy(A + std::ptrdiff_t(r + i) * nv, out + i * columns, sizeof(double) * nv);
-        std::memcpy(B + std::ptrdiff_t(r + i) * nv, out + i * columns + nv, sizeof(double) * nv);
+        std::memcpy(Y.first + (r + i) * Y.row, out + i * columns, sizeof(double) * nv);
+        std::memcpy(Z.first + (r + i) * Z.row, out + i * columns + nv, sizeof(double) * nv);
       }
     }
   }
@@ -154,13 +154,16 @@ struct ForwardDerivativesKernel {
     ForwardDynamics dynamics;
     InverseDynamicsDerivatives<Ring> derivatives;
     NegativeProducts::Space<Arena> products;
+    double *K, *D;
     Space(const Tree& tree, Arena& arena)
         : motion(Motion<Ring>::allocate(tree, arena)),
           world(tree, motion, arena),
           inverse(tree, world, arena),
           dynamics(tree, motion, world, arena, inverse.factors()),
           derivatives(tree, motion, world, 1, arena),
-          products(tree.nv, arena) {}
+          products(tree.nv, arena),
+          K(arena.template take<double>(std::size_t(tree.nv) * tree.nv)),
+          D(arena.template take<double>(std::size_t(tree.nv) * tree.nv)) {}
   };
 
   static std::size_t workspace(const Tree& tree, int, int) {
@@ -175,7 +178,7 @@ struct ForwardDerivativesKernel {
     Arena arena(block);
     Space<Arena> space(tree, arena);
     for (std::ptrdiff_t i = begin; i < end; ++i) {
-      double *acc = call.acc + i * nv, *inverse = call.inverse + i * nv * nv, *K = call.K + i * nv * nv, *D = call.D + i * nv * nv;
+      double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state, *K = space.K, *D = space.D;
       space.motion.read(tree, call.states, i, 1, 1);
       space.world.place(Axes::body);
       space.world.weigh();
@@ -189,7 +192,8 @@ struct ForwardDerivativesKernel {
       apply_wrenches(call.wrenches, i, space, true);
       space.derivatives.run(K, D, nullptr);
       if (tree.passive) add_passive_derivatives(tree, space.motion, 1, K, D, nullptr);
-      NegativeProducts::multiply(tree.nv, inverse, K, D, space.products);
+      NegativeProducts::multiply(tree.nv, inverse, K, D, space.products, {call.K.first + i * call.K.state, call.K.row, 0},
+                                 {call.D.first + i * call.D.state, call.D.row, 0});
     }
   }
 

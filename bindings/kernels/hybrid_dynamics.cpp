@@ -23,6 +23,7 @@ class HybridDynamicsRun {
   // Returns the body whose inertia is singular, or -1.
   int operator()(const HybridDynamicsCall& call, std::ptrdiff_t first, int count) {
     for (int s = 0; s < width; ++s) read(call, first + (s < count ? s : count - 1), s);
+    for (int j = 0; j < tree_.quaternion_count; ++j) Motion<ArrayRing<T, 0>>::normalize(dynamics_.q() + tree_.quaternions[j]);
     int singular = -1;
     if (!dynamics_.start(call.prescribed, singular)) return singular;
     if (call.axes != Axes::body) {
@@ -58,7 +59,6 @@ class HybridDynamicsRun {
   void read(const HybridDynamicsCall& call, std::ptrdiff_t from, int s) {
     const double *q = call.q + from * call.q_step, *v = call.v + from * call.v_step;
     for (int j = 0; j < tree_.nq; ++j) state(dynamics_.q()[j], s) = q[j];
-    for (int j = 0; j < tree_.quaternion_count; ++j) Motion<ArrayRing<T, 0>>::normalize(dynamics_.q() + tree_.quaternions[j], s);
     for (int j = 0; j < tree_.nv; ++j) state(dynamics_.rate(0)[j], s) = v[j];
     for (int k = 0; k < rows_; ++k)
       for (int j = 0; j < tree_.nv; ++j) {

@@ -32,9 +32,11 @@ struct InverseDynamicsKernel {
     Arena arena(block);
     Space<Arena> space(tree, arena);
     const int stride = space.motion.stride, rows = call.states.rows;
+    space.dynamics.start();
     for (std::ptrdiff_t first = begin; first < end; first += width) {
       const int count = end - first < width ? int(end - first) : width;
       space.motion.read(tree, call.states, first, count, rows);
+      if (width > 1) will_write(call.tau + first * (rows - 1) * tree.nv, std::ptrdiff_t(count) * (rows - 1) * tree.nv);
       space.dynamics.forward();
       if (call.wrenches.count > 0) apply_wrenches(call, first, count, space);
       space.dynamics.backward([&](int column, const Sa& f) JOUNCE_LAMBDA_INLINE {
@@ -43,12 +45,21 @@ struct InverseDynamicsKernel {
         for (int k = 0; k < n; ++k) space.force[k * stride + column] = c[k];
       });
       if (tree.passive) add_passive_forces(tree, space.motion, space.force);
-      for (int s = 0; s < count; ++s) {
-        double* tau = call.tau + (first + s) * (rows - 1) * tree.nv;
-        for (int k = 0; k + 1 < rows; ++k)
-          for (int j = 0; j < tree.nv; ++j) tau[k * tree.nv + j] = factorial.value[k] * state(space.force[k * stride + j], s);
-      }
+      write(call, first, count, space);
     }
+  }
+
+  template <class Space>
+  static JOUNCE_INLINE void write(const InverseDynamicsCall& call, std::ptrdiff_t first, int count, Space& space) {
+    const int nv = call.tree->nv, stride = space.motion.stride, rows = call.states.rows - 1;
+    const std::ptrdiff_t step = std::ptrdiff_t(rows) * nv;
+    double* tau = call.tau + first * step;
+    for (int k = 2; k < rows; ++k)
+      for (int j = 0; j < nv; ++j) space.force[k * stride + j] = T(factorial.value[k]) * space.force[k * stride + j];
+    if (width > 1)
+      store_states(space.force, step, count, rows * nv, tau);
+    else
+      for (int k = 0; k < rows; ++k) store_states(space.force + k * stride, step, count, nv, tau + k * nv);
   }
 
   template <class Space>
@@ -75,25 +86,27 @@ struct InverseDynamicsKernel {
   static constexpr Kernel<InverseDynamicsCall> kernel{workspace, run};
 };
 
-Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch) {
-  if (batch && order == 0) return InverseDynamicsKernel<BatchRing<0>>::kernel;
-  if (batch && order == 1) return InverseDynamicsKernel<BatchRing<1>>::kernel;
-  if (batch && order == 2) return InverseDynamicsKernel<BatchRing<2>>::kernel;
-  if (order == 0) return InverseDynamicsKernel<SingleRing<0>>::kernel;
-  if (order == 1) return InverseDynamicsKernel<SingleRing<1>>::kernel;
-  if (order == 2) return InverseDynamicsKernel<SingleRing<2>>::kernel;
+template <template <int> class Ring>
+Kernel<InverseDynamicsCall> kernel_of(int order, bool batch) {
+  if (order == 0) return InverseDynamicsKernel<Ring<0>>::kernel;
+  if (order == 1) return InverseDynamicsKernel<Ring<1>>::kernel;
+  if (order == 2) return InverseDynamicsKernel<Ring<2>>::kernel;
   if constexpr (generic_build) {
-    if (order <= 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
-    return InverseDynamicsKernel<SingleRing<30>>::kernel;
+    if (order <= 6) return InverseDynamicsKernel<Ring<6>>::kernel;
+    return InverseDynamicsKernel<Ring<30>>::kernel;
   } else {
-    if (order == 3) return InverseDynamicsKernel<SingleRing<3>>::kernel;
-    if (order == 4) return InverseDynamicsKernel<SingleRing<4>>::kernel;
-    if (order == 5) return InverseDynamicsKernel<SingleRing<5>>::kernel;
-    if (order == 6) return InverseDynamicsKernel<SingleRing<6>>::kernel;
-    if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;
-    if (order <= 14) return InverseDynamicsKernel<SingleRing<14>>::kernel;
+    if (order == 3) return InverseDynamicsKernel<Ring<3>>::kernel;
+    if (order == 4) return InverseDynamicsKernel<Ring<4>>::kernel;
+    if (order == 5) return InverseDynamicsKernel<Ring<5>>::kernel;
+    if (order == 6) return InverseDynamicsKernel<Ring<6>>::kernel;
+    if (order <= 10) return InverseDynamicsKernel<Ring<10>>::kernel;
+    if (order <= 14) return InverseDynamicsKernel<Ring<14>>::kernel;
     return generic_kernels().inverse_dynamics(order, batch);
   }
+}
+
+Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch) {
+  return batch ? kernel_of<BatchRing>(order, batch) : kernel_of<SingleRing>(order, batch);
 }
 
 JOUNCE_END

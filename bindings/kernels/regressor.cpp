@@ -29,6 +29,7 @@ struct RegressorKernel {
     Arena arena(block);
     Space<Arena> space(*call.tree, call.bodies, call.body_count, call.rows, arena);
     const std::ptrdiff_t size = std::ptrdiff_t(call.rows) * call.tree->nv * Regressor<Ring>::parameters * call.body_count;
+    space.dynamics.start();
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(*call.tree, call.states, i, 1, call.states.rows);
       space.world.place(call.axes);

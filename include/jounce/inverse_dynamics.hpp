@@ -18,6 +18,7 @@
 
 #include "jounce/motion.hpp"
 #include "jounce/newton_euler.hpp"
+#include "jounce/spin_squares.hpp"
 
 JOUNCE_BEGIN
 
@@ -45,13 +46,18 @@ class InverseDynamics {
         kinematics_(arena.template take<Kinematics>(tree.size + 1) + 1),
         wrench_(arena.template take<Wrench>(tree.size + 1) + 1) {}
 
-  // Each body's kinematics from its parent's, and the wrench that its own motion takes. The world is body -1.
-  void forward() {
+  // The world, which is body -1, accelerates by -g and keeps its axes. To be called once, before the first forward().
+  void start() {
     const Sv still(0.0);
     const Sa zero(0.0);
     const double* g = tree_.gravity;
     kinematics_[-1] = {
         {still, still, still}, {Sa(-g[0]), Sa(-g[1]), Sa(-g[2])}, {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}}};
+  }
+
+  // Each body's kinematics from its parent's, and the wrench that its own motion takes.
+  void forward() {
+    const Sa zero(0.0);
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
       if (b.joint == Joint::free || b.joint == Joint::spherical)
@@ -61,7 +67,7 @@ class InverseDynamics {
       if (b.massless)
         wrench_[i] = {{zero, zero, zero}, {zero, zero, zero}};
       else
-        newton_euler(b, kinematics_[i].a, kinematics_[i].W, wrench_[i].f, wrench_[i].n);
+        own_wrench(b, kinematics_[i], wrench_[i]);
     }
   }
 
@@ -87,28 +93,28 @@ class InverseDynamics {
 
  private:
   void forward_screw(const Body& b, const Kinematics& parent, Kinematics& k) {
-    Vec3<Sv> w = apply_transpose(b.R, parent.w);
-    Vec3<Sa> a = apply_transpose(b.R, parent.a + apply(parent.W, b.p));
+    Vec3<Sv>& w = k.w;
+    Vec3<Sa>& a = k.a;
+    into_joint_frame(b, parent, w, a);
     if (turns(b.joint)) {
       const auto c = motion_.cos(b.v), s = motion_.sin(b.v);
-      w = {c * w.x + s * w.y, c * w.y - s * w.x, w.z + motion_.velocity(b.v)};
-      a = {c * a.x + s * a.y, c * a.y - s * a.x, a.z};
+      turn_back_about_z(c, s, w.x, w.y);
+      turn_back_about_z(c, s, a.x, a.y);
+      w.z += motion_.velocity(b.v);
     }
-    const Mat3<Sa> W = acceleration_matrix(w);
+    acceleration_matrix(w, k.W);
+    const Mat3<Sa>& W = k.W;
     if (b.joint != Joint::revolute) {
       const auto s = motion_.position_factor(b);
       const auto ds = motion_.velocity_factor(b.v);
       a += b.slide * Vec3<Sa>{s * W.cz.x + 2 * (ds * truncate<n>(w.y)), s * W.cz.y - 2 * (ds * truncate<n>(w.x)),
                               s * W.cz.z + derivative(motion_.velocity(b.v))};
     }
-    k.w = w;
-    k.a = a;
-    k.W = W;
   }
 
   template <class Out>
-  void backward_screw(const Body& b, const Wrench& own, const Out& out) {
-    Vec3<Sa> f = own.f, t = own.n;
+  void backward_screw(const Body& b, Wrench& own, const Out& out) {
+    Vec3<Sa>&f = own.f, &t = own.n;
     if (b.joint == Joint::revolute)
       out(b.v, t.z);
     else if (b.joint == Joint::prismatic)
@@ -123,8 +129,8 @@ class InverseDynamics {
     }
     if (turns(b.joint)) {
       const auto c = motion_.cos(b.v), s = motion_.sin(b.v);
-      f = {c * f.x - s * f.y, c * f.y + s * f.x, f.z};
-      t = {c * t.x - s * t.y, c * t.y + s * t.x, t.z};
+      turn_back_about_z(c, s, f.y, f.x);
+      turn_back_about_z(c, s, t.y, t.x);
     }
     to_parent(b, f, t);
   }
@@ -136,11 +142,13 @@ class InverseDynamics {
       k.a = falling(b);
     } else {
       const BallMotion<Ring> ball(motion_, b);
-      const Vec3<Sv> w_P = apply_transpose(b.R, parent.w);
-      Vec3<Sa> a_P = apply_transpose(b.R, parent.a + apply(parent.W, b.p));
+      Vec3<Sv> w_P;
+      Vec3<Sa> a_P;
+      into_joint_frame(b, parent, w_P, a_P);
       const Vec3<Sv> w_fixed = ball.turn_back(w_P);
       if (b.joint == Joint::free) {
-        const Mat3<Sa> W_P = acceleration_matrix(w_P);
+        Mat3<Sa> W_P;
+        acceleration_matrix(w_P, W_P);
         const auto d = [&](int i) { return ball.position(i); };
         a_P += Vec3<Sa>{d(0) * W_P.cx.x + d(1) * W_P.cy.x + d(2) * W_P.cz.x, d(0) * W_P.cx.y + d(1) * W_P.cy.y + d(2) * W_P.cz.y,
                         d(0) * W_P.cx.z + d(1) * W_P.cy.z + d(2) * W_P.cz.z};
@@ -153,7 +161,7 @@ class InverseDynamics {
       const Vec3<Sv> v = motion_.velocity3(b.v);
       k.a += Vec3<Sa>{derivative(v.x), derivative(v.y), derivative(v.z)} + velocity_cross(w_J, b.v);
     }
-    k.W = acceleration_matrix(k.w);
+    acceleration_matrix(k.w, k.W);
   }
 
   template <class Out>
@@ -194,21 +202,38 @@ class InverseDynamics {
   }
 
   // W = [w'] + [w]^2
-  static JOUNCE_INLINE Mat3<Sa> acceleration_matrix(const Vec3<Sv>& w) {
-    const Sa ax = derivative(w.x), ay = derivative(w.y), az = derivative(w.z);
-    const Sa wx = truncate<n>(w.x), wy = truncate<n>(w.y), wz = truncate<n>(w.z);
-    const auto& fx = as_factor(wx);
-    const auto& fy = as_factor(wy);
-    const auto& fz = as_factor(wz);
-    const Sa xx = fx * wx, yy = fy * wy, zz = fz * wz, xy = fx * wy, xz = fx * wz, yz = fy * wz;
-    return jounce::acceleration_matrix(xx, yy, zz, xy, xz, yz, ax, ay, az);
+  static void acceleration_matrix(const Vec3<Sv>& w, Mat3<Sa>& W) {
+    const SpinSquares<Sa, Sv> squares(w);
+    for (int i = 0; i < Sa::parts; ++i) set_part(W, i, squares.acceleration_matrix(i));
   }
 
-  JOUNCE_INLINE void to_parent(const Body& b, const Vec3<Sa>& f, const Vec3<Sa>& t) {
+  // Linear steps, part by part. Each with a copy of the body, which no store can change: its numbers are loaded once.
+
+  // The parent's motion at the joint, in the axes of the joint frame.
+  static void into_joint_frame(const Body& body, const Kinematics& parent, Vec3<Sv>& w, Vec3<Sa>& a) {
+    const Body b = body;
+    for (int i = 0; i < Sv::parts; ++i) set_part(w, i, apply_transpose(b.R, part(parent.w, i)));
+    for (int i = 0; i < Sa::parts; ++i) set_part(a, i, apply_transpose(b.R, plus_apply(part(parent.a, i), part(parent.W, i), b.p)));
+  }
+
+  static void own_wrench(const Body& body, const Kinematics& k, Wrench& wrench) {
+    const Body b = body;
+    for (int i = 0; i < Sa::parts; ++i) {
+      Vec3<typename Sa::Part> f, t;
+      newton_euler(b, part(k.a, i), part(k.W, i), f, t);
+      set_part(wrench.f, i, f);
+      set_part(wrench.n, i, t);
+    }
+  }
+
+  void to_parent(const Body& body, const Vec3<Sa>& f, const Vec3<Sa>& t) {
+    const Body b = body;
     Wrench& parent = wrench_[b.parent];
-    const Vec3<Sa> force = apply(b.R, f);
-    parent.f += force;
-    parent.n += apply(b.R, t) + cross(b.p, force);
+    for (int i = 0; i < Sa::parts; ++i) {
+      const auto force = apply(b.R, part(f, i));
+      set_part(parent.f, i, part(parent.f, i) + force);
+      set_part(parent.n, i, plus_cross(plus_apply(part(parent.n, i), b.R, part(t, i)), b.p, force));
+    }
   }
 
   const Tree& tree_;

@@ -12,6 +12,7 @@
 #include "jounce/lie.hpp"
 #include "jounce/ring.hpp"
 #include "jounce/rotation_series.hpp"
+#include "jounce/state_lanes.hpp"
 #include "jounce/tree.hpp"
 #include "jounce/trigonometry.hpp"
 #include "jounce/vec3.hpp"
@@ -22,8 +23,9 @@ template <class Ring>
 struct Motion {
   using T = typename Ring::Coefficient;
   static constexpr int K = Ring::order + 2;
+  static constexpr int width = states((const T*)nullptr);
 
-  int stride;        // columns of the tables below: nv, padded
+  int stride;        // columns of the tables below: nv, padded where joints lie in lanes
   T* q;              // (nq)
   T* rate;           // (K, stride) coefficients of v
   T *cosine, *sine;  // (K, stride)
@@ -32,7 +34,7 @@ struct Motion {
   template <class Arena>
   static JOUNCE_INLINE Motion allocate(const Tree& tree, Arena& arena) {
     Motion m;
-    m.stride = round_up(tree.nv, native_width) + native_width;
+    m.stride = width > 1 ? tree.nv : round_up(tree.nv, native_width) + native_width;
     m.q = arena.template take<T>(tree.nq);
     m.rate = arena.template take<T>(K * m.stride);
     m.cosine = arena.template take<T>(K * m.stride);
@@ -45,42 +47,57 @@ struct Motion {
   // `In` has q, v, rest (pointers: v is row 0, `rest` the rows from 1 on) and q_step, v_step, rest_step (between states).
   template <class In>
   void read(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
-    constexpr int W = states((const T*)nullptr);
-    T* angle = sine;  // its first row, until the series overwrites it
-    for (int k = 0; k < K; ++k)
-      for (int j = k < rows ? tree.nv : 0; j < stride; ++j) rate[k * stride + j] = T(0.0);
-    for (int s = 0; s < W; ++s) {
-      const std::ptrdiff_t from = begin + (s < count ? s : count - 1);
-      const double* qs = in.q + from * in.q_step;
-      for (int j = 0; j < tree.nq; ++j) state(q[j], s) = qs[j];
-      for (int j = 0; j < tree.quaternion_count; ++j) normalize(q + tree.quaternions[j], s);
-      for (int k = 0; k < rows; ++k) {
-        const double* row = k == 0 ? in.v + from * in.v_step : in.rest + from * in.rest_step + (k - 1) * tree.nv;
-        for (int j = 0; j < tree.nv; ++j) state(rate[k * stride + j], s) = factorial.inverse[k] * row[j];
-      }
-    }
-    for (int j = 0; j < stride; ++j) angle[j] = T(0.0);
-    for (int i = 0; i < tree.size; ++i) {
-      const Body& b = tree.bodies[i];
-      if (turns(b.joint)) angle[b.v] = q[b.q];
-    }
-    // Lane by lane: joints of one state, or states of one joint.
-    constexpr int width = W == 1 ? native_width : W;
-    for (int j = 0; j < tree.nv * W; j += width) {
-      double* s = reinterpret_cast<double*>(sine) + j;
-      const Pack<width> angles = Pack<width>::load(s);
-      sincos_series<K>(angles, reinterpret_cast<double*>(rate) + j, s, reinterpret_cast<double*>(cosine) + j, stride * W);
-    }
+    load_states(in.q + begin * in.q_step, in.q_step, count, tree.nq, q);
+    for (int j = 0; j < tree.quaternion_count; ++j) normalize(q + tree.quaternions[j]);
+    read_rates(tree, in, begin, count, rows);
+    if constexpr (width == 1)
+      turn_joints(tree);
+    else
+      turn_states(tree);
     if constexpr (Ring::in_lanes)
       for (int j = 0; j < tree.nv; ++j)
         for (int k = 0; k < Ring::padded; ++k) lanes[j * Ring::padded + k] = k < K ? rate[k * stride + j] : 0.0;
   }
 
-  static JOUNCE_INLINE void normalize(T* u, int s) {
-    double square = 0;
-    for (int i = 0; i < 4; ++i) square += state(u[i], s) * state(u[i], s);
-    const double scale = 1 / std::sqrt(square);
-    for (int i = 0; i < 4; ++i) state(u[i], s) *= scale;
+  template <class In>
+  JOUNCE_INLINE void read_rates(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
+    if (rows > 0) load_states(in.v + begin * in.v_step, in.v_step, count, tree.nv, rate);
+    const double* rest = in.rest + begin * in.rest_step;
+    if (width > 1 && rows > 1)
+      load_states(rest, in.rest_step, count, (rows - 1) * tree.nv, rate + stride);
+    else
+      for (int k = 1; k < rows; ++k) load_states(rest + (k - 1) * tree.nv, in.rest_step, count, tree.nv, rate + k * stride);
+    for (int k = 2; k < rows; ++k)
+      for (int j = 0; j < tree.nv; ++j) rate[k * stride + j] = T(factorial.inverse[k]) * rate[k * stride + j];
+    for (int k = 0; k < K; ++k)
+      for (int j = k < rows ? tree.nv : 0; j < stride; ++j) rate[k * stride + j] = T(0.0);
+  }
+
+  // Cosine and sine of one state: its joints side by side.
+  JOUNCE_INLINE void turn_joints(const Tree& tree) {
+    T* angle = sine;  // its first row, until the series overwrites it
+    for (int j = 0; j < stride; ++j) angle[j] = T(0.0);
+    for (int i = 0; i < tree.size; ++i) {
+      const Body& b = tree.bodies[i];
+      if (turns(b.joint)) angle[b.v] = q[b.q];
+    }
+    for (int j = 0; j < tree.nv; j += native_width)
+      sincos_series<K>(Pack<native_width>::load(angle + j), rate + j, sine + j, cosine + j, stride);
+  }
+
+  // Of several states: joint by joint, the states side by side.
+  JOUNCE_INLINE void turn_states(const Tree& tree) {
+    for (int i = 0; i < tree.size; ++i) {
+      const Body& b = tree.bodies[i];
+      if (turns(b.joint)) sincos_series<K>(q[b.q], lane(rate + b.v), lane(sine + b.v), lane(cosine + b.v), stride * width);
+    }
+  }
+  static JOUNCE_INLINE double* lane(T* x) { return reinterpret_cast<double*>(x); }
+
+  static JOUNCE_INLINE void normalize(T* u) {
+    T scale = u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3];
+    for (int s = 0; s < width; ++s) state(scale, s) = 1 / std::sqrt(state(scale, s));
+    for (int i = 0; i < 4; ++i) u[i] = scale * u[i];
   }
 
   JOUNCE_INLINE typename Ring::Velocity velocity(int column) const {

@@ -18,12 +18,11 @@ JOUNCE_INLINE Mat3<S> acceleration_matrix(const S& xx, const S& yy, const S& zz,
 template <class S>
 JOUNCE_INLINE void newton_euler(const Body& b, const Vec3<S>& a, const Mat3<S>& W, Vec3<S>& f, Vec3<S>& n) {
   const double xx = b.second[0], yy = b.second[1], zz = b.second[2], xy = b.second[3], xz = b.second[4], yz = b.second[5];
-  f = b.mass * a + apply(W, b.first);
-  Vec3<S> t = cross(b.first, a);
-  t.x += yy * W.cy.z - zz * W.cz.y + xy * W.cx.z - xz * W.cx.y + yz * (W.cz.z - W.cy.y);
-  t.y += zz * W.cz.x - xx * W.cx.z + yz * W.cy.x - xy * W.cy.z + xz * (W.cx.x - W.cz.z);
-  t.z += xx * W.cx.y - yy * W.cy.x + xz * W.cz.y - yz * W.cz.x + xy * (W.cy.y - W.cx.x);
-  n = t;
+  f = plus_apply(b.mass * a, W, b.first);
+  const Vec3<S> t = cross(b.first, a);
+  n = {t.x + yy * W.cy.z - zz * W.cz.y + xy * W.cx.z - xz * W.cx.y + yz * (W.cz.z - W.cy.y),
+       t.y + zz * W.cz.x - xx * W.cx.z + yz * W.cy.x - xy * W.cy.z + xz * (W.cx.x - W.cz.z),
+       t.z + xx * W.cx.y - yy * W.cy.x + xz * W.cz.y - yz * W.cz.x + xy * (W.cy.y - W.cx.x)};
 }
 
 JOUNCE_END

@@ -9,7 +9,7 @@
 
 JOUNCE_BEGIN
 
-#if defined(__GNUC__) && !defined(__CUDACC__)
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(JOUNCE_NO_VECTORS)
 #define JOUNCE_VECTOR_EXTENSIONS 1
 template <int W>
 struct Vector {
@@ -90,6 +90,17 @@ struct Pack {
   }
 };
 
+// The same value, in a register. Where there are many of them, compilers had better not read a number from memory again for
+// each use: that takes as long as the arithmetic.
+JOUNCE_INLINE double in_register(double x) { return x; }
+template <int W>
+JOUNCE_INLINE Pack<W> in_register(Pack<W> x) {
+#if defined(__AVX512F__) && defined(__GNUC__)
+  asm("" : "+v"(x.v));
+#endif
+  return x;
+}
+
 // Lanes from begin to end of x, zero elsewhere.
 template <int W>
 JOUNCE_INLINE Pack<W> only(Pack<W> x, int begin, int end) {
@@ -111,22 +122,27 @@ JOUNCE_INLINE void unroll(F&& f) {
       JOUNCE_LAMBDA_INLINE { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
 }
 
+// (from(0), ..., from(W - 1)) of the 2 W lanes of a and b.
+template <int W, class From>
+JOUNCE_INLINE Pack<W> shuffle(Pack<W> a, Pack<W> b, From from) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) JOUNCE_LAMBDA_INLINE {
+#if defined(JOUNCE_VECTOR_EXTENSIONS) && defined(__clang__)
+    return Pack<W>(typename Pack<W>::V(__builtin_shufflevector(a.v, b.v, from(int(I))...)));
+#elif defined(JOUNCE_VECTOR_EXTENSIONS)
+    return Pack<W>(typename Pack<W>::V(__builtin_shuffle(a.v, b.v, typename Vector<W>::index{from(int(I))...})));
+#else
+    Pack<W> y;
+    (y.set(int(I), from(int(I)) < W ? a[from(int(I))] : b[from(int(I)) - W]), ...);
+    return y;
+#endif
+  }(std::make_index_sequence<W>{});
+}
+
 // (low[W-J], ..., low[W-1], high[0], ..., high[W-J-1]) for J > 0: `high` moved up by J lanes and filled from `low`;
 // for J < 0, `low` moved down by -J lanes and filled from `high`.
 template <int J, int W>
 JOUNCE_INLINE Pack<W> shift_in(Pack<W> low, Pack<W> high) {
-  constexpr int first = J > 0 ? W - J : -J;
-  return [&]<std::size_t... I>(std::index_sequence<I...>) JOUNCE_LAMBDA_INLINE {
-#if defined(JOUNCE_VECTOR_EXTENSIONS) && defined(__clang__)
-    return Pack<W>(typename Pack<W>::V(__builtin_shufflevector(low.v, high.v, (first + int(I))...)));
-#elif defined(JOUNCE_VECTOR_EXTENSIONS)
-    return Pack<W>(typename Pack<W>::V(__builtin_shuffle(low.v, high.v, typename Vector<W>::index{(first + (long long)(I))...})));
-#else
-    Pack<W> y;
-    (y.set(int(I), first + int(I) < W ? low[first + int(I)] : high[first + int(I) - W]), ...);
-    return y;
-#endif
-  }(std::make_index_sequence<W>{});
+  return shuffle<W>(low, high, [](int lane) { return (J > 0 ? W - J : -J) + lane; });
 }
 
 JOUNCE_END

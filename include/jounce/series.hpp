@@ -26,8 +26,9 @@ struct FactorView {
 
 template <class T, int K>
 struct Series {
-  static constexpr int length = K;
+  static constexpr int length = K, parts = K;
   using Coefficient = T;
+  using Part = T;
   T c[K];
 
   Series() = default;
@@ -45,6 +46,8 @@ struct Series {
     for (int k = 0; k < K; ++k) p[k] = c[k];
   }
   JOUNCE_INLINE const T& operator[](int k) const { return c[k]; }
+  JOUNCE_INLINE T& part(int i) { return c[i]; }
+  JOUNCE_INLINE const T& part(int i) const { return c[i]; }
 
   friend JOUNCE_INLINE Series operator+(const Series& a, const Series& b) {
     Series y;
@@ -98,6 +101,47 @@ JOUNCE_INLINE Series<T, K> operator*(const Factor& a, const Series<T, K>& b)
   return y;
 }
 
+// (x, y) seen from axes that a joint has turned: x = c x + s y, y = c y - s x, for the series c and s of cosine and sine.
+template <class Factor, class T, int K>
+JOUNCE_INLINE void turn_back_unrolled(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
+  T u[K], v[K];
+  unroll<K>([&](auto j) JOUNCE_LAMBDA_INLINE {
+    const T cj = c[j], sj = s[j];
+    unroll<K - j>([&](auto k) JOUNCE_LAMBDA_INLINE {
+      if constexpr (j == 0)
+        u[k] = cj * x.c[k], v[k] = cj * y.c[k];
+      else
+        u[k + j] += cj * x.c[k], v[k + j] += cj * y.c[k];
+      u[k + j] += sj * y.c[k], v[k + j] -= sj * x.c[k];
+    });
+  });
+  for (int k = 0; k < K; ++k) x.c[k] = u[k], y.c[k] = v[k];
+}
+
+// The code of a long one is there once, or the processor spends its time on reading instructions.
+template <class Factor, class T, int K>
+JOUNCE_NOINLINE void turn_back_long(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
+  if constexpr (K <= longest_unrolled) return turn_back_unrolled(c, s, x, y);
+  for (int k = K - 1; k >= 0; --k) {  // from the highest down: what is overwritten is not needed any more
+    T u = c[0] * x.c[k], v = c[0] * y.c[k];
+    u += s[0] * y.c[k], v -= s[0] * x.c[k];
+    for (int j = 1; j <= k; ++j) {
+      const T cj = c[j], sj = s[j], xj = x.c[k - j], yj = y.c[k - j];
+      u += cj * xj, v += cj * yj;
+      u += sj * yj, v -= sj * xj;
+    }
+    x.c[k] = u, y.c[k] = v;
+  }
+}
+
+template <class Factor, class T, int K>
+JOUNCE_INLINE void turn_back_about_z(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
+  if constexpr (K <= 2)
+    turn_back_unrolled(c, s, x, y);
+  else
+    turn_back_long(c, s, x, y);
+}
+
 // Coefficients that store() writes, and the first of them.
 template <class S>
 constexpr int padded_length = S::length;
@@ -129,8 +173,9 @@ JOUNCE_INLINE Series<T, K - 1> derivative(const Series<T, K>& a) {
 template <int K, int W>
 struct LaneSeries {
   static constexpr int length = K;
-  static constexpr int blocks = (K + W - 1) / W;
+  static constexpr int blocks = (K + W - 1) / W, parts = blocks;
   using Coefficient = double;
+  using Part = Pack<W>;
   Pack<W> b[blocks];
 
   LaneSeries() = default;
@@ -147,6 +192,9 @@ struct LaneSeries {
   JOUNCE_INLINE void store(double* p) const {
     for (int i = 0; i < blocks; ++i) b[i].store(p + i * W);
   }
+
+  JOUNCE_INLINE Part& part(int i) { return b[i]; }
+  JOUNCE_INLINE const Part& part(int i) const { return b[i]; }
 
   friend JOUNCE_INLINE LaneSeries operator+(const LaneSeries& x, const LaneSeries& y) {
     LaneSeries z;
@@ -221,6 +269,13 @@ JOUNCE_INLINE LaneSeries<K, W> operator*(const Factor& a, const LaneSeries<K, W>
     return multiply_long(a, b);
   else
     return multiply_unrolled(a, b);
+}
+
+template <class Factor, int K, int W>
+JOUNCE_INLINE void turn_back_about_z(const Factor& c, const Factor& s, LaneSeries<K, W>& x, LaneSeries<K, W>& y) {
+  const LaneSeries<K, W> u = c * x + s * y;
+  y = c * y - s * x;
+  x = u;
 }
 
 // The coefficients of a LaneSeries, in memory, where they can be broadcast by a load.

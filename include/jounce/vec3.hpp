@@ -35,6 +35,17 @@ JOUNCE_INLINE Vec3<S> cross(const double* p, const Vec3<S>& u) {
   return {p[1] * u.z - p[2] * u.y, p[2] * u.x - p[0] * u.z, p[0] * u.y - p[1] * u.x};
 }
 
+// u + R x, u + p x x and u + M p, each product added by itself: one fused instruction each.
+template <class S>
+JOUNCE_INLINE Vec3<S> plus_apply(const Vec3<S>& u, const double* R, const Vec3<S>& x) {
+  return {u.x + R[0] * x.x + R[1] * x.y + R[2] * x.z, u.y + R[3] * x.x + R[4] * x.y + R[5] * x.z,
+          u.z + R[6] * x.x + R[7] * x.y + R[8] * x.z};
+}
+template <class S>
+JOUNCE_INLINE Vec3<S> plus_cross(const Vec3<S>& u, const double* p, const Vec3<S>& x) {
+  return {u.x + p[1] * x.z - p[2] * x.y, u.y + p[2] * x.x - p[0] * x.z, u.z + p[0] * x.y - p[1] * x.x};
+}
+
 // A matrix over the ring, by columns.
 template <class S>
 struct Mat3 {
@@ -45,6 +56,12 @@ struct Mat3 {
 template <class S>
 JOUNCE_INLINE Vec3<S> apply(const Mat3<S>& M, const double* p) {
   return p[0] * M.cx + p[1] * M.cy + p[2] * M.cz;
+}
+
+template <class S>
+JOUNCE_INLINE Vec3<S> plus_apply(const Vec3<S>& u, const Mat3<S>& M, const double* p) {
+  return {u.x + p[0] * M.cx.x + p[1] * M.cy.x + p[2] * M.cz.x, u.y + p[0] * M.cx.y + p[1] * M.cy.y + p[2] * M.cz.y,
+          u.z + p[0] * M.cx.z + p[1] * M.cy.z + p[2] * M.cz.z};
 }
 
 JOUNCE_END

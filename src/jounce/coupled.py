@@ -25,7 +25,7 @@ from .closed_form import ClosedForm
 from .compile import BodyRecord, compiled
 from .coordinates import SoftPart, make_map
 from .leibniz import product, transposed
-from .linearization import Linearization, actuated_columns, assembled
+from .linearization import Linearization, actuated_columns, assembled, owned
 from .model import Model
 from .soft.forces import Inputs, ShapeForces
 
@@ -431,13 +431,14 @@ class CoupledModel(Model):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        columns: list[int],
+        columns: list[int] | None,
         wrenches: Wrenches,
         wrench_frame: str,
-    ) -> tuple[Array, Array, Array]:
+    ) -> tuple[Array, Array, Array, Array, Array, Array]:
         da_dq, da_dv, inverse, acc = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
-        A, B = assembled(self, np.asarray(v, dtype=np.float64), da_dq, da_dv, inverse, columns)
-        return A, B, acc
+        v = owned(v, acc.shape)
+        A, B = assembled(self, v, da_dq, da_dv, inverse, range(self.nv) if columns is None else columns)
+        return A, B, owned(q, (*acc.shape[:-1], self.nq)), v, owned(tau, acc.shape), acc
 
 
 class _Factored:

@@ -113,21 +113,17 @@ def linearize(
 ) -> Linearization:
     columns = actuated_columns(model, actuated)
     if frame == "body":
-        A, B, acc = model._linearize(q, v, tau, columns.tolist(), wrenches, wrench_frame)
-    else:
-        if frame not in ("world", "mixed"):
-            raise ValueError(f"frame is {frame!r}, expected 'body', 'world' or 'mixed'")
-        stack, force = _row("v", v, model.nv), _row("tau", tau, model.nv)
-        body_v = model.change_velocity_frame(q, stack, frame, "body")[..., 0, :]
-        body_tau = model.change_force_frame(q, stack, force, frame, "body")[..., 0, :]
-        A, B, acc = model._linearize(q, body_v, body_tau, list(range(model.nv)), wrenches, wrench_frame)
-        body_v, body_tau = np.broadcast_to(body_v, acc.shape), np.broadcast_to(body_tau, acc.shape)
-        A, B = _in_frame(model, np.asarray(q, dtype=np.float64), body_v, acc, body_tau, A, B, frame)
-        B = B[..., columns]
-        acc = model.change_velocity_frame(q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
-    lead = acc.shape[:-1]
-    row = (*lead, model.nv)
-    return Linearization(A, B, _owned(q, (*lead, model.nq)), _owned(v, row), _owned(tau, row), acc, columns, frame)
+        chosen = None if actuated is None else columns.tolist()
+        return Linearization(*model._linearize(q, v, tau, chosen, wrenches, wrench_frame), columns, frame)
+    if frame not in ("world", "mixed"):
+        raise ValueError(f"frame is {frame!r}, expected 'body', 'world' or 'mixed'")
+    stack, force = _row("v", v, model.nv), _row("tau", tau, model.nv)
+    body_v = model.change_velocity_frame(q, stack, frame, "body")[..., 0, :]
+    body_tau = model.change_force_frame(q, stack, force, frame, "body")[..., 0, :]
+    A, B, own_q, body_v, body_tau, acc = model._linearize(q, body_v, body_tau, None, wrenches, wrench_frame)
+    A, B = _in_frame(model, own_q, body_v, acc, body_tau, A, B, frame)
+    acc = model.change_velocity_frame(own_q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
+    return Linearization(A, B[..., columns], own_q, owned(v, acc.shape), owned(tau, acc.shape), acc, columns, frame)
 
 
 def _row(name: str, value: ArrayLike, nv: int) -> Array:
@@ -138,7 +134,8 @@ def _row(name: str, value: ArrayLike, nv: int) -> Array:
     return array_of(name, given, given.shape)[..., None, :]
 
 
-def _owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:
+def owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """A copy, broadcast to that shape."""
     array = np.array(value, dtype=np.float64)
     return array if array.shape == shape else np.broadcast_to(array, shape).copy()
 
