@@ -5,37 +5,65 @@
 namespace jounce {
 namespace {
 
-// The carrier's motion for all states of a call, in memory of its own.
-struct Carried {
+// The carrier's motion for the states of a call, some of them at a time, so that it stays in the cache.
+class Carried {
+ public:
   const CoordinateMap& map;
   const Tree& tree;
   MapArguments given;
   Shape batch;
-  States states;
-  std::ptrdiff_t count;
-  int column_rows;
-  std::unique_ptr<double[]> q, v, columns;
-  MapKernel kernel;
+  std::ptrdiff_t count = 0;
 
-  Carried(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q_, nb::handle v_, nb::handle a_, bool stacked, int extra,
+  Carried(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q, nb::handle v, nb::handle a, bool stacked, int extra,
           bool moving)
-      : map(self.map()), tree(carrier.tree()), given(self.own(), q_, v_, a_, stacked) {
+      : map(self.map()), tree(carrier.tree()), given(self.own(), q, v, a, stacked) {
     if (moving && !given.has_v) fail("v must be an array of real numbers, got None");
     if (tree.nv != map.full_nv || tree.nq != map.full_nq) fail("this is not the carrier of the coordinate map");
-    column_rows = std::max(0, given.rows() + extra);
-    kernel = kernels().coordinate_map(std::max(given.rows(), column_rows));
+    column_rows_ = std::max(0, given.rows() + extra);
+    kernel_ = kernels().coordinate_map(std::max(given.rows(), column_rows_));
   }
 
   void broadcast(const Shape& to) {
     batch = to;
-    states = given.states(batch, map.nv);
+    states_ = given.states(batch, map.nv);
     count = product(batch);
-    q = scratch(count * map.full_nq), v = scratch(count * states.rows * map.full_nv), columns = scratch(count * column_rows * map.columns);
   }
 
-  void run(std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) const {
-    kernel.run({&map, states, column_rows, q.get(), v.get(), columns.get()}, begin, end, workspace);
+  // Some states: own and of the carrier, counted from `first`; `more` numbers a state, to be used freely.
+  struct Block {
+    States states;
+    std::ptrdiff_t first, count;
+    double *q, *v, *columns, *more;
+    int column_rows;
+    void* workspace;
+  };
+
+  // Calls each(block) for all blocks, with the given workspace.
+  template <class Each>
+  void for_each_block(double cost, std::size_t workspace_bytes, std::ptrdiff_t more, const Each& each) const {
+    const std::ptrdiff_t size = std::min<std::ptrdiff_t>(count, 16), rows = states_.rows;
+    const std::size_t bytes = (std::max(workspace_bytes, kernel_.workspace(map)) + 63) / 64 * 64;
+    const std::ptrdiff_t item = map.full_nq + rows * map.full_nv + std::ptrdiff_t(column_rows_) * map.columns + more;
+    for_each_part(count, cost + station_cost(map, int(rows)), bytes + size * item * sizeof(double),
+                  [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                    double* q = reinterpret_cast<double*>(static_cast<std::byte*>(workspace) + bytes);
+                    double *v = q + size * map.full_nq, *columns = v + size * rows * map.full_nv;
+                    Block block{states_, 0, 0, q, v, columns, columns + size * column_rows_ * map.columns, column_rows_, workspace};
+                    for (std::ptrdiff_t s = begin; s < end; s += size) {
+                      block.first = s, block.count = std::min(size, end - s);
+                      block.states.q = states_.q + s * states_.q_step;
+                      if (rows > 0)
+                        block.states.v = states_.v + s * states_.v_step, block.states.rest = states_.rest + s * states_.rest_step;
+                      kernel_.run({&map, block.states, column_rows_, q, v, columns}, 0, block.count, workspace);
+                      each(block);
+                    }
+                  });
   }
+
+ private:
+  States states_{};
+  int column_rows_ = 0;
+  MapKernel kernel_{};
 };
 
 // `sign` times the forces of shapes' stiffness and viscosity, with derivatives.
@@ -73,43 +101,46 @@ nb::object inverse_dynamics(const CoordinateMapOwner& self, const CoreModel& car
   Carried c(self, carrier, q, v, a, a.is_none(), -1, true);
   if (a.is_none()) expect_stack(self.own().tree(), c.given.v, 2, highest_order + 2, "v, dv/dt, ... (or v and a apart)");
   c.broadcast(c.given.batch());
-  const int rows = c.states.rows - 1;
   const CoordinateMap& map = c.map;
+  const int rows = c.given.rows() - 1;
   Output out(nb::none(), a.is_none() ? with(c.batch, {rows, map.nv}) : with(c.batch, {map.nv}));
-  const auto force = scratch(c.count * rows * map.full_nv);
   const auto kernel = kernels().inverse_dynamics(rows - 1, c.count > 1);
   const std::ptrdiff_t step = std::ptrdiff_t(rows + 1) * map.full_nv;
-  const States moving{c.q.get(), c.v.get(), c.v.get() + map.full_nv, map.full_nq, step, step, rows + 1};
-  const InverseDynamicsCall call{&c.tree, moving, {nullptr, 0, nullptr, 0, Axes::body}, force.get()};
   double* tau = out.data();
-  for_each_part(c.count, cost(c.tree, rows) + station_cost(map, rows),
-                std::max(c.kernel.workspace(map), kernel.workspace(c.tree, rows + 1, 0)),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  c.run(begin, end, workspace);
-                  kernel.run(call, begin, end, workspace);
-                  for (std::ptrdiff_t i = begin; i < end; ++i) {
-                    double* own = tau + i * rows * map.nv;
-                    reduce(map, &c.columns[i * c.column_rows * map.columns], &force[i * rows * map.full_nv], rows, own);
-                    if (shapes) add_shape_forces(map, c.states, i, rows, 1.0, own);
-                  }
-                });
+  c.for_each_block(cost(c.tree, rows), kernel.workspace(c.tree, rows + 1, 0), std::ptrdiff_t(rows) * map.full_nv,
+                   [&](const Carried::Block& b) {
+                     const States moving{b.q, b.v, b.v + map.full_nv, map.full_nq, step, step, rows + 1};
+                     kernel.run({&c.tree, moving, {nullptr, 0, nullptr, 0, Axes::body}, b.more}, 0, b.count, b.workspace);
+                     for (std::ptrdiff_t i = 0; i < b.count; ++i) {
+                       double* own = tau + (b.first + i) * rows * map.nv;
+                       reduce(map, b.columns + i * b.column_rows * map.columns, b.more + i * rows * map.full_nv, rows, own);
+                       if (shapes) add_shape_forces(map, b.states, i, rows, 1.0, own);
+                     }
+                   });
   return std::move(out).object();
+}
+
+// What the kernels for robots with soft bodies take from a block.
+CarriedCall call_for(const Carried& c, const Carried::Block& b) {
+  CarriedCall call{};
+  call.tree = &c.tree, call.map = &c.map, call.q = b.q, call.v = b.v, call.columns = b.columns;
+  call.column_rows = b.column_rows, call.states = b.states;
+  return call;
 }
 
 nb::object mass_matrix(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q) {
   Carried c(self, carrier, q, nb::none(), nb::none(), false, 1, false);
   c.broadcast(c.given.batch());
-  const CoordinateMap& map = c.map;
-  Output M(nb::none(), with(c.batch, {map.nv, map.nv}));
-  std::fill_n(M.data(), c.count * map.nv * map.nv, 0.0);
+  const std::ptrdiff_t size = std::ptrdiff_t(c.map.nv) * c.map.nv;
+  Output M(nb::none(), with(c.batch, {c.map.nv, c.map.nv}));
+  double* out = M.data();
   const CarriedKernels& kernel = kernels().carried;
-  CarriedCall call{&c.tree, &map, c.q.get(), c.v.get(), c.columns.get(), nullptr, 1,      c.states,
-                   nullptr, 0,    nullptr,   nullptr,   M.data(),        nullptr, nullptr};
-  for_each_part(c.count, cost(c.tree, 1) + station_cost(map, 1), std::max(c.kernel.workspace(map), kernel.workspace(c.tree, map)),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  c.run(begin, end, workspace);
-                  kernel.mass_matrix(call, begin, end, workspace);
-                });
+  c.for_each_block(cost(c.tree, 1), kernel.workspace(c.tree, c.map), 0, [&](const Carried::Block& b) {
+    CarriedCall call = call_for(c, b);
+    call.M = out + b.first * size;
+    std::fill_n(call.M, b.count * size, 0.0);
+    kernel.mass_matrix(call, 0, b.count, b.workspace);
+  });
   return std::move(M).object();
 }
 
@@ -120,50 +151,46 @@ nb::object derivatives(const CoordinateMapOwner& self, const CoreModel& carrier,
   const CoordinateMap& map = c.map;
   const Shape shape = with(c.batch, {map.nv, map.nv});
   Output K(nb::none(), shape), D(nb::none(), shape), M(nb::none(), shape);
-  for (const Output* m : {&K, &D, &M}) std::fill_n(m->data(), c.count * map.nv * map.nv, 0.0);
+  double *stiffness = K.data(), *damping = D.data(), *mass = M.data();
   const std::ptrdiff_t size = std::ptrdiff_t(map.nv) * map.nv;
-  const auto seconds = scratch(c.count * 2 * map.seconds);
   const MapKernel second = kernels().coordinate_map_seconds(2);
   const CarriedKernels& kernel = kernels().carried;
-  const MapCall second_call{&map, c.states, 2, nullptr, nullptr, seconds.get()};
-  const CarriedCall call{&c.tree, &map, c.q.get(), c.v.get(), c.columns.get(), seconds.get(), 2,      c.states,
-                         nullptr, 0,    K.data(),  D.data(),  M.data(),        nullptr,       nullptr};
-  const std::size_t bytes = std::max({c.kernel.workspace(map), second.workspace(map), kernel.workspace(c.tree, map)});
-  for_each_part(c.count, 3 * cost(c.tree, 1) + 4 * station_cost(map, 2), bytes,
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  c.run(begin, end, workspace);
-                  second.run(second_call, begin, end, workspace);
-                  kernel.derivatives(call, begin, end, workspace);
-                  for (std::ptrdiff_t i = begin; i < end; ++i) add_shape_stiffness(map, call.K + i * size, call.D + i * size);
-                });
+  c.for_each_block(3 * (cost(c.tree, 1) + station_cost(map, 2)), std::max(second.workspace(map), kernel.workspace(c.tree, map)),
+                   2 * std::ptrdiff_t(map.seconds), [&](const Carried::Block& b) {
+                     second.run({&map, b.states, 2, nullptr, nullptr, b.more}, 0, b.count, b.workspace);
+                     CarriedCall call = call_for(c, b);
+                     call.seconds = b.more;
+                     call.K = stiffness + b.first * size, call.D = damping + b.first * size, call.M = mass + b.first * size;
+                     for (double* m : {call.K, call.D, call.M}) std::fill_n(m, b.count * size, 0.0);
+                     kernel.derivatives(call, 0, b.count, b.workspace);
+                     for (std::ptrdiff_t i = 0; i < b.count; ++i) add_shape_stiffness(map, call.K + i * size, call.D + i * size);
+                   });
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(M).object());
 }
 
-// The accelerations, and of each state the body of the carrier that has no inertia, -1 where all have.
+// The accelerations, and the body of the carrier that has no inertia in some state, -1 where all have.
 nb::object forward_dynamics(const CoordinateMapOwner& self, const CoreModel& carrier, nb::handle q, nb::handle v, nb::handle tau_) {
-  const nb::object rest = nb::steal(PyArray_ZEROS(1, &std::initializer_list<npy_intp>{self.map().nv}.begin()[0], NPY_DOUBLE, 0));
+  npy_intp nv = self.map().nv;
+  const nb::object rest = nb::steal(PyArray_ZEROS(1, &nv, NPY_DOUBLE, 0));
   Carried c(self, carrier, q, v, rest, false, 0, true);
   Input tau(tau_, "tau", 1);
   expect_velocity(self.own().tree(), tau);
   c.broadcast(broadcast_shape({&c.given.q, &c.given.v, &tau}));
-  const CoordinateMap& map = c.map;
-  Output acc(nb::none(), with(c.batch, {map.nv}));
+  Output acc(nb::none(), with(c.batch, {nv}));
   std::vector<std::int32_t> singular(c.count, -1);
   const std::ptrdiff_t tau_step = tau.broadcast(c.batch);
-  const double* given = tau.data();
-  const auto left = scratch(c.count * map.nv);  // of the forces, after those of the shapes
+  const double* forces = tau.data();
+  double* result = acc.data();
   const CarriedKernels& kernel = kernels().carried;
-  const CarriedCall call{&c.tree, &map,    c.q.get(), c.v.get(), c.columns.get(), nullptr,        2, c.states, left.get(),
-                         map.nv,  nullptr, nullptr,   nullptr,   acc.data(),      singular.data()};
-  for_each_part(c.count, 2 * cost(c.tree, 1) + station_cost(map, 2), std::max(c.kernel.workspace(map), kernel.workspace(c.tree, map)),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  c.run(begin, end, workspace);
-                  for (std::ptrdiff_t i = begin; i < end; ++i) {
-                    std::copy_n(given + i * tau_step, map.nv, &left[i * map.nv]);
-                    add_shape_forces(map, c.states, i, 1, -1.0, &left[i * map.nv]);
-                  }
-                  kernel.forward_dynamics(call, begin, end, workspace);
-                });
+  c.for_each_block(2 * cost(c.tree, 1), kernel.workspace(c.tree, c.map), nv, [&](const Carried::Block& b) {
+    for (std::ptrdiff_t i = 0; i < b.count; ++i) {  // what is left of the forces after those of the shapes
+      std::copy_n(forces + (b.first + i) * tau_step, nv, b.more + i * nv);
+      add_shape_forces(c.map, b.states, i, 1, -1.0, b.more + i * nv);
+    }
+    CarriedCall call = call_for(c, b);
+    call.tau = b.more, call.tau_step = nv, call.acc = result + b.first * nv, call.singular = singular.data() + b.first;
+    kernel.forward_dynamics(call, 0, b.count, b.workspace);
+  });
   std::int32_t worst = -1;
   for (std::int32_t s : singular) worst = std::max(worst, s);
   return nb::make_tuple(std::move(acc).object(), worst);

@@ -22,7 +22,7 @@ from ._checks import near, reals
 from ._core import CoordinateMap, CoreModel
 from .carried_partials import carried_partials, stacked_wrenches
 from .closed_form import ClosedForm
-from .compile import BodyRecord, compiled
+from .compile import BodyRecord, compiled, marks_on
 from .coordinates import SoftPart, make_map
 from .leibniz import product, transposed
 from .linearization import Linearization, actuated_columns, assembled, owned
@@ -75,6 +75,14 @@ class CoupledModel(Model):
     def nv(self) -> int:
         """Length of a velocity v."""
         return self._configuration.nv
+
+    def _body_moved_by(self, index: int) -> str:
+        owners: list[str] = []
+        for i, b in enumerate(self.bodies):
+            owners += [b.name] * len(b.joint.primitives())
+            if b.soft is not None:
+                owners += [b.name] * len(b.soft.sections(marks_on(self.bodies, i)).masses())
+        return owners[index]
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -342,15 +350,22 @@ class CoupledModel(Model):
         frame: str = "body",
         out: Array | None = None,
     ) -> Array:
-        if wrenches is None and frame == "body" and self._map.tree_like and _is_row(tau, v):
+        rows = _stack_rows(tau, v) if wrenches is None and frame == "body" and self._map.tree_like else -1
+        if rows == 1:
+            return _result(self.forward_dynamics(q, v, np.asarray(tau)[..., 0, :])[..., None, :], out)
+        if rows == 0:
             force = tau
             if self._shape.nonlinear:
                 self._configuration.integrate(q, v)  # checks both
                 lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1])
                 force = _row(self, "tau", tau) - self._shape.beyond_linear(q, v, False, (*lead, self.nv))
             acc, singular = self._map.forward_dynamics(self, q, v, force)
-            if singular < 0:
-                return _result(acc, out)
+            if singular >= 0:
+                raise ValueError(
+                    f"forward dynamics has no answer: body {self._body_moved_by(singular)!r} moves nothing that "
+                    "resists it (its articulated inertia is singular)"
+                )
+            return _result(acc, out)
         none = [False] * self.nv
         acc, _ = self._hybrid_dynamics(q, v, np.zeros_like(tau, dtype=float), tau, none, wrenches, wrench_frame, frame)
         return _result(acc, out)
@@ -423,8 +438,10 @@ class CoupledModel(Model):
     ) -> tuple[Array, Array, Array, Array]:
         acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
         K, D, M = self._inverse_dynamics_derivatives(q, v, acc, wrenches, wrench_frame)
-        solve = _Factored(M, "the linearization")
-        return -solve(K), -solve(D), solve(np.broadcast_to(np.eye(self.nv), K.shape)), acc
+        n = self.nv
+        right = np.concatenate([-K, -D, np.broadcast_to(np.eye(n), K.shape)], axis=-1)
+        solved = _Factored(M, "the linearization")(right)
+        return solved[..., :n], solved[..., n : 2 * n], solved[..., 2 * n :], acc
 
     def _linearize(
         self,
@@ -469,9 +486,10 @@ def _row(model: Model, name: str, value: ArrayLike) -> Array:
     return given
 
 
-def _is_row(tau: ArrayLike, v: ArrayLike) -> bool:
-    """Whether tau is no stack: it has as many dimensions as v."""
-    return reals("tau", tau).ndim <= reals("v", v).ndim
+def _stack_rows(tau: ArrayLike, v: ArrayLike) -> int:
+    """How many rows tau has; none where it is no stack, having no more dimensions than v."""
+    force = reals("tau", tau)
+    return force.shape[-2] if force.ndim > max(1, reals("v", v).ndim) else 0
 
 
 def _finite(name: str, value: Array) -> Array:
