@@ -72,7 +72,7 @@ def test_error_is_filtered() -> None:
     u, v = rng.normal(size=(2, 3))
     inverse, h = np.linalg.inv(M), 0.3
     J = np.block([[np.zeros((3, 3)), np.eye(3)], [-inverse @ K, -inverse @ D]])
-    exact = np.linalg.solve(np.eye(6) - h * implicit._RADAU.real * J, np.concatenate([u, v]))
+    exact = np.linalg.solve(np.eye(6) - h * implicit._radau().real * J, np.concatenate([u, v]))
     np.testing.assert_allclose(np.concatenate(implicit._Matrices(M, D, K).filtered(h, u, v)), exact, rtol=1e-12)
 
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,9 @@ class _Tableau:
         return (to[:, None] ** k / k) @ self._lagrange
 
 
-_RADAU = _Tableau(STAGES)
+@cache
+def _radau() -> _Tableau:
+    return _Tableau(STAGES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +104,12 @@ class Step:
 
     def at(self, part: Array) -> tuple[Array, Array, Array]:
         """q (m, nq), v (m, nv) and dv/dt (m, nv) after parts (m,) of the step."""
-        integrals = self.h * _RADAU.integrals(part)
+        integrals = self.h * _radau().integrals(part)
         q = self.robot.integrate(self.start.q, integrals @ self.du)
         return q, self.start.v + integrals @ self.a, self.acceleration(part)
 
     def acceleration(self, part: Array) -> Array:
-        return _RADAU.values(part) @ self.a
+        return _radau().values(part) @ self.a
 
     def end(self, t: float) -> State:
         q, v, a = self.at(np.ones(1))
@@ -123,18 +126,18 @@ class _Matrices:
     def inverses(self, h: float) -> NDArray[np.complex128]:
         """(modes, nv, nv) of M + h l D + h^2 l^2 K, for the eigenvalues l."""
         if h != self._h:
-            scale = h * _RADAU.eigenvalues[:, None, None]
+            scale = h * _radau().eigenvalues[:, None, None]
             self._h, self._inverses = h, np.linalg.inv(self.M + scale * self.D + scale**2 * self.K)
         return self._inverses
 
     def correction(self, h: float, residual: Array) -> Array:
         """What to add to the accelerations (s, nv)."""
-        modes = self.inverses(h) @ (_RADAU.to_modes @ residual)[:, :, None]
-        return -(_RADAU.from_modes @ modes[:, :, 0]).real
+        modes = self.inverses(h) @ (_radau().to_modes @ residual)[:, :, None]
+        return -(_radau().from_modes @ modes[:, :, 0]).real
 
     def filtered(self, h: float, u: Array, v: Array) -> tuple[Array, Array]:
         """(1 - h l J)^-1 (u, v) with J = (0, 1; -M^-1 K, -M^-1 D) and the real eigenvalue l."""
-        scale = h * _RADAU.real
+        scale = h * _radau().real
         rate = self.inverses(h)[0].real @ (self.M @ v - scale * (self.K @ u))
         return u + scale * rate, rate
 
@@ -161,7 +164,7 @@ class Method:
 
     def step(self, start: State, h: float, matrices: _Matrices, a: Array) -> Step | None:
         """A step of length h, from a guess `a` of the accelerations (s, nv); None if Newton does not converge."""
-        integrals, v, u = h * _RADAU.weights, start.v, np.zeros_like(a)
+        integrals, v, u = h * _radau().weights, start.v, np.zeros_like(a)
         stage_v = v + integrals @ a
         du = self._rates(u, stage_v)
         u = integrals @ du
@@ -172,7 +175,7 @@ class Method:
                 return None
             stage_q = self._robot.integrate(start.q, u)
             tau = [
-                self._torque(start.t + c * h, *each) for c, *each in zip(_RADAU.nodes, stage_q, stage_v, strict=True)
+                self._torque(start.t + c * h, *each) for c, *each in zip(_radau().nodes, stage_q, stage_v, strict=True)
             ]
             residual = self._robot.inverse_dynamics(stage_q, stage_v, a) - tau
             a = a + matrices.correction(h, residual)
@@ -201,8 +204,8 @@ class Method:
 
     @staticmethod
     def _error(start: State, h: float, matrices: _Matrices, du: Array, a: Array, size: Array) -> float:
-        u = h * (_RADAU.real * start.v + _RADAU.error @ du)
-        v = h * (_RADAU.real * start.a + _RADAU.error @ a)
+        u = h * (_radau().real * start.v + _radau().error @ du)
+        v = h * (_radau().real * start.a + _radau().error @ a)
         return float(np.max(np.abs(matrices.filtered(h, u, v)) / size, initial=0.0))
 
 
@@ -257,4 +260,4 @@ def _guess(now: State, last: Step | None, arrived: float) -> Array:
     """Accelerations at the nodes of a step: the polynomial of the last one, drawn on; at first, that of the start."""
     if last is None:
         return np.repeat(now.a[None], STAGES, axis=0)
-    return last.acceleration(1 + _RADAU.nodes * (arrived - now.t) / last.h)
+    return last.acceleration(1 + _radau().nodes * (arrived - now.t) / last.h)
