@@ -51,7 +51,7 @@ class ThreadPool {
 
   std::mutex mutex_;  // of all below
   std::condition_variable wake_, done_;
-  long round_ = 0;
+  std::atomic<long> round_{0};
   int active_ = 0;  // threads that have a part in this round
   const Job* job_ = nullptr;
   std::atomic<int> unfinished_{0};
