@@ -166,6 +166,12 @@ def test_graphs_agree(name: str) -> None:
     assert _agreement(Case("inverse dynamics", "N = 7", 2), name) < 1e-12
 
 
+@pytest.mark.parametrize("name", cases._GRAPHS["forward"] + ("CasADi, cse, compiled",))
+@pytest.mark.parametrize(("robot", "order"), [("N = 7", 0), ("N = 7", 3), ("N = 11", 1)])
+def test_graphs_of_forward_dynamics_agree(robot: str, order: int, name: str) -> None:
+    assert _agreement(Case("forward dynamics", robot, order), name) < 1e-12
+
+
 def test_taylor_mode_agrees() -> None:
     assert _agreement(Case("inverse dynamics", "N = 11", 0), "JAX jet") < 1e-12
 
@@ -175,6 +181,10 @@ def test_batches_agree() -> None:
     assert _agreement(batch, "jounce, one state") < 1e-12
     assert _agreement(batch, "jounce, one thread") == 0
     assert _agreement(Case("inverse dynamics", "N = 7", 0, states=5), "Pinocchio") < 1e-12
+
+
+def test_batch_of_a_compiled_graph_agrees() -> None:
+    assert _agreement(Case("forward dynamics", "N = 7", 1, states=3), "CasADi, cse, compiled") < 1e-12
 
 
 def test_every_peer_module_imports_without_its_library() -> None:

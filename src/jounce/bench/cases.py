@@ -19,7 +19,10 @@ _MATRICES = (
     "derivatives of forward dynamics",
     "linearization",
 )
-_GRAPHS = ("CasADi", "CasADi, body axes", "CasADi, cse")
+_GRAPHS = {
+    "inverse": ("CasADi", "CasADi, body axes", "CasADi, cse"),
+    "forward": ("CasADi, body axes", "CasADi, cse"),
+}
 
 
 @dataclass(frozen=True)
@@ -89,17 +92,27 @@ def _trees(full: bool) -> list[Case]:
             peers[kind, bodies, 5] = ()
         if full and bodies <= 101:
             peers["inverse", bodies, 0] += ("CasADi", "CasADi, cse, compiled")
-            peers["inverse", bodies, 5] += ("CasADi", "CasADi, body axes", "CasADi, cse", "CasADi, cse, compiled")
+            peers["forward", bodies, 0] += ("CasADi, body axes", "CasADi, cse, compiled")
+            for kind, graphs in _GRAPHS.items():
+                peers[kind, bodies, 5] += (*graphs, "CasADi, cse, compiled")
     for bodies in (7, 101):
         for order in range(11) if full else (0, 2, 5, 10):
-            asked = list(peers.get(("inverse", bodies, order), ("Pinocchio", "MuJoCo") if order == 0 else ()))
-            if order in ((0, 2, 5, 6) if bodies == 7 else (0, 5, 6)) if full else (bodies, order) == (7, 2):
-                asked.insert(0, "JAX jet")
-            if full or bodies == 7 or order == 5:
-                asked += _GRAPHS if full or bodies == 7 else _GRAPHS[1:2]
-            if order in (0, 2, 5) and (full or bodies == 7):
-                asked += ["CasADi, cse, compiled"]
-            peers["inverse", bodies, order] = tuple(dict.fromkeys(asked))
-            peers.setdefault(("forward", bodies, order), ("Pinocchio", "MuJoCo") if order == 0 else ())
+            for kind, graphs in _GRAPHS.items():
+                asked = list(peers.get((kind, bodies, order), ("Pinocchio", "MuJoCo") if order == 0 else ()))
+                if kind == "inverse" and _is_for_jax(bodies, order, full):
+                    asked.insert(0, "JAX jet")
+                if full or bodies == 7:
+                    asked += graphs
+                elif kind == "inverse" and order == 5:
+                    asked += ["CasADi, body axes"]
+                if order in (0, 2, 5) and (full or bodies == 7):
+                    asked += ["CasADi, cse, compiled"]
+                peers[kind, bodies, order] = tuple(dict.fromkeys(asked))
     found = [Case(f"{kind} dynamics", tree_name(bodies), order, who) for (kind, bodies, order), who in peers.items()]
     return sorted(found, key=lambda case: (case.order != 5 or "JAX jet" not in case.peers, case.order))
+
+
+def _is_for_jax(bodies: int, order: int, full: bool) -> bool:
+    if not full:
+        return (bodies, order) == (7, 2)
+    return order in ((0, 2, 5, 6) if bodies == 7 else (0, 5, 6))

@@ -1,12 +1,14 @@
-"""CasADi: inverse dynamics as an expression graph, differentiated by repeated ``jtimes``, as in paper A, section 7.
+"""CasADi: dynamics as an expression graph, differentiated by repeated ``jtimes``, as in paper A, section 7.
 
 Four ways, from paper A's to the best we know:
 
 CasADi                 paper A's: its recursion in spatial axes with the inertias as 6 x 6 matrices, as functions of t,
-                       and ``jtimes(y, t, 1)`` r times; evaluated by CasADi's virtual machine.
+                       and ``jtimes(y, t, 1)`` r times; evaluated by CasADi's virtual machine. Inverse dynamics only.
 CasADi, body axes      the recursion in body axes, with nothing but 3-vectors. For an expression y of (g, q, v, v', ..),
                        g being gravity in the base's axes, a time derivative is one directional derivative,
-                       ``y' = jtimes(y, (g, q, v, v', ...), (g x omega, v, v', v'', ...))``.
+                       ``y' = jtimes(y, (g, q, v, v', ...), (g x omega, v, v', v'', ...))``. In forward dynamics y is
+                       v' by the articulated-body algorithm, and depends on the forces; each derivative, a function of
+                       the lower ones, is given them at the end.
 CasADi, cse            the same, with common subexpressions eliminated after each: without that the graph triples with
                        each order, because most of it is there many times over.
 CasADi, cse, compiled  the same as C, compiled by ``cc -O1 -march=native``.
@@ -28,13 +30,13 @@ from typing import Any
 
 import numpy as np
 
-from ...compile import BodyRecord
 from ...joints import Free, Revolute
 from ...model import Model
 from ..race import Array, Call, LeftOut, Problem
+from .articulated import accelerations
+from .vectors import Vector, cross, rotation, times, total
 
 _COMPILER_SECONDS = 60
-Vector = list[Any]  # three scalars
 
 
 def as_in_paper_a(problem: Problem) -> Call | None:
@@ -50,38 +52,42 @@ def as_in_paper_a(problem: Problem) -> Call | None:
 
 
 def body_axes(problem: Problem) -> Call | None:
-    if problem.quantity != "inverse dynamics" or problem.states > 1:
+    if problem.quantity not in _GRAPHS or problem.states > 1:
         return None
     _refuse_explosion(problem)
-    return _call("jtimes", _body_function(problem.model, problem.order, simplify=False), _inputs(problem))
+    function = _body_function(problem.model, problem.quantity, problem.order, simplify=False)
+    return _call("jtimes", function, _inputs(problem))
 
 
 def simplified(problem: Problem) -> Call | None:
-    if problem.quantity != "inverse dynamics" or problem.states > 1:
+    if problem.quantity not in _GRAPHS or problem.states > 1:
         return None
     _refuse_growth(problem)
-    return _call("jtimes, cse", _body_function(problem.model, problem.order, simplify=True), _inputs(problem))
+    function = _body_function(problem.model, problem.quantity, problem.order, simplify=True)
+    return _call("jtimes, cse", function, _inputs(problem))
 
 
 def compiled(problem: Problem) -> Call | None:
-    if problem.quantity != "inverse dynamics":
+    if problem.quantity not in _GRAPHS:
         return None
     _refuse_growth(problem)
-    function = _compiled_function(problem.model, problem.order)
+    function = _compiled_function(problem.model, problem.quantity, problem.order)
     if problem.states == 1:
         return _call("jtimes, cse, C", function, _inputs(problem))
     return _call("jtimes, cse, C, map", function.map(problem.states, "serial"), _inputs(problem), states=problem.states)
 
 
 def _refuse_explosion(problem: Problem) -> None:
-    operations = 60 * problem.subject.bodies * 3**problem.order
+    a_body = 60 if problem.quantity == "inverse dynamics" else 250
+    operations = a_body * problem.subject.bodies * 3**problem.order
     if operations > 2_000_000:
-        raise LeftOut(f"its graph would have tens of millions of operations at N = {problem.subject.bodies}")
+        raise LeftOut(f"its graph would have millions of operations at N = {problem.subject.bodies}")
 
 
 def _refuse_growth(problem: Problem) -> None:
-    if problem.subject.bodies * (problem.order + 1) ** 2 > 4000:
-        raise LeftOut("building its graph would take minutes")
+    power, limit = (2, 4000) if problem.quantity == "inverse dynamics" else (3, 5000)
+    if problem.subject.bodies * (problem.order + 1) ** power > limit:
+        raise LeftOut("building its graph would take half a minute or more")
 
 
 def _call(
@@ -105,36 +111,54 @@ def _call(
 
 
 def _inputs(problem: Problem) -> list[Array]:
-    """Gravity in the base's axes, the joints' positions, and the stack: of one state, or of all in a row."""
+    """Gravity in the base's axes, the joints' positions, and v or v and tau: of one state, or of all in a row."""
     pose = problem.model.pose(problem.model.body_names[0], problem.q)
     g = np.einsum("...ji,j->...i", pose[..., :3, :3], problem.model.gravity)
-    return [np.ascontiguousarray(x).ravel() for x in (g, problem.q[..., 7:], problem.v)]
+    motion = [problem.v] if problem.quantity == "inverse dynamics" else [problem.v[..., 0, :], problem.tau]
+    return [np.ascontiguousarray(x).ravel() for x in (g, problem.q[..., 7:], *motion)]
 
 
 @lru_cache(maxsize=2)
-def _body_function(model: Model, order: int, simplify: bool) -> Any:
+def _body_function(model: Model, quantity: str, order: int, simplify: bool) -> Any:
     import casadi
 
     _check(model)
+    return casadi.Function("f", *_GRAPHS[quantity](casadi, model, order, casadi.cse if simplify else lambda y: y))
+
+
+def _inverse(casadi: Any, model: Model, order: int, tidy: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:
     SX, n = casadi.SX, model.nv
-    tidy = casadi.cse if simplify else lambda y: y
     g, q, v = SX.sym("g", 3), SX.sym("q", n - 6), [SX.sym(f"v{k}", n) for k in range(order + 2)]
     y = tidy(casadi.vertcat(*_newton_euler(model, *(casadi.vertsplit(x) for x in (g, q, v[0], v[1])))))
     state = casadi.vertcat(g, q, *v[:-1])
     rate = casadi.vertcat(casadi.cross(g, v[0][3:6]), v[0][6:], *v[1:])
     for _ in range(order):
         y = tidy(casadi.jtimes(y, state, rate))
-    return casadi.Function("f", [g, q, casadi.vertcat(*v)], [y])
+    return [g, q, casadi.vertcat(*v)], [y]
+
+
+def _forward(casadi: Any, model: Model, order: int, tidy: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:
+    """Row k is an expression of (g, q, v), the accelerations' rows before it, and the forces' up to it."""
+    SX, n = casadi.SX, model.nv
+    g, q, v = SX.sym("g", 3), SX.sym("q", n - 6), SX.sym("v", n)
+    a, tau = ([SX.sym(f"{name}{k}", n) for k in range(rows)] for name, rows in (("a", order), ("tau", order + 1)))
+    y = [tidy(casadi.vertcat(*accelerations(model, *(casadi.vertsplit(x) for x in (g, q, v, tau[0])))))]
+    state = casadi.vertcat(g, q, v, *a[:-1], *tau[:-1])
+    rate = casadi.vertcat(casadi.cross(g, v[3:6]), v[6:], *a, *tau[1:])
+    for _ in range(order):
+        y.append(tidy(casadi.jtimes(y[-1], state, rate)))
+    _, last = casadi.substitute_inplace(a, y[:-1], y[-1:]) if order else (a, y)
+    return [g, q, v, casadi.vertcat(*tau)], [tidy(last[0])]
 
 
 @lru_cache(maxsize=2)
-def _compiled_function(model: Model, order: int) -> Any:
+def _compiled_function(model: Model, quantity: str, order: int) -> Any:
     import casadi
 
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise LeftOut("no C compiler is here")
-    function = _body_function(model, order, simplify=True)
+    function = _body_function(model, quantity, order, simplify=True)
     folder = Path(tempfile.mkdtemp(prefix="jounce-bench-"))
     generator = casadi.CodeGenerator("f.c")
     generator.add(function)
@@ -163,54 +187,31 @@ def _newton_euler(model: Model, g: Vector, q: Vector, v: Vector, a: Vector) -> l
             turn.append(None)
             w.append(v[3:6])
             dw.append(a[3:6])
-            acc.append([x + y - z for x, y, z in zip(a[:3], _cross(v[3:6], v[:3]), g, strict=True)])
+            acc.append([x + y - z for x, y, z in zip(a[:3], cross(v[3:6], v[:3]), g, strict=True)])
         else:
             axis, p, above = b.joint.axis.tolist(), b.placement[:3, 3].tolist(), b.parent  # type: ignore[attr-defined]
-            R = _rotation(b, q[i - 1])
+            R = rotation(b, q[i - 1])
             back = list(zip(*R, strict=True))
-            carried, rate = _times(back, w[above]), [x * v[i + 5] for x in axis]
+            carried, rate = times(back, w[above]), [x * v[i + 5] for x in axis]
             turn.append(R)
-            w.append(_sum(carried, rate))
-            dw.append(_sum(_times(back, dw[above]), _cross(carried, rate), [x * a[i + 5] for x in axis]))
-            swing = _sum(_cross(dw[above], p), _cross(w[above], _cross(w[above], p)))
-            acc.append(_times(back, _sum(acc[above], swing)))
+            w.append(total(carried, rate))
+            dw.append(total(times(back, dw[above]), cross(carried, rate), [x * a[i + 5] for x in axis]))
+            swing = total(cross(dw[above], p), cross(w[above], cross(w[above], p)))
+            acc.append(times(back, total(acc[above], swing)))
         m, c, moments = b.inertia.mass, b.inertia.com.tolist(), b.inertia.rotational.tolist()
-        push = [m * x for x in _sum(acc[i], _cross(dw[i], c), _cross(w[i], _cross(w[i], c)))]
+        push = [m * x for x in total(acc[i], cross(dw[i], c), cross(w[i], cross(w[i], c)))]
         force.append(push)
-        moment.append(_sum(_times(moments, dw[i]), _cross(w[i], _times(moments, w[i])), _cross(c, push)))
+        moment.append(total(times(moments, dw[i]), cross(w[i], times(moments, w[i])), cross(c, push)))
     tau: list[Any] = [0.0] * model.nv
     for i in range(len(model.bodies) - 1, 0, -1):
         b = model.bodies[i]
         axis, p, above = b.joint.axis.tolist(), b.placement[:3, 3].tolist(), b.parent  # type: ignore[attr-defined]
         tau[i + 5] = sum(x * y for x, y in zip(axis, moment[i], strict=True))
-        push = _times(turn[i], force[i])
-        force[above] = _sum(force[above], push)
-        moment[above] = _sum(moment[above], _times(turn[i], moment[i]), _cross(p, push))
+        push = times(turn[i], force[i])
+        force[above] = total(force[above], push)
+        moment[above] = total(moment[above], times(turn[i], moment[i]), cross(p, push))
     tau[:6] = force[0] + moment[0]
     return tau
-
-
-def _rotation(b: BodyRecord, angle: Any) -> list[Vector]:
-    """Of the body in its parent: Rodrigues' formula, so that entries that are zero for an axis x, y or z stay so."""
-    import casadi
-
-    axis = b.joint.axis  # type: ignore[attr-defined]
-    along, across = np.outer(axis, axis), np.cross(np.eye(3), axis)
-    P, c, s = b.placement[:3, :3], casadi.cos(angle), casadi.sin(angle)
-    fixed, cosine, sine = ((P @ x).tolist() for x in (along, np.eye(3) - along, across))
-    return [[fixed[i][j] + c * cosine[i][j] + s * sine[i][j] for j in range(3)] for i in range(3)]
-
-
-def _cross(a: Vector, b: Vector) -> Vector:
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-
-
-def _times(M: Sequence[Sequence[Any]], x: Vector) -> Vector:
-    return [row[0] * x[0] + row[1] * x[1] + row[2] * x[2] for row in M]
-
-
-def _sum(*vectors: Vector) -> Vector:
-    return [sum(x[1:], x[0]) for x in zip(*vectors, strict=True)]
 
 
 @lru_cache(maxsize=1)
@@ -257,7 +258,7 @@ def _spatial_newton_euler(casadi: Any, model: Model, base: Any, q: Any, v: Any, 
             rate.append(a[:6])
         else:
             above, axis = b.parent, b.joint.axis  # type: ignore[attr-defined]
-            step = casadi.blockcat([[SX(x) for x in row] for row in _rotation(b, q[i - 1])])
+            step = casadi.blockcat([[SX(x) for x in row] for row in rotation(b, q[i - 1])])
             R.append(mtimes(R[above], step))
             p.append(p[above] + mtimes(R[above], b.placement[:3, 3]))
             turn = mtimes(R[i], axis)
@@ -287,3 +288,6 @@ def _check(model: Model) -> None:
     first, *others = model.bodies
     if not isinstance(first.joint, Free) or not all(isinstance(b.joint, Revolute) for b in others):
         raise LeftOut("the graph is written for a free base with revolute joints")
+
+
+_GRAPHS = {"inverse dynamics": _inverse, "forward dynamics": _forward}
