@@ -6,8 +6,9 @@ coordinates.py). With G = dg/dq,
     tau = G^T tau_x + K q + D v,     M = G^T M_x G,     C = G^T (C_x G + M_x G'),     J = J_x G,
 
 and their time derivatives by Leibniz' rule. C stays passive: M' - 2C = G^T (M_x' - 2 C_x) G + G'^T M_x G - G^T M_x G'
-is skew. K and D are what soft bodies add. Forward dynamics solves with M, once for all orders (paper A, Lemma 2, in
-these coordinates).
+is skew. K and D are what soft bodies add. The usual cases, order zero in body axes without wrenches, and inverse
+dynamics at every order, are single calls of the core (carried_dynamics.hpp). Forward dynamics of higher orders solves
+with M, factored once for all of them (paper A, Lemma 2, in these coordinates).
 """
 
 from __future__ import annotations
