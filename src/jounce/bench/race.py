@@ -71,7 +71,7 @@ class Call:
         part: what of jounce's answer that is to be compared with; all of it when left out.
         states: how many states one `run` is for.
         threads: how many jounce may use.
-        overhead: timed likewise; its best time is subtracted.
+        overhead: timed likewise; its time is subtracted, turn by turn.
         keep: whatever must live as long as the call.
     """
 
@@ -87,13 +87,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds a state: one for each sample."""
+    """Seconds a state: one for each sample. Of differences of two times the best is the median: both are noisy."""
 
     samples: tuple[float, ...]
+    differences: bool = False
 
     @property
     def best(self) -> float:
-        return min(self.samples)
+        return float(np.median(self.samples)) if self.differences else min(self.samples)
 
 
 def disagreement(ours: Array, theirs: Array) -> float:
@@ -128,8 +129,7 @@ def timed(calls: Sequence[Call], seconds: float, samples: int = 300) -> list[Tim
     finally:
         set_num_threads(before)
     lost = iter(found[len(calls) :])
-    whole = zip(calls, found, strict=False)
-    return [Times(tuple((t - o) / call.states for t in times)) for call, times in whole for o in [_lost(call, lost)]]
+    return [_times(call, times, lost) for call, times in zip(calls, found, strict=False)]
 
 
 def spread(ours: Times, theirs: Times) -> tuple[float, float]:
@@ -139,8 +139,10 @@ def spread(ours: Times, theirs: Times) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _lost(call: Call, overheads: Iterator[list[float]]) -> float:
-    return 0.0 if call.overhead is None else min(next(overheads))
+def _times(call: Call, times: list[float], overheads: Iterator[list[float]]) -> Times:
+    if call.overhead is None:
+        return Times(tuple(t / call.states for t in times))
+    return Times(tuple((t - o) / call.states for t, o in zip(times, next(overheads), strict=True)), differences=True)
 
 
 def _plan(timer: timeit.Timer, threads: int) -> tuple[int, int]:
