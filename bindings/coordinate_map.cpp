@@ -71,6 +71,7 @@ CoordinateMapOwner::CoordinateMapOwner(const CoreModel& own, const CoreModel& ca
       const std::int32_t* row = &steps[5 * k];
       const StrainStep s{row[0], row[1], row[2], row[3], row[4]};
       expect(s.from == -1 || (s.from >= b.steps && s.from < k), "a step must start from one before it");
+      expect(!s.uniform || s.from == -1, "a uniform step starts at the near end");
       expect(s.end >= s.stations && within(s.stations, s.end - s.stations, station_count), "a step's stations");
       expect(s.stations == std::int64_t(stations_.size()), "stations must follow each other");
       expect(within(s.linear, 6 + 6 * std::int64_t(b.n) * (s.uniform ? 1 : 3), size), "a step's numbers");

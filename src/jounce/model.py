@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import array_of, frozen, near, reals, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, compiled, inertial_parameters, own_records
-from .joints import Fixed, Free, Joint, Limits, Spherical
+from .drawing import drawn
+from .joints import Free, Limits, Spherical
 from .linearization import Linearization, linearize
 from .partials import forward_partials, inverse_partials
 from .soft.body import Shape
@@ -116,7 +117,7 @@ class Model(CoreModel):
         return f"<jounce.Model: {len(self.body_names)} bodies, nq = {self.nq}, nv = {self.nv}>"
 
     def __str__(self) -> str:
-        return _drawn(self)
+        return drawn(self)
 
     def frame_index(self, name: str | int) -> int:
         """Where the body or fixed frame of that name is in ``frame_names`` (bodies come first)."""
@@ -714,33 +715,3 @@ def _range(limits: Limits, reach: float) -> tuple[float, float]:
     if np.isinf(lower):
         lower = min(-reach, upper - 2 * reach)
     return lower, max(reach, lower + 2 * reach) if np.isinf(upper) else upper
-
-
-def _drawn(model: Model) -> str:
-    children: dict[int, list[int]] = {}
-    for i, b in enumerate(model.bodies):
-        children.setdefault(b.parent, []).append(i)
-    lines = [repr(model)[1:-1], "world"]
-    todo = [(i, "", i == children[-1][-1]) for i in reversed(children.get(-1, []))]
-    while todo:
-        i, indent, last = todo.pop()
-        b = model.bodies[i]
-        lines.append(f"{indent}{'└─' if last else '├─'} {b.name}: {_body_text(b)}")
-        below = children.get(i, [])
-        deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
-        todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
-    return "\n".join(lines)
-
-
-def _body_text(b: BodyRecord) -> str:
-    if b.soft is None:
-        return f"{_joint_text(b.joint)}, {b.inertia.mass:g} kg"
-    joint = "" if isinstance(b.joint, Fixed) else _joint_text(b.joint) + ", "
-    return f"{joint}{b.soft!r}, {b.soft.mass:g} kg"
-
-
-def _joint_text(joint: Joint) -> str:
-    text = repr(joint) if joint.name is None else f"{joint!r} {joint.name!r}"
-    if joint.follows is None:
-        return text
-    return f"{text}, {joint.follows.ratio:g} × {joint.follows.joint!r} + {joint.follows.offset:g}"

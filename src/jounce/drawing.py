@@ -1,0 +1,41 @@
+"""A robot as text: its tree, a line a body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .compile import BodyRecord
+from .joints import Fixed, Joint
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+def drawn(model: Model) -> str:
+    children: dict[int, list[int]] = {}
+    for i, b in enumerate(model.bodies):
+        children.setdefault(b.parent, []).append(i)
+    lines = [repr(model)[1:-1], "world"]
+    todo = [(i, "", i == children[-1][-1]) for i in reversed(children.get(-1, []))]
+    while todo:
+        i, indent, last = todo.pop()
+        b = model.bodies[i]
+        lines.append(f"{indent}{'└─' if last else '├─'} {b.name}: {_body_text(b)}")
+        below = children.get(i, [])
+        deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
+        todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
+    return "\n".join(lines)
+
+
+def _body_text(b: BodyRecord) -> str:
+    if b.soft is None:
+        return f"{_joint_text(b.joint)}, {b.inertia.mass:g} kg"
+    joint = "" if isinstance(b.joint, Fixed) else _joint_text(b.joint) + ", "
+    return f"{joint}{b.soft!r}, {b.soft.mass:g} kg"
+
+
+def _joint_text(joint: Joint) -> str:
+    text = repr(joint) if joint.name is None else f"{joint!r} {joint.name!r}"
+    if joint.follows is None:
+        return text
+    return f"{text}, {joint.follows.ratio:g} × {joint.follows.joint!r} + {joint.follows.offset:g}"
