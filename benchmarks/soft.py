@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib.util import find_spec
+from time import perf_counter
 
 import numpy as np
 from timing import microseconds
@@ -113,6 +114,35 @@ def methods(rng: np.random.Generator) -> None:
         print(f"  {name:34s} {time:9.2f} µs" + (f" {shares[name]:9.2f} µs" if name in shares else ""))
 
 
+def bodies(rng: np.random.Generator) -> None:
+    """One body of each kind: inverse dynamics, with four derivatives, and what making a robot of it takes."""
+    hollow = {"length": 0.2, "radius": 0.02, "density": 1062.0, "young": 1.06e6, "wall": 0.004, "damping": 0.1}
+    kinds: dict[str, Callable[[], soft.SoftBody]] = {
+        "constant curvature": lambda: soft.Rod(LENGTH, RADIUS, DENSITY, YOUNG),
+        'polynomial({"bend_y": 1})': lambda: soft.Rod(
+            LENGTH, RADIUS, DENSITY, YOUNG, strain=soft.polynomial({"bend_y": 1})
+        ),
+        "gaussian(0.5, 0.1)": lambda: soft.Rod(LENGTH, RADIUS, DENSITY, YOUNG, strain=soft.gaussian(0.5, 0.1)),
+        "polynomial(2)": lambda: soft.Rod(LENGTH, RADIUS, DENSITY, YOUNG, strain=soft.polynomial(2)),
+        'VariableRadius, law="beam"': lambda: soft.VariableRadius(**hollow),
+        'VariableRadius, law="solid"': lambda: soft.VariableRadius(**hollow, poisson=0.3, law="solid"),
+    }
+    print("\none body                     coordinates   r = 0, µs   to r = 4, µs   to build, s")
+    for name, make in kinds.items():
+        start = perf_counter()
+        b = jn.Builder()
+        b.add("body", parent="world", body=make())
+        robot = b.build()
+        built = perf_counter() - start
+        q, v = robot.random_configuration(rng), rng.uniform(-1, 1, (6, robot.nv))
+        calls = {
+            "one": lambda r=robot, q=q, v=v: r.inverse_dynamics(q, v[0], v[1]),
+            "five": lambda r=robot, q=q, v=v: r.inverse_dynamics(q, v),
+        }
+        one, five = microseconds(calls, 200, SHORT).values()
+        print(f"{name:28} {robot.nv:11} {one:11.1f} {five:14.1f} {built:13.2f}")
+
+
 def race(segments: int, nodes: int, rng: np.random.Generator) -> None:
     """With SoRoMoX's spatial arm of piecewise constant strain."""
     import jax
@@ -196,6 +226,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     print(f"jounce {jn.__version__} with {_core.instruction_set()} kernels, load {os.getloadavg()[0]:.1f}")
     goals(rng)
+    bodies(rng)
     methods(rng)
     if find_spec("soromox") is None:
         print("SoRoMoX is not installed: no race")
