@@ -5,7 +5,11 @@
 #include <cstring>
 #include <string>
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
 #include "arguments.hpp"
+#include "recorded.hpp"
 
 namespace jounce {
 
@@ -13,40 +17,87 @@ namespace {
 
 using Integers = std::vector<std::int32_t>;
 
-Integers integers(const nb::dict& from, const char* key) { return nb::cast<Integers>(from[key]); }
+void expect(bool condition, const std::string& what) {
+  if (!condition) fail("compiled model: " + what);
+}
+
+Integers integers(const nb::dict& from, const char* key, std::size_t count) {
+  Integers found = nb::cast<Integers>(from[key]);
+  expect(found.size() == count, std::string(key) + " has " + std::to_string(found.size()) + " numbers, expected " + std::to_string(count));
+  return found;
+}
 
 std::vector<double> numbers(const nb::dict& from, const char* key, std::size_t count) {
   const Input in(from[key], key, 0);
-  if (std::size_t(in.total()) != count)
-    fail(std::string("compiled model: ") + key + " has " + std::to_string(in.total()) + " numbers, expected " + std::to_string(count));
+  expect(std::size_t(in.total()) == count,
+         std::string(key) + " has " + std::to_string(in.total()) + " numbers, expected " + std::to_string(count));
   in.expect_finite();
   return {in.data(), in.data() + count};
 }
 
-void expect(bool condition, const char* what) {
-  if (!condition) fail(std::string("compiled model: ") + what);
+constexpr const char* joint_names[] = {"revolute", "prismatic", "helical", "spherical", "free", "section"};
+
+Joint joint_named(nb::handle name) {
+  const std::string given = nb::cast<std::string>(name);
+  for (int i = 0; i <= int(Joint::section); ++i)
+    if (given == joint_names[i]) return Joint(i);
+  fail("compiled model: joint is '" + given + "'");
 }
 
-int positions(Joint j) { return j == Joint::free ? 7 : j == Joint::spherical ? 4 : 1; }
+int positions(Joint j) { return j == Joint::free ? 7 : j == Joint::spherical ? 4 : j == Joint::section ? 0 : 1; }
 
 }  // namespace
 
 CoreModel::CoreModel(nb::dict c) {
-  const Integers joint = integers(c, "joint"), parent = integers(c, "parent"), frame_body = integers(c, "frame_body");
-  const std::size_t n = joint.size(), m = frame_body.size();
-  expect(parent.size() == n, "joint and parent differ in length");
+  add_bodies(c);
+  add_soft(nb::cast<nb::list>(c["soft"]));
+  place_slots(c);
+  cluster();
+  find_ranges();
+  add_frames(c);
+
+  const std::size_t columns = std::size_t(tree_.columns);
+  armature_ = numbers(c, "armature", columns);
+  damping_ = numbers(c, "damping", columns);
+  stiffness_ = numbers(c, "stiffness", columns);
+  rest_ = numbers(c, "rest", columns);
+  for (std::size_t i = 0; i < columns; ++i) tree_.passive |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
+  const auto gravity = numbers(c, "gravity", 3);
+  for (int i = 0; i < 3; ++i) tree_.gravity[i] = gravity[i];
+
+  tree_.bodies = bodies_.data();
+  tree_.size = std::int32_t(bodies_.size());
+  tree_.free_joints = free_joints_.data();
+  tree_.free_joint_count = std::int32_t(free_joints_.size());
+  tree_.quaternions = quaternions_.data();
+  tree_.quaternion_count = std::int32_t(quaternions_.size());
+  tree_.followers = followers_.data();
+  tree_.follower_count = std::int32_t(followers_.size());
+  tree_.ranges = ranges_.data();
+  tree_.clusters = clusters_.data();
+  tree_.cluster_count = std::int32_t(clusters_.size());
+  tree_.cluster_columns = cluster_columns_.data();
+  tree_.armature = armature_.data();
+  tree_.damping = damping_.data();
+  tree_.stiffness = stiffness_.data();
+  tree_.rest = rest_.data();
+}
+
+void CoreModel::add_bodies(const nb::dict& c) {
+  const nb::list joint = nb::cast<nb::list>(c["joint"]);
+  const std::size_t n = joint.size();
+  const Integers parent = integers(c, "parent", n);
   const auto R = numbers(c, "rotation", 9 * n), p = numbers(c, "position", 3 * n), slide = numbers(c, "slide", n);
   const auto mass = numbers(c, "mass", n), first = numbers(c, "first_moment", 3 * n), second = numbers(c, "second_moment", 6 * n);
-  int nq = 0, nv = 0;
   bodies_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     Body& b = bodies_[i];
-    expect(0 <= joint[i] && joint[i] <= int(Joint::free), "unknown joint");
     expect(-1 <= parent[i] && parent[i] < int(i), "a parent must come before its children");
-    b.joint = Joint(joint[i]);
+    b.joint = joint_named(joint[i]);
     b.parent = parent[i];
-    b.q = nq;
-    b.v = nv;
+    b.ratio = 1;
+    b.leaf = true;
+    if (b.parent >= 0) bodies_[b.parent].leaf = false;
     std::memcpy(b.R, &R[9 * i], sizeof b.R);
     std::memcpy(b.p, &p[3 * i], sizeof b.p);
     b.slide = slide[i];
@@ -55,24 +106,231 @@ CoreModel::CoreModel(nb::dict c) {
     std::memcpy(b.second, &second[6 * i], sizeof b.second);
     b.massless = b.mass == 0;
     for (double x : b.second) b.massless &= x == 0;
-    if (b.joint == Joint::free || b.joint == Joint::spherical) quaternions_.push_back(nq + (b.joint == Joint::free ? 3 : 0));
-    nq += positions(b.joint);
-    nv += freedom(b.joint);
   }
-  Integers carried(n);  // columns of all that a body carries, its own included
+}
+
+const double* CoreModel::keep(std::vector<double> given) {
+  numbers_.push_back(std::move(given));
+  return numbers_.back().data();
+}
+
+const Recording* CoreModel::keep_recording(const nb::dict& from, const char* key, std::int64_t inputs, std::int64_t outputs) {
+  const nb::object given = nb::borrow(from[key]);
+  if (given.is_none()) return nullptr;
+  recorded_.push_back(given);
+  const Recording& found = nb::cast<const Recorded&>(given).recording();
+  expect(found.inputs == inputs && found.output_count == outputs, std::string(key) + " of a soft body");
+  soft_.recorded_values = std::max(soft_.recorded_values, found.inputs + found.size);
+  return &found;
+}
+
+// The bodies in the order of their sections.
+void CoreModel::add_soft(const nb::list& given) {
+  for (nb::handle item : given) {
+    const nb::dict d = nb::cast<nb::dict>(item);
+    SoftBody b{};
+    b.n = nb::cast<int>(d["n"]);
+    expect(b.n >= 0 && b.n < (1 << 12), "n of a soft body");
+    const std::size_t n = b.n;
+    b.stiffness = keep(numbers(d, "stiffness", n * n));
+    b.viscosity = keep(numbers(d, "viscosity", n * n));
+    std::vector<StrainStep>& steps = steps_.emplace_back();
+    b.uniform = true;
+    for (nb::handle row : nb::cast<nb::list>(d["steps"])) {
+      const nb::dict s = nb::cast<nb::dict>(row);
+      StrainStep step{};
+      step.from = nb::cast<int>(s["start"]);
+      expect(-1 <= step.from && step.from < int(steps.size()), "a step must start from one before it");
+      step.constant = keep(numbers(s, "constant", 6));
+      step.linear = keep(numbers(s, "linear", 6 * n));
+      if (!nb::borrow(s["changes"]).is_none()) step.changes = keep(numbers(s, "changes", 12 * n));
+      b.uniform &= !step.changes && step.from < 0;
+      steps.push_back(step);
+    }
+    b.steps = steps.data();
+    b.step_count = std::int32_t(steps.size());
+    b.first = std::int32_t(sections_.size());
+    for (nb::handle row : nb::cast<nb::list>(d["sections"])) {
+      const nb::dict s = nb::cast<nb::dict>(row);
+      Section section{nb::cast<int>(s["step"]), nullptr};
+      if (!nb::borrow(s["offset"]).is_none()) section.offset = keep(numbers(s, "offset", 3 + 3 * n));
+      sections_.push_back(section);
+    }
+    b.count = std::int32_t(sections_.size()) - b.first;
+    const std::int64_t m = b.n, count = b.count;
+    b.motion = keep_recording(d, "motion", m, count * (12 + 6 * m));
+    b.curvature = keep_recording(d, "curvature", m, count * 6 * m * m);
+    b.elastic = keep_recording(d, "elastic", m, m);
+    b.elastic_gradient = keep_recording(d, "elastic_gradient", m, m * m);
+    b.viscous = keep_recording(d, "viscous", 2 * m, m);
+    b.viscous_gradient = keep_recording(d, "viscous_gradient", 2 * m, 2 * m * m);
+    b.energy = keep_recording(d, "energy", m, 1);
+    expect(!b.motion == !b.curvature, "a soft body's recordings");
+    for (std::int32_t j = b.first; j < b.first + b.count; ++j)
+      expect(b.motion || (0 <= sections_[j].step && sections_[j].step < b.step_count), "a section on no step");
+    soft_.widest = std::max(soft_.widest, b.n);
+    soft_.longest = std::max(soft_.longest, b.step_count);
+    soft_bodies_.push_back(b);
+  }
+  soft_.bodies = soft_bodies_.data();
+  soft_.sections = sections_.data();
+  soft_.count = std::int32_t(soft_bodies_.size());
+  tree_.soft = soft_bodies_.empty() ? nullptr : &soft_;
+  tree_.section_count = std::int32_t(sections_.size());
+}
+
+// Where the coordinates of all bodies are (see tree.hpp): own ones in the order of the bodies, then those of followers and sections.
+void CoreModel::place_slots(const nb::dict& c) {
+  const std::size_t n = bodies_.size();
+  const Integers leader = integers(c, "leader", n);
+  const auto ratio = numbers(c, "ratio", n), offset = numbers(c, "offset", n);
+  int section = 0, soft = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    carried[i] = freedom(bodies_[i].joint);
-    bodies_[i].end = bodies_[i].v + carried[i];
-  }
-  bool depth_first = true;
-  for (std::size_t i = n; i-- > 0;) {
-    depth_first &= bodies_[i].end - bodies_[i].v == carried[i];
-    if (const int up = bodies_[i].parent; up >= 0) {
-      carried[up] += carried[i];
-      bodies_[up].end = std::max(bodies_[up].end, bodies_[i].end);
+    Body& b = bodies_[i];
+    expect(leader[i] == -1 || (freedom(b.joint) == 1 && 0 <= leader[i] && leader[i] < int(n) && leader[i] != int(i) &&
+                               freedom(bodies_[leader[i]].joint) == 1 && leader[leader[i]] == -1),
+           "a joint that follows");
+    if (b.joint == Joint::section) {
+      expect(section < tree_.section_count, "more sections than soft bodies have");
+      if (section == soft_bodies_[soft].first) {
+        soft_bodies_[soft].q = tree_.nq, soft_bodies_[soft].v = tree_.nv;
+        tree_.nq += soft_bodies_[soft].n, tree_.nv += soft_bodies_[soft].n;
+      } else {
+        expect(bodies_[i - 1].joint == Joint::section && b.parent == bodies_[i - 1].parent, "sections of a body must follow each other");
+      }
+      b.q = section++;
+      b.column = soft_bodies_[soft].v;
+      b.count = soft_bodies_[soft].n;
+      if (section == soft_bodies_[soft].first + soft_bodies_[soft].count) ++soft;
+    } else if (leader[i] < 0) {
+      b.q = tree_.nq, b.v = b.column = b.screw = tree_.nv;
+      b.count = freedom(b.joint);
+      if (has_quaternion(b.joint)) quaternions_.push_back(tree_.nq + (b.joint == Joint::free ? 3 : 0));
+      tree_.nq += positions(b.joint);
+      tree_.nv += b.count;
     }
   }
+  expect(section == tree_.section_count, "fewer sections than soft bodies have");
+  tree_.positions = tree_.nq, tree_.columns = tree_.nv;
+  for (std::size_t i = 0; i < n; ++i)
+    if (leader[i] >= 0) {
+      Body& b = bodies_[i];
+      b.q = tree_.positions++, b.v = b.column = b.screw = tree_.columns++;
+      b.count = 1;
+      b.ratio = ratio[i];
+      followers_.push_back({b.q, b.v, bodies_[leader[i]].q, bodies_[leader[i]].v, ratio[i], offset[i]});
+    }
+  tree_.slots = tree_.screws = tree_.columns;
+  for (Body& b : bodies_)
+    if (b.joint == Joint::section) {
+      b.v = tree_.slots, b.screw = tree_.screws;
+      tree_.slots += 6, tree_.screws += b.count;
+    }
+  for (SoftBody& s : soft_bodies_)
+    for (const Body& b : bodies_)
+      if (b.joint == Joint::section && b.q == s.first) s.screw = b.screw - tree_.columns;
+}
 
+// Bodies that share own coordinates, and those between them, until each cluster hangs on one body outside.
+void CoreModel::cluster() {
+  const int n = int(bodies_.size());
+  Integers owner(tree_.nv, -1), root(n);
+  const auto find = [&](int i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+  };
+  const auto join = [&](int a, int b) {  // the first body stands for all
+    a = find(a), b = find(b);
+    root[std::max(a, b)] = std::min(a, b);
+  };
+  const auto own = [&](const Body& b) {  // its first coordinate, or -1 where it has none
+    if (b.count == 0 || b.ratio == 0) return -1;
+    if (b.joint == Joint::section || b.column < tree_.nv) return b.column;
+    return followers_[b.column - tree_.nv].leader_v;
+  };
+  for (int i = 0; i < n; ++i) {
+    root[i] = i;
+    if (const int c = own(bodies_[i]); c >= 0) {
+      if (owner[c] >= 0) join(i, owner[c]);
+      owner[c] = i;
+    }
+  }
+  Integers up(n);
+  for (bool merged = true; merged;) {
+    merged = false;
+    std::fill(up.begin(), up.end(), -2);
+    for (int i = n - 1; i >= 0 && !merged; --i) {
+      const int parent = bodies_[i].parent, at = find(i);
+      if (parent >= 0 && find(parent) == at) continue;
+      if (up[at] == -2)
+        up[at] = parent;
+      else if (up[at] != parent) {
+        join(at, std::max(up[at], parent));
+        merged = true;
+      }
+    }
+  }
+  Integers local(tree_.nv, -1);
+  for (int i = 0; i < n; ++i) {
+    if (find(i) != i) continue;
+    Cluster cluster{i, bodies_[i].parent, std::int32_t(cluster_columns_.size()), 0, tree_.blocks, true};
+    for (int j = i; j < n; ++j) {
+      Body& b = bodies_[j];
+      if (find(j) != i) continue;
+      b.cluster = std::int32_t(clusters_.size());
+      cluster.alone &= j == i;
+      const int c = own(b);
+      if (c < 0) continue;
+      if (local[c] < 0)
+        for (int k = 0; k < b.count; ++k) {
+          local[c + k] = cluster.count++;
+          cluster_columns_.push_back(c + k);
+        }
+      b.local = local[c];
+    }
+    tree_.blocks += cluster.count * cluster.count;
+    tree_.widest = std::max(tree_.widest, cluster.count);
+    clusters_.push_back(cluster);
+  }
+}
+
+// The columns of all that a body carries, in ranges.
+void CoreModel::find_ranges() {
+  const int n = int(bodies_.size());
+  std::vector<std::vector<bool>> below(n, std::vector<bool>(tree_.columns));
+  for (int i = n - 1; i >= 0; --i) {
+    Body& b = bodies_[i];
+    if (b.joint != Joint::section)
+      for (int c = 0; c < b.count; ++c) below[i][b.column + c] = true;
+    b.span = std::int32_t(ranges_.size());
+    for (int c = 0; c < tree_.columns; ++c) {
+      if (!below[i][c]) continue;
+      if (c > 0 && below[i][c - 1])
+        ++ranges_.back().end;
+      else
+        ranges_.push_back({c, c + 1});
+    }
+    b.span_end = std::int32_t(ranges_.size());
+    for (int k = b.span; k < b.span_end; ++k)  // its own first
+      if (b.joint != Joint::section && ranges_[k].begin <= b.column && b.column < ranges_[k].end) {
+        if (ranges_[k].begin < b.column) {
+          ranges_.insert(ranges_.begin() + k + 1, {b.column, ranges_[k].end});
+          ranges_[k].end = b.column;
+          ++b.span_end, ++k;
+        }
+        break;
+      }
+    if (b.parent < 0) continue;
+    for (int c = 0; c < tree_.columns; ++c)
+      if (below[i][c]) below[b.parent][c] = true;
+    if (b.joint == Joint::section)
+      for (int c = 0; c < b.count; ++c) below[b.parent][b.column + c] = true;
+  }
+}
+
+void CoreModel::add_frames(const nb::dict& c) {
+  const Integers frame_body = nb::cast<Integers>(c["frame_body"]), free_body = nb::cast<Integers>(c["free_body"]);
+  const std::size_t n = bodies_.size(), m = frame_body.size();
   const auto frame_R = numbers(c, "frame_rotation", 9 * m), frame_p = numbers(c, "frame_position", 3 * m);
   frames_.resize(m);
   for (std::size_t i = 0; i < m; ++i) {
@@ -84,38 +342,27 @@ CoreModel::CoreModel(nb::dict c) {
   body_count_ = nb::cast<int>(c["body_count"]);
   expect(0 <= body_count_ && body_count_ <= int(m), "body_count");
 
-  const Integers free_body = integers(c, "free_body");
+  frame_index_ = nb::cast<nb::dict>(c["frame_index"]);
+  for (nb::handle name : nb::cast<nb::list>(c["owner"])) body_names_.push_back(nb::repr(name).c_str());
+  expect(body_names_.size() == n, "owner");
+  int column = 0;
+  for (nb::handle item : nb::cast<nb::list>(c["coordinates"])) {
+    const auto [name, count] = nb::cast<std::pair<nb::object, int>>(item);
+    joints_.push_back({nb::repr(name).c_str(), column, column + count});
+    column += count;
+  }
+  expect(column == tree_.nv, "coordinates");
+
   const auto free_R = numbers(c, "free_rotation", 9 * free_body.size()), free_p = numbers(c, "free_position", 3 * free_body.size());
   for (std::size_t i = 0; i < free_body.size(); ++i) {
     expect(0 <= free_body[i] && free_body[i] < int(n) && bodies_[free_body[i]].joint == Joint::free, "free_body");
-    FreeJoint f{bodies_[free_body[i]].q, bodies_[free_body[i]].v, {}, {}};
+    FreeJoint f{bodies_[free_body[i]].q, bodies_[free_body[i]].v, free_body[i], {}, {}};
     std::memcpy(f.R, &free_R[9 * i], sizeof f.R);
     std::memcpy(f.p, &free_p[3 * i], sizeof f.p);
     free_joints_.push_back(f);
   }
-
-  armature_ = numbers(c, "armature", nv);
-  damping_ = numbers(c, "damping", nv);
-  stiffness_ = numbers(c, "stiffness", nv);
-  rest_ = numbers(c, "rest", nv);
-  bool passive = false;
-  for (int i = 0; i < nv; ++i) passive |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
-  const auto gravity = numbers(c, "gravity", 3);
-  tree_ = {bodies_.data(),
-           free_joints_.data(),
-           quaternions_.data(),
-           armature_.data(),
-           damping_.data(),
-           stiffness_.data(),
-           rest_.data(),
-           std::int32_t(n),
-           std::int32_t(free_joints_.size()),
-           std::int32_t(quaternions_.size()),
-           nq,
-           nv,
-           passive,
-           depth_first,
-           {gravity[0], gravity[1], gravity[2]}};
+  expect(free_joints_.size() == std::size_t(std::count_if(bodies_.begin(), bodies_.end(), [](const Body& b) { return b.joint == Joint::free; })),
+         "free_body must have all free joints");
 }
 
 namespace {

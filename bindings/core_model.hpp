@@ -4,9 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
+#include <string>
 #include <vector>
 
-#include "jounce/tree.hpp"
+#include "jounce/soft_body.hpp"
 #include "kernels.hpp"
 
 namespace jounce {
@@ -23,13 +25,47 @@ class CoreModel {
   const Tree& tree() const { return tree_; }
   const std::vector<Frame>& frames() const { return frames_; }  // the bodies' first
   int body_count() const { return body_count_; }
+  const nb::dict& frame_index() const { return frame_index_; }                           // by name
+  const std::string& name_of(int body) const { return body_names_[body]; }  // of the user's body that it is a part of, quoted
+
+  // Columns of one joint or shape, and its name, quoted.
+  struct Coordinates {
+    std::string name;
+    int begin, end;
+  };
+  const std::vector<Coordinates>& joints() const { return joints_; }
 
  private:
+  void add_bodies(const nb::dict& compiled);
+  void add_soft(const nb::list& bodies);
+  void place_slots(const nb::dict& compiled);
+  void cluster();
+  void find_ranges();
+  void add_frames(const nb::dict& compiled);
+
+  const double* keep(std::vector<double> numbers);  // for as long as the model lives
+  const Recording* keep_recording(const nb::dict& from, const char* key, std::int64_t inputs, std::int64_t outputs);
+
   std::vector<Body> bodies_;
   std::vector<Frame> frames_;
   std::vector<FreeJoint> free_joints_;
   std::vector<std::int32_t> quaternions_;
+  std::vector<Follower> followers_;
+  std::vector<Range> ranges_;
+  std::vector<Cluster> clusters_;
+  std::vector<std::int32_t> cluster_columns_;
   std::vector<double> armature_, damping_, stiffness_, rest_;
+
+  std::deque<std::vector<double>> numbers_;
+  std::deque<std::vector<StrainStep>> steps_;
+  std::vector<SoftBody> soft_bodies_;
+  std::vector<Section> sections_;
+  std::vector<nb::object> recorded_;  // what recordings belong to
+  SoftBodies soft_{};
+
+  nb::dict frame_index_;
+  std::vector<std::string> body_names_;
+  std::vector<Coordinates> joints_;
   int body_count_ = 0;
   Tree tree_{};
 };

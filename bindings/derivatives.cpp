@@ -54,8 +54,8 @@ nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   const DerivativesCall call{&tree,   moving.states(), {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes},
                              rows,    K.data(),        D.data(),
                              M.data()};
-  const auto kernel = kernels().inverse_dynamics_derivatives(rows);
-  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(tree, rows, 0),
+  const auto kernel = kernels().inverse_dynamics_derivatives(rows, false);
+  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   wrenches.gather(begin, end, rows, gathered.get());
                   kernel.run(call, begin, end, workspace);
@@ -103,8 +103,8 @@ class ForwardDerivatives {
                                       D,
                                       inverse,
                                       singular.data()};
-    const auto& kernel = kernels().forward_dynamics_derivatives;
-    for_each_part(count, 10 * cost(tree_, 2), kernel.workspace(tree_, 1, 0),
+    const auto kernel = kernels().forward_dynamics_derivatives(1, false);
+    for_each_part(count, 10 * cost(tree_, 2), kernel.workspace(call),
                   [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                     wrenches_.gather(begin, end, 1, gathered.get());
                     kernel.run(call, begin, end, workspace);
@@ -199,8 +199,8 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
   shape.append({rows, tree.nv, 10 * bodies});
   Output out(nb::none(), shape);
   const RegressorCall call{&tree, moving.states(), axes, model.frames().data(), bodies, rows, out.data()};
-  const auto kernel = kernels().regressor(rows);
-  for_each_part(product(batch), 10 * cost(tree, rows + 1), kernel.workspace(tree, rows, bodies),
+  const auto kernel = kernels().regressor(rows + 1, false);
+  for_each_part(product(batch), 10 * cost(tree, rows + 1), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   moving.to_body_axes(begin, end);
                   kernel.run(call, begin, end, workspace);

@@ -13,20 +13,20 @@ using Velocity = MovingStates::Velocity;
 
 // What a quantity is: its shape in one state, whether it needs a velocity and so has as many rows as that, or one more.
 struct Quantity {
-  EquationsKernels::Select EquationsKernels::* kernel;
+  Select<EquationsCall> Kernels::* kernel;
   Shape (*shape)(const Tree&);
   bool moving;
 };
 
-const Quantity mass_matrix{&EquationsKernels::mass_matrix, [](const Tree& t) { return Shape{t.nv, t.nv}; }, false};
-const Quantity coriolis_matrix{&EquationsKernels::coriolis_matrix, mass_matrix.shape, true};
-const Quantity gravity_force{&EquationsKernels::gravity_force, [](const Tree& t) { return Shape{t.nv}; }, false};
-const Quantity jacobian{&EquationsKernels::jacobian, [](const Tree& t) { return Shape{6, t.nv}; }, false};
-const Quantity center_of_mass{&EquationsKernels::center_of_mass, [](const Tree&) { return Shape{3}; }, false};
-const Quantity momentum{&EquationsKernels::momentum, [](const Tree&) { return Shape{6}; }, true};
-const Quantity momentum_matrix{&EquationsKernels::momentum_matrix, jacobian.shape, false};
-const Quantity kinetic_energy{&EquationsKernels::kinetic_energy, [](const Tree&) { return Shape{}; }, true};
-const Quantity potential_energy{&EquationsKernels::potential_energy, kinetic_energy.shape, false};
+const Quantity mass_matrix{&Kernels::mass_matrix, [](const Tree& t) { return Shape{t.nv, t.nv}; }, false};
+const Quantity coriolis_matrix{&Kernels::coriolis_matrix, mass_matrix.shape, true};
+const Quantity gravity_force{&Kernels::gravity_force, [](const Tree& t) { return Shape{t.nv}; }, false};
+const Quantity jacobian{&Kernels::jacobian, [](const Tree& t) { return Shape{6, t.nv}; }, false};
+const Quantity center_of_mass{&Kernels::center_of_mass, [](const Tree&) { return Shape{3}; }, false};
+const Quantity momentum{&Kernels::momentum, [](const Tree&) { return Shape{6}; }, true};
+const Quantity momentum_matrix{&Kernels::momentum_matrix, jacobian.shape, false};
+const Quantity kinetic_energy{&Kernels::kinetic_energy, [](const Tree&) { return Shape{}; }, true};
+const Quantity potential_energy{&Kernels::potential_energy, kinetic_energy.shape, false};
 
 nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes velocity_axes,
                     nb::handle out_, const Frame* frame = nullptr, Axes axes = Axes::body) {
@@ -46,8 +46,8 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
   out.expect_apart(inputs);
 
   const EquationsCall call{&tree, moving.states(), velocity_axes, rows, rows * product(item), out.data(), frame, axes};
-  const auto kernel = (kernels().equations.*quantity.kernel)(moving.rows() + 1);
-  for_each_part(product(batch), 2 * cost(tree, rows), kernel.workspace(tree, rows, 0),
+  const auto kernel = (kernels().*quantity.kernel)(moving.rows() + 1, false);
+  for_each_part(product(batch), 2 * cost(tree, rows), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   moving.to_body_axes(begin, end);
                   kernel.run(call, begin, end, workspace);
@@ -102,8 +102,8 @@ nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::ha
   out.expect_apart(inputs);
   const std::ptrdiff_t v_step = v_ref.broadcast(batch), a_step = a_ref.broadcast(batch);
   const PassiveCall call{&tree, moving.states(), axes, v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
-  const auto& kernel = kernels().passive_inverse_dynamics;
-  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+  const auto kernel = kernels().passive_inverse_dynamics(2, false);
+  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   moving.to_body_axes(begin, end);
                   kernel.run(call, begin, end, workspace);
@@ -127,8 +127,8 @@ nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle 
   const std::ptrdiff_t count = product(batch);
   std::vector<std::int32_t> singular(count, -1);
   const InverseMassMatrixCall call{&tree, moving.states(), axes, out.data(), singular.data()};
-  const auto& kernel = kernels().inverse_mass_matrix;
-  for_each_part(count, 4 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+  const auto kernel = kernels().inverse_mass_matrix(1, false);
+  for_each_part(count, 4 * cost(tree, 2), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   expect_regular(model, singular, batch, "the inverse of the mass matrix");
   return std::move(out).object();

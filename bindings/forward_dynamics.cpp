@@ -79,7 +79,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   if (mask) forces.emplace(nb::none(), shape);
   out.expect_apart(inputs);
 
-  HybridDynamicsCall call{};
+  ForwardDynamicsCall call{};
   call.tree = &tree;
   call.rows = rows;
   call.axes = tree.free_joint_count > 0 ? axes : Axes::body;
@@ -103,17 +103,15 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   std::vector<std::int32_t> singular(count, -1);
   call.singular = singular.data();
 
-  const bool simple = count == 1 && rows == 1 && !mask && call.axes == Axes::body;
-  const auto kernel = simple ? kernels().forward_dynamics : kernels().hybrid_dynamics(count > 1);
+  const auto kernel = kernels().forward_dynamics(rows + 1, count > 1);
   // Room for the stack [v; acc] in body axes, to change the axes of the result.
   const bool change = call.axes != Axes::body;
   const auto stacks = scratch(change ? 2 * count * (size + tree.nv) : 0);
-  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(tree, rows, wrenches.count()),
+  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   wrenches.gather(begin, end, rows, gathered.get());
                   kernel.run(call, begin, end, workspace);
-                  if (!change) return;
-                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                  for (std::ptrdiff_t i = begin; change && i < end; ++i) {
                     if (singular[i] >= 0) continue;
                     const double* qi = call.q + i * call.q_step;
                     double *body = stacks.get() + 2 * i * (size + tree.nv), *changed = body + size + tree.nv,
@@ -124,6 +122,13 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
                     std::copy(changed + tree.nv, changed + tree.nv + size, result);
                     if (mask) change_wrenches(tree, qi, body, rows + 1, Axes::body, Axes::body, axes, call.tau_out + i * size, rows);
                   }
+                  for (std::ptrdiff_t i = begin; mask && i < end; ++i)  // what was given comes back as it was
+                    for (std::ptrdiff_t j = 0; j < size; ++j) {
+                      if (mask[j % tree.nv])
+                        call.acc_out[i * size + j] = call.acc[i * call.acc_step + j];
+                      else
+                        call.tau_out[i * size + j] = call.tau[i * call.tau_step + j];
+                    }
                 });
   expect_regular(model, singular, batch, "forward dynamics");
   if (!mask) return std::move(out).object();
@@ -135,15 +140,24 @@ nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, out);
 }
 
-nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau,
-                           const std::vector<bool>& prescribed, nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
+nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
+                           nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
   const Tree& tree = model.tree();
-  if (std::ptrdiff_t(prescribed.size()) != tree.nv) fail("prescribed has the wrong length");
+  const nb::object given = nb::steal(PyArray_FROM_OF(prescribed.ptr(), NPY_ARRAY_CARRAY_RO));
+  if (!given.is_valid()) nb::raise_python_error();
+  auto* array = reinterpret_cast<PyArrayObject*>(given.ptr());
+  const Shape shape(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
+  if (PyArray_TYPE(array) != NPY_BOOL || shape.size() != 1 || shape[0] != tree.nv) {
+    const nb::str type(nb::steal(PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array)))));
+    fail("prescribed has shape " + describe(shape) + " and dtype " + type.c_str() + ", expected bool (" + std::to_string(tree.nv) + ",)");
+  }
   const auto mask = std::make_unique<bool[]>(tree.nv + 1);
-  std::copy(prescribed.begin(), prescribed.end(), mask.get());
-  for (int i = 0; i < tree.size; ++i)  // a primitive joint goes as a whole
-    for (int c = 1; c < (i + 1 < tree.size ? tree.bodies[i + 1].v : tree.nv) - tree.bodies[i].v; ++c)
-      if (mask[tree.bodies[i].v + c] != mask[tree.bodies[i].v]) fail("prescribed splits a joint");
+  std::copy_n(static_cast<const npy_bool*>(PyArray_DATA(array)), tree.nv, mask.get());
+  for (const CoreModel::Coordinates& joint : model.joints())
+    for (int c = joint.begin + 1; c < joint.end; ++c)
+      if (mask[c] != mask[joint.begin])
+        fail("prescribed splits joint " + joint.name + ", coordinates " + std::to_string(joint.begin) + " to " + std::to_string(joint.end - 1) +
+             ": expected all of them or none");
   return run(model, q, v, acc, tau, mask.get(), wrenches, wrench_frame, frame, nb::none());
 }
 
@@ -164,8 +178,8 @@ nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::
   call.out = out.data();
   std::vector<std::int32_t> singular(product(batch), -1);
   call.singular = singular.data();
-  const auto& kernel = kernels().inverse_mass;
-  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+  const auto kernel = kernels().inverse_mass(1, false);
+  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   expect_regular(model, singular, batch, "forward dynamics");
   return std::move(out).object();
@@ -181,8 +195,8 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
   Output out(nb::none(), shape);
   std::vector<std::int32_t> singular(product(batch), -1);
   const ArticulatedInertiaCall call{&tree, q.data(), model.frames().data(), model.body_count(), out.data(), singular.data()};
-  const auto& kernel = kernels().articulated_inertia;
-  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(tree, 1, 0),
+  const auto kernel = kernels().articulated_inertia(1, false);
+  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   expect_regular(model, singular, batch, "forward dynamics");
   return std::move(out).object();
@@ -194,8 +208,9 @@ void bind_forward_dynamics(nb::class_<CoreModel>& c) {
   c.def("forward_dynamics", &forward_dynamics, any("q"), any("v"), any("tau"), nb::kw_only(), nb::arg("wrenches") = nb::none(),
         nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body", nb::arg("out") = nb::none(),
         nb::sig(forward_dynamics_signature), forward_dynamics_doc);
-  c.def("_hybrid_dynamics", &hybrid_dynamics, any("q"), any("v"), any("acc"), any("tau"), nb::arg("prescribed"), any("wrenches"),
-        any("wrench_frame"), any("frame"), nb::sig(hybrid_dynamics_signature));
+  c.def("hybrid_dynamics", &hybrid_dynamics, any("q"), any("v"), any("acc"), any("tau"), nb::kw_only(), any("prescribed"),
+        nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
+        nb::sig(hybrid_dynamics_signature), hybrid_dynamics_doc);
   c.def("inverse_mass_matrix_apply", &inverse_mass_matrix_apply, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),
         inverse_mass_matrix_apply_doc);
   c.def("articulated_inertia", &articulated_inertia, any("q"), nb::sig(articulated_inertia_signature), articulated_inertia_doc);

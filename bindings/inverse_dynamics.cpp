@@ -38,11 +38,11 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   const InverseDynamicsCall call{&tree, states, applied, out.data()};
   const WrenchesToBodyCall to_body{&tree, states, applied, rows - 1, gathered.get()};
 
-  const auto kernel = kernels().inverse_dynamics(rows - 2, count > 1);
-  std::size_t workspace_bytes = kernel.workspace(tree, rows, 0);
+  const auto kernel = kernels().inverse_dynamics(rows, count > 1);
+  std::size_t workspace_bytes = kernel.workspace(call);
   const bool turn_wrenches = wrenches.count() > 0 && wrench_axes != Axes::body;
-  const auto wrench_kernel = turn_wrenches ? kernels().wrenches_to_body(rows - 1) : Kernel<WrenchesToBodyCall>{};
-  if (turn_wrenches) workspace_bytes = std::max(workspace_bytes, wrench_kernel.workspace(tree, rows, 0));
+  const auto wrench_kernel = turn_wrenches ? kernels().wrenches_to_body(rows - 1, false) : Kernel<WrenchesToBodyCall>{};
+  if (turn_wrenches) workspace_bytes = std::max(workspace_bytes, wrench_kernel.workspace(to_body));
   std::atomic<bool> numbers = true;
   for_each_part(count, cost(tree, rows), workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     if (!moving.are_numbers(begin, end)) {

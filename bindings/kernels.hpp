@@ -8,8 +8,6 @@
 
 namespace jounce {
 
-struct CoordinateMap;  // soft_body.hpp
-
 // States in the caller's memory. State i of an array begins `step * i` doubles further on; a step of 0 repeats one state.
 struct States {
   const double *q, *v, *rest;  // v: row 0 of the velocity stack; rest: its rows from 1 on
@@ -121,16 +119,17 @@ struct InverseMassMatrixCall {
   std::int32_t* singular;  // a state: the body whose inertia has no inverse, or -1
 };
 
-struct HybridDynamicsCall {
+// Forward dynamics, and hybrid dynamics where accelerations are prescribed.
+struct ForwardDynamicsCall {
   const Tree* tree;
-  const double *q, *v, *acc, *tau;  // v one row; acc and tau stacks of `rows`, null where nothing is given
+  const double *q, *v, *acc, *tau;  // v one row; acc and tau stacks of `rows`, acc null where nothing is given
   std::ptrdiff_t q_step, v_step, acc_step, tau_step;
   int rows;
   const bool* prescribed;  // (nv), or null: nothing is
   Wrenches wrenches;
   Axes axes;                  // of the free joints' rows in v, acc and tau
-  double *acc_out, *tau_out;  // (rows, nv) a state, free joints in body axes
-  std::int32_t* singular;     // a state: the body whose inertia has no inverse, or -1
+  double *acc_out, *tau_out;  // (rows, nv) a state, free joints in body axes; tau_out null where nothing is prescribed
+  std::int32_t* singular;     // a state: the body that has no inertia to move, or -1
 };
 
 // M^-1 f. Successive states with the same q share the factorization.
@@ -151,75 +150,47 @@ struct ArticulatedInertiaCall {
   std::int32_t* singular;
 };
 
-// Runs states [begin, end) in a workspace of the given size, aligned to 64 bytes. Nothing is allocated.
+// Runs states [begin, end) in a workspace of the size it asks for, aligned to 64 bytes. Nothing is allocated.
 template <class Call>
 struct Kernel {
-  std::size_t (*workspace)(const Tree&, int rows, int wrench_count);
+  std::size_t (*workspace)(const Call&);
   void (*run)(const Call&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
 };
 
-// From a robot's own coordinates to those of its carrier.
-struct MapCall {
-  const CoordinateMap* map;
-  States states;
-  int rows;         // of the Jacobians' stack
-  double *q, *v;    // (full_nq) and (states.rows, full_nv) a state
-  double* columns;  // (rows, columns) a state, or (rows, seconds) for their derivatives
-};
+// The kernel for motions with so many Taylor coefficients, of one state at a time or of a batch.
+template <class Call>
+using Select = Kernel<Call> (*)(int coefficients, bool batch);
 
-struct MapKernel {
-  std::size_t (*workspace)(const CoordinateMap&);
-  void (*run)(const MapCall&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
-};
-
-// Robots with soft bodies at order zero: from what the map gives, all of it one item after the other for each state.
-struct CarriedCall {
-  const Tree* tree;
-  const CoordinateMap* map;
-  const double *q, *v;              // of the carrier: (nq) and (2, nv), velocity and acceleration
-  const double *columns, *seconds;  // (column_rows, columns) and (2, seconds)
-  int column_rows;
-  States states;      // own coordinates: v and acceleration
-  const double* tau;  // own forces
-  std::ptrdiff_t tau_step;
-  double *K, *D, *M;       // (nv, nv)
-  double* acc;             // (nv)
-  std::int32_t* singular;  // a state: the body of the carrier whose inertia has no inverse, or -1
-};
-
-struct CarriedKernels {
-  std::size_t (*workspace)(const Tree&, const CoordinateMap&);
-  using Run = void (*)(const CarriedCall&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
-  Run mass_matrix, derivatives, forward_dynamics;
-};
-
-// Each by the number of coefficients that the motion needs: one more than the velocity has rows.
-struct EquationsKernels {
-  using Select = Kernel<EquationsCall> (*)(int coefficients);
-  Select mass_matrix, coriolis_matrix, gravity_force;
-  Select jacobian, center_of_mass, momentum, momentum_matrix, kinetic_energy, potential_energy;
-};
+// Every algorithm and what it is called with; for each NAME there is a function NAME_kernel in this folder's kernels/.
+#define JOUNCE_ALGORITHMS(X)                              \
+  X(inverse_dynamics, InverseDynamicsCall)                \
+  X(wrenches_to_body, WrenchesToBodyCall)                 \
+  X(forward_dynamics, ForwardDynamicsCall)                \
+  X(inverse_mass, InverseMassCall)                        \
+  X(articulated_inertia, ArticulatedInertiaCall)          \
+  X(inverse_mass_matrix, InverseMassMatrixCall)           \
+  X(inverse_dynamics_derivatives, DerivativesCall)        \
+  X(forward_dynamics_derivatives, ForwardDerivativesCall) \
+  X(passive_inverse_dynamics, PassiveCall)                \
+  X(forward_kinematics, ForwardKinematicsCall)            \
+  X(regressor, RegressorCall)                             \
+  X(mass_matrix, EquationsCall)                           \
+  X(coriolis_matrix, EquationsCall)                       \
+  X(gravity_force, EquationsCall)                         \
+  X(jacobian, EquationsCall)                              \
+  X(center_of_mass, EquationsCall)                        \
+  X(momentum, EquationsCall)                              \
+  X(momentum_matrix, EquationsCall)                       \
+  X(kinetic_energy, EquationsCall)                        \
+  X(potential_energy, EquationsCall)
 
 constexpr int highest_order = 30;
 
 struct Kernels {
   const char* name;
-  Kernel<InverseDynamicsCall> (*inverse_dynamics)(int order, bool batch);
-  Kernel<ForwardKinematicsCall> (*forward_kinematics)(int coefficients);
-  Kernel<WrenchesToBodyCall> (*wrenches_to_body)(int coefficients);
-  Kernel<HybridDynamicsCall> (*hybrid_dynamics)(bool batch);
-  Kernel<HybridDynamicsCall> forward_dynamics;  // at order zero, in body axes, nothing prescribed
-  Kernel<InverseMassCall> inverse_mass;
-  Kernel<ArticulatedInertiaCall> articulated_inertia;
-  Kernel<PassiveCall> passive_inverse_dynamics;
-  Kernel<InverseMassMatrixCall> inverse_mass_matrix;
-  EquationsKernels equations;
-  Kernel<DerivativesCall> (*inverse_dynamics_derivatives)(int rows);
-  Kernel<ForwardDerivativesCall> forward_dynamics_derivatives;
-  Kernel<RegressorCall> (*regressor)(int rows);
-  MapKernel (*coordinate_map)(int coefficients);
-  MapKernel (*coordinate_map_seconds)(int coefficients);
-  CarriedKernels carried;
+#define JOUNCE_MEMBER(algorithm, Call) Select<Call> algorithm;
+  JOUNCE_ALGORITHMS(JOUNCE_MEMBER)
+#undef JOUNCE_MEMBER
 };
 
 const Kernels& generic_kernels();

@@ -32,7 +32,6 @@ NB_MODULE(_core, m) {
   bind_change_axes(model);
   bind_equations(model);
   bind_derivatives(model);
-  bind_coordinate_map(m);
   bind_recorded(m);
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");

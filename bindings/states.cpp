@@ -87,8 +87,7 @@ void expect_stack(const Tree& tree, const Input& v, int least, int most, const c
 void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& singular, const Shape& batch, const char* what) {
   for (std::size_t i = 0; i < singular.size(); ++i) {
     if (singular[i] < 0) continue;
-    const nb::object name = nb::find(model).attr("_body_moved_by")(singular[i]);
-    fail(std::string(what) + " has no answer: the joint of body " + nb::repr(name).c_str() +
+    fail(std::string(what) + " has no answer: the joint of body " + model.name_of(singular[i]) +
          " moves nothing that resists it (its articulated inertia is singular" + (batch.empty() ? "" : ", in state " + std::to_string(i)) +
          ")");
   }
@@ -193,14 +192,12 @@ void MovingStates::to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const 
 }
 
 const Frame& frame_named(const CoreModel& model, nb::handle name) {
-  const nb::object self = nb::find(model);
   int index = -1;
   if (PyUnicode_CheckExact(name.ptr())) {  // the usual case, without a call of Python's
-    const nb::object known = nb::getattr(self, "_frame_index", nb::none());
-    PyObject* found = PyDict_CheckExact(known.ptr()) ? PyDict_GetItemWithError(known.ptr(), name.ptr()) : nullptr;
+    PyObject* found = PyDict_GetItemWithError(model.frame_index().ptr(), name.ptr());
     if (found) index = int(PyLong_AsLong(found));
   }
-  if (index < 0) index = nb::cast<int>(self.attr("frame_index")(name));
+  if (index < 0) index = nb::cast<int>(nb::find(model).attr("frame_index")(name));
   if (index < 0 || index >= int(model.frames().size()))
     fail("frame_index gave " + std::to_string(index) + ", which is no frame of this model");
   return model.frames()[index];
@@ -208,8 +205,11 @@ const Frame& frame_named(const CoreModel& model, nb::handle name) {
 
 WrenchArguments::WrenchArguments(const CoreModel& model, nb::handle given, bool stacked) : stacked_(stacked) {
   if (given.is_none()) return;
-  if (!PyDict_Check(given.ptr())) fail(std::string("wrenches must be a dict of name: array, got a ") + Py_TYPE(given.ptr())->tp_name);
-  const nb::dict items = nb::steal<nb::dict>(PyDict_Copy(given.ptr()));  // what runs below might change the one given
+  nb::dict items;  // a copy: what runs below might change the one given
+  if (PyDict_Check(given.ptr()))
+    items = nb::steal<nb::dict>(PyDict_Copy(given.ptr()));
+  else if (!PyMapping_Check(given.ptr()) || !nb::hasattr(given, "keys") || PyDict_Update(items.ptr(), given.ptr()) != 0)
+    PyErr_Clear(), fail(std::string("wrenches must be a dict of name: array, got a ") + Py_TYPE(given.ptr())->tp_name);
   for (auto [name, value] : items) {
     frames_.push_back(frame_named(model, name));
     inputs_.emplace_back(value, std::string("wrenches[") + nb::repr(name).c_str() + "]", stacked ? 2 : 1);

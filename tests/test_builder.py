@@ -111,11 +111,10 @@ def test_what_cannot_be_added() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda r, q, v: r.closed_form(q, v), "closed form is that of a tree of rigid bodies"),
-        (lambda r, q, v: ClosedForm(r, q, v), "model has 'palm', 'finger', soft or moved by another's joint"),
+        (lambda r, q, v: r.closed_form(q, v), "closed form is that of rigid bodies; 'finger' is soft"),
+        (lambda r, q, v: ClosedForm(r, q, v), "closed form is that of rigid bodies; 'finger' is soft"),
         (lambda r, q, v: r.inverse_dynamics_regressor(q, v), "regressor is that of rigid bodies"),
         (lambda r, q, v: r.inertial_parameters, "inertial parameters are those of rigid bodies"),
-        (lambda r, q, v: r.articulated_inertia(q), "articulated inertias are those of a tree of rigid bodies"),
         (lambda r, q, v: MuJoCo(r, SimpleNamespace(nq=2, nv=2)), "soft bodies, 'finger', which MuJoCo has no coord"),
         (lambda r, q, v: Pinocchio(r, SimpleNamespace(nq=2, nv=2)), "soft bodies, 'finger', which Pinocchio has no"),
         (lambda r, q, v: r.backbone("palm", q), "no soft body is named 'palm'"),

@@ -42,11 +42,6 @@ def close(actual: np.ndarray, expected: np.ndarray, tolerance: float = 1e-12) ->
     assert np.abs(actual - expected).max() < tolerance * np.abs(expected).max()
 
 
-def test_which_path_is_taken():
-    assert ROBOTS["linear time"]._map.tree_like
-    assert not ROBOTS["spring on a ball"]._map.tree_like
-
-
 def test_forces_are_those_without_and_what_joints_add():
     q, v = state(4)
     robot = ROBOTS["linear time"]

@@ -1,74 +1,139 @@
 #include "jounce/forward_dynamics.hpp"
 #include "jounce/inverse_dynamics_derivatives.hpp"
 #include "jounce/inverse_mass_matrix.hpp"
+#include "jounce/armature.hpp"
+#include "jounce/fold.hpp"
 #include "jounce/passive_forces.hpp"
+#include "jounce/shape_forces.hpp"
 #include "select.hpp"
 #include "wrenches.hpp"
 
 JOUNCE_BEGIN
 
+// What wrenches from outside add to the derivatives.
+template <class Space>
+static JOUNCE_NOINLINE void apply_wrenches(const Wrenches& wrenches, std::ptrdiff_t i, int rows, Space& space) {
+  for (int j = 0; j < wrenches.count; ++j) {
+    const int body = wrenches.frames[j].body;
+    if (body < 0) continue;  // on the world: no joint feels it
+    Vec3<typename Space::S> x;
+    const auto f = wrench_in_world(wrenches, i, j, rows, space.world, x);
+    if (wrenches.axes == Axes::body)
+      space.derivatives.apply_wrench(body, f);
+    else
+      space.derivatives.apply_fixed_wrench(body, f, wrenches.axes == Axes::mixed ? &x : nullptr);
+  }
+}
+
+// K, D and M by own coordinates, from positions, velocities and accelerations that are known.
+template <class R, class Arena>
+struct DerivativesSpace {
+  using Ring = R;
+  using S = typename Ring::Velocity;
+  Motion<Ring>& motion;  // with sections to rows + 2 coefficients
+  WorldFrame<Ring>& world;
+  InverseDynamicsDerivatives<Ring> derivatives;
+  SectionCurvature curvature;
+  ShapeForces shapes;
+  double *rate, *by_columns;
+  int rows;
+  DerivativesSpace(const Tree& tree, Motion<Ring>& motion, WorldFrame<Ring>& world, int rows, Arena& arena)
+      : motion(motion),
+        world(world),
+        derivatives(tree, motion, world, rows, arena),
+        curvature(tree, rows, arena),
+        shapes(tree, rows, arena),
+        rate(arena.template take<double>((rows + 1) * std::size_t(tree.nv))),
+        by_columns(arena.template take<double>(tree.follower_count > 0 ? 3 * std::size_t(rows) * tree.columns * tree.columns : 0)),
+        rows(rows) {}
+
+  // After WorldFrame::place and weigh. `v` and `rest`: rows of derivatives, of velocity and of those above it.
+  void run(const Tree& tree, const double* v, const double* rest, const Wrenches& wrenches, std::ptrdiff_t i, double* K, double* D, double* M) {
+    for (int k = 0; k <= rows; ++k) {
+      const double* row = k == 0 ? v : rest + std::ptrdiff_t(k - 1) * tree.nv;
+      for (int c = 0; c < tree.nv; ++c) rate[k * std::ptrdiff_t(tree.nv) + c] = factorial.inverse[k] * row[c];
+    }
+    for (int k = 0; k < Ring::order + 2; ++k) {
+      double* acceleration = derivatives.acceleration(k);
+      for (int c = 0; c < tree.nv; ++c) acceleration[c] = k < rows ? (k + 1) * rate[(k + 1) * std::ptrdiff_t(tree.nv) + c] : 0.0;
+      for (int j = 0; j < tree.follower_count; ++j)
+        acceleration[tree.followers[j].v] = tree.followers[j].ratio * acceleration[tree.followers[j].leader_v];
+    }
+    if (tree.soft) motion.sections.extend_to(tree, rows + 2, motion.q, rate, tree.nv);
+    derivatives.forward();
+    apply_wrenches(wrenches, i, rows, *this);
+    const std::ptrdiff_t size = std::ptrdiff_t(rows) * tree.columns * tree.columns;
+    const bool direct = tree.follower_count == 0;
+    double *k = direct ? K : by_columns, *d = direct ? D : by_columns + size, *m = direct || !M ? M : by_columns + 2 * size;
+    derivatives.run(k, d, m);
+    if (tree.passive) add_passive_derivatives(tree, motion, rows, k, d, m);
+    if (tree.soft) add_soft(tree, k, d);
+    if (direct) return;
+    fold_matrices(tree, rows, k, K);
+    fold_matrices(tree, rows, d, D);
+    if (M) fold_matrices(tree, rows, m, M);
+  }
+
+  void add_soft(const Tree& tree, double* K, double* D) {
+    for (int i = 0; i < tree.size; ++i) {
+      const Body& b = tree.bodies[i];
+      if (b.joint != Joint::section) continue;
+      const Screw<S> F = derivatives.section_wrench(i);
+      const S* parts[6] = {&F.v.x, &F.v.y, &F.v.z, &F.w.x, &F.w.y, &F.w.z};
+      for (int r = 0; r < 6; ++r) {
+        double c[padded_length<S>];
+        parts[r]->store(c);
+        for (int k = 0; k < rows; ++k) curvature.wrench(b.q)[r * rows + k] = c[k];
+      }
+    }
+    curvature.add(tree, motion.q, rate, tree.nv, K);
+    shapes.add_derivatives(tree, motion.q, rate, tree.nv, rows, K, D);
+  }
+};
+
 template <class Ring>
 struct DerivativesKernel {
-  using S = typename Ring::Velocity;
-
   template <class Arena>
   struct Space {
     Motion<Ring> motion;
     WorldFrame<Ring> world;
-    InverseDynamicsDerivatives<Ring> derivatives;
-    Space(const Tree& tree, int rows, Arena& arena)
-        : motion(Motion<Ring>::allocate(tree, arena)), world(tree, motion, arena), derivatives(tree, motion, world, rows, arena) {}
+    DerivativesSpace<Ring, Arena> partial;
+    Space(const DerivativesCall& call, Arena& arena)
+        : motion(Motion<Ring>::allocate(*call.tree, arena, call.rows + 2)),
+          world(*call.tree, motion, arena),
+          partial(*call.tree, motion, world, call.rows, arena) {}
   };
 
-  static std::size_t workspace(const Tree& tree, int rows, int) {
+  static std::size_t workspace(const DerivativesCall& call) {
     ArenaSize size;
-    Space<ArenaSize>(tree, rows, size);
+    Space<ArenaSize>(call, size);
     return size.bytes();
   }
 
   static void run(const DerivativesCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
     const Tree& tree = *call.tree;
     Arena arena(block);
-    Space<Arena> space(tree, call.rows, arena);
+    Space<Arena> space(call, arena);
     const std::ptrdiff_t size = std::ptrdiff_t(call.rows) * tree.nv * tree.nv;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(tree, call.states, i, 1, call.rows);
-      for (int k = 0; k < Ring::order + 2; ++k) {
-        const double* row = call.states.rest + i * call.states.rest_step + k * tree.nv;
-        for (int c = 0; c < tree.nv; ++c) space.derivatives.acceleration(k)[c] = k < call.rows ? factorial.inverse[k] * row[c] : 0.0;
-      }
       space.world.place(Axes::body);
       space.world.weigh();
-      space.derivatives.forward();
-      for (int j = 0; j < call.wrenches.count; ++j) apply_wrench(call, i, j, space);
-      double *K = call.K + i * size, *D = call.D + i * size, *M = call.M ? call.M + i * size : nullptr;
-      space.derivatives.run(K, D, M);
-      if (tree.passive) add_passive_derivatives(tree, space.motion, call.rows, K, D, M);
+      space.partial.run(tree, call.states.v + i * call.states.v_step, call.states.rest + i * call.states.rest_step, call.wrenches, i,
+                call.K + i * size, call.D + i * size, call.M ? call.M + i * size : nullptr);
     }
-  }
-
-  template <class Space>
-  static JOUNCE_NOINLINE void apply_wrench(const DerivativesCall& call, std::ptrdiff_t i, int j, Space& space) {
-    const int body = call.wrenches.frames[j].body;
-    if (body < 0) return;  // on the world: no joint feels it
-    Vec3<S> x;
-    const Screw<S> f = wrench_in_world(call.wrenches, i, j, call.rows, space.world, x);
-    if (call.wrenches.axes == Axes::body)
-      space.derivatives.apply_wrench(body, f);
-    else
-      space.derivatives.apply_fixed_wrench(body, f, call.wrenches.axes == Axes::mixed ? &x : nullptr);
   }
 
   static constexpr Kernel<DerivativesCall> kernel{workspace, run};
 };
 
-Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows) {
+Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows, bool) {
   if (rows <= 1) return DerivativesKernel<ArrayRing<double, -1>>::kernel;
   if (rows <= 8) return DerivativesKernel<SingleRing<6>>::kernel;
   if constexpr (generic_build)
     return DerivativesKernel<SingleRing<30>>::kernel;
   else
-    return generic_kernels().inverse_dynamics_derivatives(rows);
+    return generic_kernels().inverse_dynamics_derivatives(rows, false);
 }
 
 // Y = -X A and Z = -X B. Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on
@@ -144,31 +209,27 @@ struct NegativeProducts {
 
 // Forward dynamics and its derivatives at order zero: from tau = M a + h,  da = M^-1 (dtau - K dq - D dv).
 struct ForwardDerivativesKernel {
-  using Ring = ForwardDynamics::Ring;
+  using Ring = ArrayRing<double, -1>;
 
   template <class Arena>
   struct Space {
-    Motion<Ring> motion;
-    WorldFrame<Ring> world;
+    ForwardDynamics<double> dynamics;
     InverseMassMatrix inverse;
-    ForwardDynamics dynamics;
-    InverseDynamicsDerivatives<Ring> derivatives;
+    DerivativesSpace<Ring, Arena> partial;
     NegativeProducts::Space<Arena> products;
     double *K, *D;
     Space(const Tree& tree, Arena& arena)
-        : motion(Motion<Ring>::allocate(tree, arena)),
-          world(tree, motion, arena),
-          inverse(tree, world, arena),
-          dynamics(tree, motion, world, arena, inverse.factors()),
-          derivatives(tree, motion, world, 1, arena),
+        : dynamics(tree, 0, arena, 3),
+          inverse(tree, dynamics.factors(), arena),
+          partial(tree, dynamics.motion(), dynamics.world(), 1, arena),
           products(tree.nv, arena),
           K(arena.template take<double>(std::size_t(tree.nv) * tree.nv)),
           D(arena.template take<double>(std::size_t(tree.nv) * tree.nv)) {}
   };
 
-  static std::size_t workspace(const Tree& tree, int, int) {
+  static std::size_t workspace(const ForwardDerivativesCall& call) {
     ArenaSize size;
-    Space<ArenaSize>(tree, size);
+    Space<ArenaSize>(*call.tree, size);
     return size.bytes();
   }
 
@@ -177,44 +238,88 @@ struct ForwardDerivativesKernel {
     const std::ptrdiff_t nv = tree.nv;
     Arena arena(block);
     Space<Arena> space(tree, arena);
+    auto& dynamics = space.dynamics;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
-      double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state, *K = space.K, *D = space.D;
-      space.motion.read(tree, call.states, i, 1, 1);
-      space.world.place(Axes::body);
-      space.world.weigh();
-      call.singular[i] = space.inverse.run(Axes::body, inverse);
+      const double *v = call.states.v + i * call.states.v_step, *tau = call.tau + i * call.tau_step;
+      double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state;
+      dynamics.motion().read(tree, call.states, i, 1, 1);
+      call.singular[i] = dynamics.start(nullptr);
       if (call.singular[i] >= 0) continue;
-      space.dynamics.start();
-      apply_wrenches(call.wrenches, i, space, false);
-      space.dynamics.run(call.tau + i * call.tau_step, acc);
-      for (int c = 0; c < nv; ++c) space.derivatives.acceleration(0)[c] = acc[c];
-      space.derivatives.forward();
-      apply_wrenches(call.wrenches, i, space, true);
-      space.derivatives.run(K, D, nullptr);
-      if (tree.passive) add_passive_derivatives(tree, space.motion, 1, K, D, nullptr);
-      NegativeProducts::multiply(tree.nv, inverse, K, D, space.products, {call.K.first + i * call.K.state, call.K.row, 0},
+      for (int c = 0; c < nv; ++c) dynamics.rate(0)[c] = v[c], dynamics.rate(1)[c] = 0, dynamics.tau(0)[c] = tau[c];
+      dynamics.run([](int) {}, [&](int) { apply_to_dynamics(call.wrenches, i, space); });
+      for (int c = 0; c < nv; ++c) acc[c] = dynamics.rate(1)[c];
+      space.inverse.run(inverse);
+      space.partial.run(tree, v, acc, call.wrenches, i, space.K, space.D, nullptr);
+      NegativeProducts::multiply(tree.nv, inverse, space.K, space.D, space.products, {call.K.first + i * call.K.state, call.K.row, 0},
                                  {call.D.first + i * call.D.state, call.D.row, 0});
     }
   }
 
-  static void apply_wrenches(const Wrenches& wrenches, std::ptrdiff_t i, Space<Arena>& space, bool to_derivatives) {
+  template <class Space>
+  static JOUNCE_NOINLINE void apply_to_dynamics(const Wrenches& wrenches, std::ptrdiff_t i, Space& space) {
     for (int j = 0; j < wrenches.count; ++j) {
       const int body = wrenches.frames[j].body;
-      if (body < 0) continue;  // on the world: no joint feels it
-      Vec3<ForwardDynamics::S> x;
-      const auto f = wrench_in_world(wrenches, i, j, 1, space.world, x);
-      if (!to_derivatives)
-        space.dynamics.apply_wrench(body, f);
-      else if (wrenches.axes == Axes::body)
-        space.derivatives.apply_wrench(body, f);
-      else
-        space.derivatives.apply_fixed_wrench(body, f, wrenches.axes == Axes::mixed ? &x : nullptr);
+      if (body < 0) continue;
+      Vec3<Series<double, 1>> x;
+      auto& world = space.dynamics.world();
+      const auto f = wrench_in_world(wrenches, i, j, 1, world, x);
+      const auto &pose = world.pose(body);
+      const auto force = turn_back(pose.R, f.v), moment = turn_back(pose.R, f.w - cross(pose.x, f.v));
+      space.dynamics.inverse().apply_wrench(body, {leading(force.x), leading(force.y), leading(force.z)},
+                                            {leading(moment.x), leading(moment.y), leading(moment.z)});
     }
   }
 };
 
-Kernel<ForwardDerivativesCall> forward_dynamics_derivatives_kernel() {
+Kernel<ForwardDerivativesCall> forward_dynamics_derivatives_kernel(int, bool) {
   return {ForwardDerivativesKernel::workspace, ForwardDerivativesKernel::run};
+}
+
+// M^-1 alone.
+struct InverseMassMatrixKernel {
+  template <class Arena>
+  struct Space {
+    using Ring = ArrayRing<double, -1>;
+    Motion<Ring> motion;
+    WorldFrame<Ring> world;
+    ArticulatedBodies<double> factors;
+    InverseMassMatrix inverse;
+    double* armature;
+    Space(const Tree& tree, Arena& arena)
+        : motion(Motion<Ring>::allocate(tree, arena)),
+          world(tree, motion, arena),
+          factors(tree, world, arena),
+          inverse(tree, factors, arena),
+          armature(arena.template take<double>(tree.free_joint_count > 0 ? std::size_t(tree.columns) * tree.columns : 0)) {}
+  };
+
+  static std::size_t workspace(const InverseMassMatrixCall& call) {
+    ArenaSize size;
+    Space<ArenaSize>(*call.tree, size);
+    return size.bytes();
+  }
+
+  static void run(const InverseMassMatrixCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Tree& tree = *call.tree;
+    Arena arena(block);
+    Space<Arena> space(tree, arena);
+    const bool turned = tree.passive && call.axes != Axes::body && tree.free_joint_count > 0;
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      space.motion.read(tree, call.states, i, 1, 0);
+      space.world.place(call.axes);
+      space.world.weigh();
+      if (turned) {
+        std::memset(space.armature, 0, sizeof(double) * tree.columns * tree.columns);
+        Armature<ArrayRing<double, -1>>(tree, space.world, call.axes).add<false>(0, space.armature);
+      }
+      call.singular[i] = space.factors.factor(nullptr, turned ? space.armature : nullptr);
+      if (call.singular[i] < 0) space.inverse.run(call.out + i * tree.nv * tree.nv);
+    }
+  }
+};
+
+Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel(int, bool) {
+  return {InverseMassMatrixKernel::workspace, InverseMassMatrixKernel::run};
 }
 
 JOUNCE_END

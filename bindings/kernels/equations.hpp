@@ -1,58 +1,74 @@
-// Kernels for what comes from the screws of a robot: one Task a quantity, which is made once a call and run once a state.
+// Kernels for what comes from the screws of a robot: one Task a quantity, which is made once a call and run once a state. It writes by
+// columns; Task::fold says which of its axes are made into own coordinates then.
 #pragma once
 
+#include "jounce/fold.hpp"
 #include "jounce/world_frame.hpp"
 #include "select.hpp"
 
 JOUNCE_BEGIN
 
+enum class Fold { none, columns, matrices };
+
 template <class Task>
 struct EquationsKernel {
   using Ring = typename Task::Ring;
+
+  // Numbers of a result by columns.
+  static std::ptrdiff_t size(const EquationsCall& call) {
+    const Tree& tree = *call.tree;
+    if (Task::fold == Fold::none || tree.follower_count == 0) return 0;
+    return Task::fold == Fold::matrices ? std::ptrdiff_t(call.rows) * tree.columns * tree.columns : call.size / tree.nv * tree.columns;
+  }
 
   template <class Arena>
   struct Space {
     Motion<Ring> motion;
     WorldFrame<Ring> world;
     Task task;
-    Space(const Tree& tree, int rows, Arena& arena)
-        : motion(Motion<Ring>::allocate(tree, arena)), world(tree, motion, arena), task(tree, motion, world, rows, arena) {}
+    double* by_columns;
+    Space(const EquationsCall& call, Arena& arena)
+        : motion(Motion<Ring>::allocate(*call.tree, arena)),
+          world(*call.tree, motion, arena),
+          task(*call.tree, motion, world, call.rows, arena),
+          by_columns(arena.template take<double>(size(call))) {}
   };
 
-  static std::size_t workspace(const Tree& tree, int rows, int) {
+  static std::size_t workspace(const EquationsCall& call) {
     ArenaSize size;
-    Space<ArenaSize>(tree, rows, size);
+    Space<ArenaSize>(call, size);
     return size.bytes();
   }
 
   static void run(const EquationsCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Tree& tree = *call.tree;
     Arena arena(block);
-    Space<Arena> space(*call.tree, call.rows, arena);
+    Space<Arena> space(call, arena);
+    const bool direct = Task::fold == Fold::none || tree.follower_count == 0;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
-      space.motion.read(*call.tree, call.states, i, 1, call.states.rows);
-      space.task(call, space.world, call.out + i * call.size);
+      double* out = call.out + i * call.size;
+      space.motion.read(tree, call.states, i, 1, call.states.rows);
+      space.task(call, space.world, direct ? out : space.by_columns);
+      if (direct) continue;
+      if (Task::fold == Fold::matrices)
+        fold_matrices(tree, call.rows, space.by_columns, out);
+      else
+        fold_columns(tree, call.size / tree.nv, space.by_columns, out);
     }
   }
 
   static constexpr Kernel<EquationsCall> kernel{workspace, run};
 };
 
-// Few rings serve all lengths, padded up; `same` is where this kernel is in the table.
-using Same = EquationsKernels::Select EquationsKernels::*;
 template <template <class> class Task>
-Kernel<EquationsCall> moving_equations_kernel(int coefficients, Same same) {
-  if (coefficients <= 2) return EquationsKernel<Task<SingleRing<0>>>::kernel;
-  if (coefficients <= 8) return EquationsKernel<Task<SingleRing<6>>>::kernel;
-  if constexpr (generic_build)
-    return EquationsKernel<Task<SingleRing<30>>>::kernel;
-  else
-    return (generic_kernels().equations.*same)(coefficients);
-}
+struct EquationsKernels {
+  template <class Ring>
+  using Of = EquationsKernel<Task<Ring>>;
+};
 
-// Positions alone have a ring of their own.
-template <template <class> class Task>
-Kernel<EquationsCall> equations_kernel(int coefficients, Same same) {
-  return coefficients <= 1 ? EquationsKernel<Task<ArrayRing<double, -1>>>::kernel : moving_equations_kernel<Task>(coefficients, same);
+template <template <class> class Task, int least = 1>
+Kernel<EquationsCall> equations_kernel(int coefficients, Select<EquationsCall> Kernels::* same) {
+  return padded_kernel<EquationsKernels<Task>::template Of, least>(coefficients, same);
 }
 
 JOUNCE_END

@@ -1,49 +1,280 @@
 #include "jounce/forward_dynamics.hpp"
 
 #include "select.hpp"
-#include "wrenches.hpp"
 
 JOUNCE_BEGIN
 
-// One state at order zero, in body axes, nothing prescribed.
-struct ForwardDynamicsKernel {
-  using Ring = ForwardDynamics::Ring;
+// Between the caller's rows and the coefficients of ForwardDynamics, for the states of one T.
+template <class T>
+class ForwardDynamicsRun {
+ public:
+  static constexpr int width = states((const T*)nullptr);
 
   template <class Arena>
-  struct Space {
-    Motion<Ring> motion;
-    WorldFrame<Ring> world;
-    ForwardDynamics dynamics;
-    Space(const Tree& tree, Arena& arena)
-        : motion(Motion<Ring>::allocate(tree, arena)), world(tree, motion, arena), dynamics(tree, motion, world, arena) {}
-  };
+  ForwardDynamicsRun(const ForwardDynamicsCall& call, Arena& arena)
+      : call_(call), tree_(*call.tree), rows_(call.rows), dynamics_(tree_, rows_ - 1, arena) {
+    const bool turned = call.axes != Axes::body, posed = call.wrenches.axes != Axes::body;
+    wrench_ = arena.template take<T>(std::size_t(call.wrenches.count) * 6 * rows_);
+    pose_ = arena.template take<T>(posed ? std::size_t(call.wrenches.count) * 12 * (rows_ + 2) : 0);
+    twist_ = arena.template take<T>(turned ? std::size_t(tree_.free_joint_count) * 6 * (rows_ + 1) : 0);
+    force_ = arena.template take<T>(turned ? std::size_t(tree_.free_joint_count) * 6 * rows_ : 0);
+  }
 
-  static std::size_t workspace(const Tree& tree, int, int) {
+  // Returns the body that has no inertia to move, or -1.
+  int operator()(std::ptrdiff_t first, int count) {
+    const States at{call_.q, call_.v, nullptr, call_.q_step, call_.v_step, 0, 1};
+    dynamics_.motion().read(tree_, at, first, count, 1);
+    if (const int singular = dynamics_.start(call_.prescribed); singular >= 0) return singular;
+    for (int s = 0; s < width; ++s) read(first + (s < count ? s : count - 1), s);
+    read_wrenches(first, count);
+    const bool turned = call_.axes != Axes::body;
+    if (turned) {
+      keep_free_joints();
+      for (int i = 0; i < tree_.free_joint_count; ++i) twist_to_body(i, 0);
+    }
+    dynamics_.run(
+        [&](int k) {
+          for (int i = 0; turned && i < tree_.free_joint_count; ++i)
+            if (call_.prescribed && call_.prescribed[tree_.free_joints[i].v])
+              twist_to_body(i, k + 1);
+            else
+              force_to_body(i, k);
+        },
+        [&](int k) {
+          for (int i = 0; i < call_.wrenches.count; ++i)
+            if (call_.wrenches.frames[i].body >= 0) apply_wrench(i, k);  // on the world no joint feels it
+        });
+    for (int k = 0; k < rows_; ++k) {
+      T *rate = dynamics_.rate(k + 1), *tau = dynamics_.tau(k);
+      for (int j = 0; j < tree_.nv; ++j) rate[j] = T(factorial.value[k + 1]) * rate[j];
+      const std::ptrdiff_t step = std::ptrdiff_t(rows_) * tree_.nv, at = first * step + k * std::ptrdiff_t(tree_.nv);
+      store_states(rate, step, count, tree_.nv, call_.acc_out + at);
+      if (!call_.tau_out) continue;
+      for (int j = 0; j < tree_.nv; ++j) tau[j] = T(factorial.value[k]) * tau[j];
+      store_states(tau, step, count, tree_.nv, call_.tau_out + at);
+    }
+    return -1;
+  }
+
+ private:
+  void read(std::ptrdiff_t from, int s) {
+    const double *v = call_.v + from * call_.v_step, *tau = call_.tau + from * call_.tau_step;
+    const bool* given = call_.prescribed;
+    for (int j = 0; j < tree_.nv; ++j) state(dynamics_.rate(0)[j], s) = v[j];
+    for (int k = 0; k < rows_; ++k) {
+      const double* acc = given ? call_.acc + from * call_.acc_step + std::ptrdiff_t(k) * tree_.nv : nullptr;
+      for (int j = 0; j < tree_.nv; ++j) {
+        state(dynamics_.rate(k + 1)[j], s) = given && given[j] ? factorial.inverse[k + 1] * acc[j] : 0.0;
+        state(dynamics_.tau(k)[j], s) = given && given[j] ? 0.0 : factorial.inverse[k] * tau[std::ptrdiff_t(k) * tree_.nv + j];
+      }
+    }
+  }
+
+  static void put(T* to, const Vec3<T>& a, const Vec3<T>& b) {
+    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = b.x, to[4] = b.y, to[5] = b.z;
+  }
+  static Vec3<T> at(const T* u) { return {u[0], u[1], u[2]}; }
+
+  // The rows of the free joints as they were given, with the placement of the joint taken out: in the axes of its frame.
+  void keep_free_joints() {
+    for (int i = 0; i < tree_.free_joint_count; ++i) {
+      const FreeJoint& joint = tree_.free_joints[i];
+      const bool world = call_.axes == Axes::world;
+      for (int k = 0; k <= rows_; ++k) {
+        const T* v = dynamics_.rate(k) + joint.v;
+        Vec3<T> linear = at(v);
+        if (world) linear -= cross(joint.p, at(v + 3));
+        put(twist_ + (i * (rows_ + 1) + k) * 6, apply_transpose(joint.R, linear), apply_transpose(joint.R, at(v + 3)));
+        if (k == rows_) break;
+        const T* t = dynamics_.tau(k) + joint.v;
+        Vec3<T> n = at(t + 3);
+        if (world) n -= cross(joint.p, at(t));
+        put(force_ + (i * rows_ + k) * 6, apply_transpose(joint.R, at(t)), apply_transpose(joint.R, n));
+      }
+    }
+  }
+
+  // Coefficient k of free joint i's twist in body axes: R^T x' and R^T w, with x' = v + w x x in world axes.
+  void twist_to_body(int i, int k) {
+    const T *given = twist_ + i * (rows_ + 1) * 6, zero(0.0);
+    const int body = tree_.free_joints[i].body;
+    Vec3<T> v{zero, zero, zero}, w = v;
+    for (int j = 0; j <= k; ++j) {
+      const T* R = dynamics_.inverse().ball_rotation(body, k - j);
+      Vec3<T> rate = at(given + 6 * j);
+      if (call_.axes == Axes::world)
+        for (int l = 0; l <= j; ++l) rate += cross_of(at(given + 6 * l + 3), at(dynamics_.inverse().ball_position(body, j - l)));
+      v += apply_transpose(R, rate);
+      w += apply_transpose(R, at(given + 6 * j + 3));
+    }
+    put(dynamics_.rate(k) + tree_.free_joints[i].v, v, w);
+  }
+
+  // Coefficient k of its wrench: R^T f and R^T (n - x x f).
+  void force_to_body(int i, int k) {
+    const T *given = force_ + i * rows_ * 6, zero(0.0);
+    const int body = tree_.free_joints[i].body;
+    Vec3<T> f{zero, zero, zero}, n = f;
+    for (int j = 0; j <= k; ++j) {
+      const T* R = dynamics_.inverse().ball_rotation(body, k - j);
+      Vec3<T> moment = at(given + 6 * j + 3);
+      if (call_.axes == Axes::world)
+        for (int l = 0; l <= j; ++l) moment -= cross_of(at(dynamics_.inverse().ball_position(body, j - l)), at(given + 6 * l));
+      f += apply_transpose(R, at(given + 6 * j));
+      n += apply_transpose(R, moment);
+    }
+    put(dynamics_.tau(k) + tree_.free_joints[i].v, f, n);
+  }
+
+  // Coefficients of the wrenches from outside; those in body axes in the body's, about its origin.
+  void read_wrenches(std::ptrdiff_t first, int count) {
+    const Wrenches& in = call_.wrenches;
+    for (int i = 0; i < in.count; ++i) {
+      T* w = wrench_ + i * 6 * rows_;
+      for (int s = 0; s < width; ++s) {
+        const double* value = in.value + (first + (s < count ? s : count - 1)) * in.step + 6 * i;
+        for (int k = 0; k < rows_; ++k)
+          for (int c = 0; c < 6; ++c) state(w[6 * k + c], s) = factorial.inverse[k] * value[(k * in.count) * 6 + c];
+      }
+      if (in.axes != Axes::body) continue;
+      const Frame& frame = in.frames[i];
+      for (int k = 0; k < rows_; ++k) {
+        const Vec3<T> f = apply(frame.R, at(w + 6 * k));
+        put(w + 6 * k, f, apply(frame.R, at(w + 6 * k + 3)) + cross(frame.p, f));
+      }
+    }
+  }
+
+  // Coefficient k of a wrench, turned into body axes by the coefficients of the body's pose (paper A, E5).
+  void apply_wrench(int i, int k) {
+    const Wrenches& in = call_.wrenches;
+    const Frame& frame = in.frames[i];
+    const T *w = wrench_ + i * 6 * rows_, zero(0.0);
+    if (in.axes == Axes::body) return dynamics_.inverse().apply_wrench(frame.body, at(w + 6 * k), at(w + 6 * k + 3));
+    T *R = pose_ + i * 12 * (rows_ + 2), *x = R + 9 * (rows_ + 2);
+    dynamics_.inverse().extend_pose(frame.body, k, R, x);
+    Vec3<T> f{zero, zero, zero}, t = f;
+    for (int j = 0; j <= k; ++j) {
+      Vec3<T> moment = at(w + 6 * j + 3);
+      if (in.axes == Axes::world)
+        for (int l = 0; l <= j; ++l) moment -= cross_of(at(x + 3 * l), at(w + 6 * (j - l)));
+      f += apply_transpose(R + 9 * (k - j), at(w + 6 * j));
+      t += apply_transpose(R + 9 * (k - j), moment);
+    }
+    if (in.axes == Axes::mixed) t += cross(frame.p, f);
+    dynamics_.inverse().apply_wrench(frame.body, f, t);
+  }
+
+  const ForwardDynamicsCall& call_;
+  const Tree& tree_;
+  int rows_;
+  ForwardDynamics<T> dynamics_;
+  T *wrench_, *pose_, *twist_, *force_;
+};
+
+template <class T>
+struct ForwardDynamicsKernel {
+  static std::size_t workspace(const ForwardDynamicsCall& call) {
     ArenaSize size;
-    Space<ArenaSize>(tree, size);
+    ForwardDynamicsRun<T>(call, size);
     return size.bytes();
   }
 
-  static void run(const HybridDynamicsCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
-    const Tree& tree = *call.tree;
+  static void run(const ForwardDynamicsCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    constexpr int width = ForwardDynamicsRun<T>::width;
     Arena arena(block);
-    Space<Arena> space(tree, arena);
-    for (std::ptrdiff_t i = begin; i < end; ++i) {
-      const States state{call.q, call.v, nullptr, call.q_step, call.v_step, 0, 1};
-      space.motion.read(tree, state, i, 1, 1);
-      space.world.place(Axes::body);
-      space.world.weigh();
-      space.dynamics.start();
-      for (int j = 0; j < call.wrenches.count; ++j)
-        if (const int body = call.wrenches.frames[j].body; body >= 0) {
-          Vec3<Series<double, 1>> x;
-          space.dynamics.apply_wrench(body, wrench_in_world(call.wrenches, i, j, 1, space.world, x));
-        }
-      call.singular[i] = space.dynamics.run(call.tau + i * call.tau_step, call.acc_out + i * tree.nv);
+    ForwardDynamicsRun<T> forward(call, arena);
+    for (std::ptrdiff_t first = begin; first < end; first += width) {
+      const int count = end - first < width ? int(end - first) : width;
+      const int singular = forward(first, count);
+      for (int s = 0; s < count; ++s) call.singular[first + s] = singular;
+      // One of several states: find out which, one by one.
+      if constexpr (width > 1)
+        if (singular >= 0) ForwardDynamicsKernel<double>::run(call, first, first + count, block);
     }
+  }
+  static constexpr Kernel<ForwardDynamicsCall> kernel{workspace, run};
+};
+
+// What needs the factors alone.
+struct Factored {
+  using Ring = ArticulatedBodies<double>::Ring;
+  Motion<Ring> motion;
+  WorldFrame<Ring> world;
+  ArticulatedBodies<double> factors;
+
+  template <class Arena>
+  Factored(const Tree& tree, Arena& arena)
+      : motion(Motion<Ring>::allocate(tree, arena)), world(tree, motion, arena), factors(tree, world, arena) {}
+
+  template <class Call>
+  static std::size_t workspace(const Call& call) {
+    ArenaSize size;
+    Factored(*call.tree, size);
+    return size.bytes();
+  }
+  int start(const Tree& tree, const double* q) {
+    const States at{q, nullptr, nullptr, 0, 0, 0, 0};
+    motion.read(tree, at, 0, 1, 0);
+    world.place(Axes::body);
+    world.weigh();
+    return factors.factor(nullptr);
   }
 };
 
-Kernel<HybridDynamicsCall> forward_dynamics_kernel() { return {ForwardDynamicsKernel::workspace, ForwardDynamicsKernel::run}; }
+static void run_inverse_mass(const InverseMassCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+  const Tree& tree = *call.tree;
+  Arena arena(block);
+  Factored space(tree, arena);
+  for (std::ptrdiff_t i = begin; i < end; ++i) {
+    call.singular[i] = i == begin || call.q_step != 0 ? space.start(tree, call.q + i * call.q_step) : call.singular[i - 1];
+    if (call.singular[i] < 0) space.factors.solve(call.f + i * call.f_step, call.out + i * tree.nv);
+  }
+}
+
+static void run_articulated_inertia(const ArticulatedInertiaCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+  const Tree& tree = *call.tree;
+  Arena arena(block);
+  Factored space(tree, arena);
+  for (std::ptrdiff_t i = begin; i < end; ++i) {
+    call.singular[i] = space.start(tree, call.q + i * tree.nq);
+    for (int j = 0; call.singular[i] < 0 && j < call.frame_count; ++j) {
+      const Frame& frame = call.frames[j];
+      const auto& pose = space.world.pose(frame.body);
+      const auto number = [](const Vec3<Series<double, 1>>& u) { return Vec3<double>{leading(u.x), leading(u.y), leading(u.z)}; };
+      const Vec3<double> columns[3] = {number(pose.R.cx), number(pose.R.cy), number(pose.R.cz)}, x = number(pose.x + apply(pose.R, frame.p));
+      double axes[3][3];  // of the user's frame, in the world
+      for (int c = 0; c < 3; ++c) {
+        const Vec3<double> axis = frame.R[c] * columns[0] + frame.R[3 + c] * columns[1] + frame.R[6 + c] * columns[2];
+        axes[c][0] = axis.x, axes[c][1] = axis.y, axes[c][2] = axis.z;
+      }
+      double unit[6][6];  // twists along and about them
+      for (int c = 0; c < 6; ++c) {
+        const Vec3<double> axis{axes[c % 3][0], axes[c % 3][1], axes[c % 3][2]}, lever = cross_of(x, axis);
+        const Vec3<double> v = c < 3 ? axis : lever, w = c < 3 ? Vec3<double>{0, 0, 0} : axis;
+        const double t[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+        for (int r = 0; r < 6; ++r) unit[c][r] = t[r];
+      }
+      double* out = call.out + (i * call.frame_count + j) * 36;
+      double I[6][6];
+      space.factors.inertia(frame.body, I);
+      for (int c = 0; c < 6; ++c)
+        for (int d = 0; d < 6; ++d) {
+          double sum = 0;
+          for (int r = 0; r < 6; ++r)
+            for (int s = 0; s < 6; ++s) sum += unit[c][r] * I[r][s] * unit[d][s];
+          out[6 * c + d] = sum;
+        }
+    }
+  }
+}
+
+Kernel<ForwardDynamicsCall> forward_dynamics_kernel(int, bool batch) {
+  return batch ? ForwardDynamicsKernel<Pack<native_width>>::kernel : ForwardDynamicsKernel<double>::kernel;
+}
+Kernel<InverseMassCall> inverse_mass_kernel(int, bool) { return {Factored::workspace<InverseMassCall>, run_inverse_mass}; }
+Kernel<ArticulatedInertiaCall> articulated_inertia_kernel(int, bool) {
+  return {Factored::workspace<ArticulatedInertiaCall>, run_articulated_inertia};
+}
 
 JOUNCE_END

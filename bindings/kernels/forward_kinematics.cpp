@@ -16,9 +16,10 @@ struct ForwardKinematicsKernel {
     Space(const Tree& tree, Arena& arena) : motion(Motion<Ring>::allocate(tree, arena)), kinematics(tree, motion, arena) {}
   };
 
-  static std::size_t workspace(const Tree& tree, int, int) {
+  template <class Call>
+  static std::size_t workspace(const Call& call) {
     ArenaSize size;
-    Space<ArenaSize>(tree, size);
+    Space<ArenaSize>(*call.tree, size);
     return size.bytes();
   }
 
@@ -69,7 +70,7 @@ struct ForwardKinematicsKernel {
     }
   }
 
-  static constexpr Kernel<ForwardKinematicsCall> kernel{workspace, run};
+  static constexpr Kernel<ForwardKinematicsCall> kernel{workspace<ForwardKinematicsCall>, run};
 };
 
 // Paper A, (E5), as products of series: wrenches given in world or mixed axes into the axes, and about the origin, of the
@@ -105,26 +106,14 @@ struct WrenchesToBodyKernel {
     }
   }
 
-  static constexpr Kernel<WrenchesToBodyCall> kernel{ForwardKinematicsKernel<Ring>::workspace, run};
+  static constexpr Kernel<WrenchesToBodyCall> kernel{ForwardKinematicsKernel<Ring>::template workspace<WrenchesToBodyCall>, run};
 };
 
-// Few rings serve all lengths, padded up; `generic` is where this kernel is in the table.
-template <template <class> class K, class Call>
-static Kernel<Call> padded_kernel(int coefficients, Kernel<Call> (*Kernels::*generic)(int)) {
-  if (coefficients <= 2) return K<SingleRing<0>>::kernel;
-  if (coefficients <= 4) return K<SingleRing<2>>::kernel;
-  if (coefficients <= 8) return K<SingleRing<6>>::kernel;
-  if constexpr (generic_build)
-    return K<SingleRing<30>>::kernel;
-  else
-    return (generic_kernels().*generic)(coefficients);
+Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients, bool) {
+  return padded_kernel<ForwardKinematicsKernel, 1>(coefficients, &Kernels::forward_kinematics);
 }
-
-Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients) {
-  return padded_kernel<ForwardKinematicsKernel>(coefficients, &Kernels::forward_kinematics);
-}
-Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients) {
-  return padded_kernel<WrenchesToBodyKernel>(coefficients, &Kernels::wrenches_to_body);
+Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients, bool) {
+  return padded_kernel<WrenchesToBodyKernel, 2>(coefficients, &Kernels::wrenches_to_body);
 }
 
 JOUNCE_END

@@ -1,6 +1,8 @@
 #include "jounce/inverse_dynamics.hpp"
 
+#include "jounce/fold.hpp"
 #include "jounce/passive_forces.hpp"
+#include "jounce/shape_forces.hpp"
 #include "select.hpp"
 
 JOUNCE_BEGIN
@@ -16,14 +18,15 @@ struct InverseDynamicsKernel {
   struct Space {
     Motion<Ring> motion;
     InverseDynamics<Ring> dynamics;
+    ShapeForces shapes;
     T* force;
     Space(const Tree& tree, Arena& arena)
-        : motion(Motion<Ring>::allocate(tree, arena)), dynamics(tree, motion, arena), force(arena.template take<T>(n * motion.stride)) {}
+        : motion(Motion<Ring>::allocate(tree, arena)), dynamics(tree, motion, arena), shapes(tree, n, arena), force(arena.template take<T>(n * motion.stride)) {}
   };
 
-  static std::size_t workspace(const Tree& tree, int, int) {
+  static std::size_t workspace(const InverseDynamicsCall& call) {
     ArenaSize size;
-    Space<ArenaSize>(tree, size);
+    Space<ArenaSize>(*call.tree, size);
     return size.bytes();
   }
 
@@ -39,12 +42,20 @@ struct InverseDynamicsKernel {
       if (width > 1) will_write(call.tau + first * (rows - 1) * tree.nv, std::ptrdiff_t(count) * (rows - 1) * tree.nv);
       space.dynamics.forward();
       if (call.wrenches.count > 0) apply_wrenches(call, first, count, space);
+      if (tree.soft)
+        for (int j = 0; j < n * stride; ++j) space.force[j] = T(0.0);
       space.dynamics.backward([&](int column, const Sa& f) JOUNCE_LAMBDA_INLINE {
         T c[Ring::padded];
         f.store(c);
-        for (int k = 0; k < n; ++k) space.force[k * stride + column] = c[k];
+        for (int k = 0; k < n; ++k) {
+          T& to = space.force[k * stride + column];
+          to = tree.soft ? to + c[k] : c[k];
+        }
       });
-      if (tree.passive) add_passive_forces(tree, space.motion, space.force);
+      if (tree.passive) add_passive_forces(tree, space.motion.q, space.motion.rate, stride, 0, n, space.force);
+      if (tree.soft) space.shapes.add_forces(tree, space.motion.q, space.motion.rate, stride, 0, n, space.force);
+      if (tree.follower_count > 0)
+        for (int k = 0; k < n; ++k) fold_lines(tree, 1, 1, space.force + k * stride);
       write(call, first, count, space);
     }
   }
@@ -56,7 +67,7 @@ struct InverseDynamicsKernel {
     double* tau = call.tau + first * step;
     for (int k = 2; k < rows; ++k)
       for (int j = 0; j < nv; ++j) space.force[k * stride + j] = T(factorial.value[k]) * space.force[k * stride + j];
-    if (width > 1)
+    if (width > 1 && stride == nv)
       store_states(space.force, step, count, rows * nv, tau);
     else
       for (int k = 0; k < rows; ++k) store_states(space.force + k * stride, step, count, nv, tau + k * nv);
@@ -87,7 +98,7 @@ struct InverseDynamicsKernel {
 };
 
 template <template <int> class Ring>
-Kernel<InverseDynamicsCall> kernel_of(int order, bool batch) {
+static Kernel<InverseDynamicsCall> kernel_of(int order, bool batch) {
   if (order == 0) return InverseDynamicsKernel<Ring<0>>::kernel;
   if (order == 1) return InverseDynamicsKernel<Ring<1>>::kernel;
   if (order == 2) return InverseDynamicsKernel<Ring<2>>::kernel;
@@ -101,12 +112,12 @@ Kernel<InverseDynamicsCall> kernel_of(int order, bool batch) {
     if (order == 6) return InverseDynamicsKernel<Ring<6>>::kernel;
     if (order <= 10) return InverseDynamicsKernel<Ring<10>>::kernel;
     if (order <= 14) return InverseDynamicsKernel<Ring<14>>::kernel;
-    return generic_kernels().inverse_dynamics(order, batch);
+    return generic_kernels().inverse_dynamics(order + 2, batch);
   }
 }
 
-Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch) {
-  return batch ? kernel_of<BatchRing>(order, batch) : kernel_of<SingleRing>(order, batch);
+Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int coefficients, bool batch) {
+  return batch ? kernel_of<BatchRing>(coefficients - 2, batch) : kernel_of<SingleRing>(coefficients - 2, batch);
 }
 
 JOUNCE_END

@@ -8,6 +8,7 @@ JOUNCE_BEGIN
 template <class R>
 struct JacobianTask {
   using Ring = R;
+  static constexpr Fold fold = Fold::columns;
   template <class Arena>
   JacobianTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
@@ -17,9 +18,10 @@ struct JacobianTask {
 };
 
 // One method of Centroidal.
-template <class R, void (Centroidal<R>::*method)(int, double*) const>
+template <class R, void (Centroidal<R>::*method)(int, double*) const, Fold axes>
 struct CentroidalTask {
   using Ring = R;
+  static constexpr Fold fold = axes;
   template <class Arena>
   CentroidalTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
@@ -29,15 +31,16 @@ struct CentroidalTask {
   }
 };
 template <class R>
-using CenterOfMassTask = CentroidalTask<R, &Centroidal<R>::center_of_mass>;
+using CenterOfMassTask = CentroidalTask<R, &Centroidal<R>::center_of_mass, Fold::none>;
 template <class R>
-using MomentumTask = CentroidalTask<R, &Centroidal<R>::momentum>;
+using MomentumTask = CentroidalTask<R, &Centroidal<R>::momentum, Fold::none>;
 template <class R>
-using MomentumMatrixTask = CentroidalTask<R, &Centroidal<R>::momentum_matrix>;
+using MomentumMatrixTask = CentroidalTask<R, &Centroidal<R>::momentum_matrix, Fold::columns>;
 
 template <class R>
 struct KineticEnergyTask {
   using Ring = R;
+  static constexpr Fold fold = Fold::none;
   const Motion<Ring>& motion;
   Screw<typename Ring::Acceleration>* twist;
   template <class Arena>
@@ -53,9 +56,11 @@ struct KineticEnergyTask {
 template <class R>
 struct PotentialEnergyTask {
   using Ring = R;
+  static constexpr Fold fold = Fold::none;
   PotentialEnergy<Ring> energy;
   template <class Arena>
-  PotentialEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int, Arena&) : energy(tree, motion) {}
+  PotentialEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int rows, Arena& arena)
+      : energy(tree, motion, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
     world.place(call.velocity_axes);
     world.weigh_subtrees();
@@ -63,23 +68,23 @@ struct PotentialEnergyTask {
   }
 };
 
-Kernel<EquationsCall> jacobian_kernel(int coefficients) {
-  return equations_kernel<JacobianTask>(coefficients, &EquationsKernels::jacobian);
+Kernel<EquationsCall> jacobian_kernel(int coefficients, bool) {
+  return equations_kernel<JacobianTask>(coefficients, &Kernels::jacobian);
 }
-Kernel<EquationsCall> center_of_mass_kernel(int coefficients) {
-  return equations_kernel<CenterOfMassTask>(coefficients, &EquationsKernels::center_of_mass);
+Kernel<EquationsCall> center_of_mass_kernel(int coefficients, bool) {
+  return equations_kernel<CenterOfMassTask>(coefficients, &Kernels::center_of_mass);
 }
-Kernel<EquationsCall> momentum_matrix_kernel(int coefficients) {
-  return equations_kernel<MomentumMatrixTask>(coefficients, &EquationsKernels::momentum_matrix);
+Kernel<EquationsCall> momentum_matrix_kernel(int coefficients, bool) {
+  return equations_kernel<MomentumMatrixTask>(coefficients, &Kernels::momentum_matrix);
 }
-Kernel<EquationsCall> momentum_kernel(int coefficients) {
-  return moving_equations_kernel<MomentumTask>(coefficients, &EquationsKernels::momentum);
+Kernel<EquationsCall> momentum_kernel(int coefficients, bool) {
+  return equations_kernel<MomentumTask, 2>(coefficients, &Kernels::momentum);
 }
-Kernel<EquationsCall> kinetic_energy_kernel(int coefficients) {
-  return moving_equations_kernel<KineticEnergyTask>(coefficients, &EquationsKernels::kinetic_energy);
+Kernel<EquationsCall> kinetic_energy_kernel(int coefficients, bool) {
+  return equations_kernel<KineticEnergyTask, 2>(coefficients, &Kernels::kinetic_energy);
 }
-Kernel<EquationsCall> potential_energy_kernel(int coefficients) {
-  return equations_kernel<PotentialEnergyTask>(coefficients, &EquationsKernels::potential_energy);
+Kernel<EquationsCall> potential_energy_kernel(int coefficients, bool) {
+  return equations_kernel<PotentialEnergyTask>(coefficients, &Kernels::potential_energy);
 }
 
 JOUNCE_END

@@ -1,7 +1,6 @@
 #include "equations.hpp"
 #include "jounce/coriolis_matrix.hpp"
 #include "jounce/gravity_force.hpp"
-#include "jounce/inverse_mass_matrix.hpp"
 #include "jounce/mass_matrix.hpp"
 #include "jounce/passive_inverse_dynamics.hpp"
 
@@ -10,6 +9,7 @@ JOUNCE_BEGIN
 template <class R>
 struct MassMatrixTask {
   using Ring = R;
+  static constexpr Fold fold = Fold::matrices;
   MassMatrix<Ring> matrix;
   template <class Arena>
   MassMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
@@ -24,6 +24,7 @@ struct MassMatrixTask {
 template <class R>
 struct CoriolisMatrixTask {
   using Ring = R;
+  static constexpr Fold fold = Fold::matrices;
   CoriolisMatrix<Ring> matrix;
   template <class Arena>
   CoriolisMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
@@ -38,6 +39,7 @@ struct CoriolisMatrixTask {
 template <class R>
 struct GravityForceTask {
   using Ring = R;
+  static constexpr Fold fold = Fold::columns;
   template <class Arena>
   GravityForceTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
@@ -47,59 +49,61 @@ struct GravityForceTask {
   }
 };
 
-// At order zero, of one algorithm each: a motion, its world frame and the algorithm in one workspace.
-template <class Algorithm>
-struct Space {
-  using Ring = typename Algorithm::Ring;
-  Motion<Ring> motion;
-  WorldFrame<Ring> world;
-  Algorithm algorithm;
-  template <class Arena>
-  Space(const Tree& tree, Arena& arena)
-      : motion(Motion<Ring>::allocate(tree, arena)), world(tree, motion, arena), algorithm(tree, world, arena) {}
+struct PassiveInverseDynamicsKernel {
+  using Ring = PassiveInverseDynamics::Ring;
 
-  static std::size_t workspace(const Tree& tree, int, int) {
+  template <class Arena>
+  struct Space {
+    Motion<Ring> motion;
+    WorldFrame<Ring> world;
+    PassiveInverseDynamics dynamics;
+    double *v_ref, *a_ref, *tau;  // by columns
+    Space(const Tree& tree, Arena& arena)
+        : motion(Motion<Ring>::allocate(tree, arena)),
+          world(tree, motion, arena),
+          dynamics(tree, world, arena),
+          v_ref(arena.template take<double>(tree.columns)),
+          a_ref(arena.template take<double>(tree.columns)),
+          tau(arena.template take<double>(tree.columns)) {}
+  };
+
+  static std::size_t workspace(const PassiveCall& call) {
     ArenaSize size;
-    Space(tree, size);
+    Space<ArenaSize>(*call.tree, size);
     return size.bytes();
   }
 
-  template <class Call>
-  void start(const Call& call, std::ptrdiff_t i) {
-    motion.read(*call.tree, call.states, i, 1, call.states.rows);
-    world.place(call.axes);
-    world.weigh();
+  static void run(const PassiveCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Tree& tree = *call.tree;
+    Arena arena(block);
+    Space<Arena> space(tree, arena);
+    const auto by_columns = [&](const double* own, double* all) {
+      for (int c = 0; c < tree.nv; ++c) all[c] = own[c];
+      for (int j = 0; j < tree.follower_count; ++j) all[tree.followers[j].v] = tree.followers[j].ratio * own[tree.followers[j].leader_v];
+    };
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      space.motion.read(tree, call.states, i, 1, call.states.rows);
+      space.world.place(call.axes);
+      space.world.weigh();
+      by_columns(call.v_ref + i * call.v_ref_step, space.v_ref);
+      by_columns(call.a_ref + i * call.a_ref_step, space.a_ref);
+      space.dynamics.run(call.axes, space.v_ref, space.a_ref, space.tau);
+      fold_columns(tree, 1, space.tau, call.tau + i * tree.nv);
+    }
   }
 };
 
-static void run_passive(const PassiveCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
-  Arena arena(block);
-  Space<PassiveInverseDynamics> space(*call.tree, arena);
-  for (std::ptrdiff_t i = begin; i < end; ++i) {
-    space.start(call, i);
-    space.algorithm.run(call.axes, call.v_ref + i * call.v_ref_step, call.a_ref + i * call.a_ref_step, call.tau + i * call.tree->nv);
-  }
+Kernel<EquationsCall> mass_matrix_kernel(int coefficients, bool) {
+  return equations_kernel<MassMatrixTask>(coefficients, &Kernels::mass_matrix);
 }
-
-static void run_inverse(const InverseMassMatrixCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
-  Arena arena(block);
-  Space<InverseMassMatrix> space(*call.tree, arena);
-  for (std::ptrdiff_t i = begin; i < end; ++i) {
-    space.start(call, i);
-    call.singular[i] = space.algorithm.run(call.axes, call.out + i * call.tree->nv * call.tree->nv);
-  }
+Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients, bool) {
+  return equations_kernel<CoriolisMatrixTask, 2>(coefficients, &Kernels::coriolis_matrix);
 }
-
-Kernel<EquationsCall> mass_matrix_kernel(int coefficients) {
-  return equations_kernel<MassMatrixTask>(coefficients, &EquationsKernels::mass_matrix);
+Kernel<EquationsCall> gravity_force_kernel(int coefficients, bool) {
+  return equations_kernel<GravityForceTask>(coefficients, &Kernels::gravity_force);
 }
-Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients) {
-  return moving_equations_kernel<CoriolisMatrixTask>(coefficients, &EquationsKernels::coriolis_matrix);
+Kernel<PassiveCall> passive_inverse_dynamics_kernel(int, bool) {
+  return {PassiveInverseDynamicsKernel::workspace, PassiveInverseDynamicsKernel::run};
 }
-Kernel<EquationsCall> gravity_force_kernel(int coefficients) {
-  return equations_kernel<GravityForceTask>(coefficients, &EquationsKernels::gravity_force);
-}
-Kernel<PassiveCall> passive_inverse_dynamics_kernel() { return {Space<PassiveInverseDynamics>::workspace, run_passive}; }
-Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel() { return {Space<InverseMassMatrix>::workspace, run_inverse}; }
 
 JOUNCE_END

@@ -17,30 +17,9 @@ constexpr bool generic_build = true;
 constexpr bool generic_build = false;
 #endif
 
-Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int order, bool batch);
-Kernel<ForwardKinematicsCall> forward_kinematics_kernel(int coefficients);
-Kernel<WrenchesToBodyCall> wrenches_to_body_kernel(int coefficients);
-Kernel<HybridDynamicsCall> hybrid_dynamics_kernel(bool batch);
-Kernel<HybridDynamicsCall> forward_dynamics_kernel();
-Kernel<InverseMassCall> inverse_mass_kernel();
-Kernel<ArticulatedInertiaCall> articulated_inertia_kernel();
-Kernel<PassiveCall> passive_inverse_dynamics_kernel();
-Kernel<InverseMassMatrixCall> inverse_mass_matrix_kernel();
-Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows);
-Kernel<ForwardDerivativesCall> forward_dynamics_derivatives_kernel();
-Kernel<RegressorCall> regressor_kernel(int rows);
-Kernel<EquationsCall> mass_matrix_kernel(int coefficients);
-Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients);
-Kernel<EquationsCall> gravity_force_kernel(int coefficients);
-Kernel<EquationsCall> jacobian_kernel(int coefficients);
-Kernel<EquationsCall> center_of_mass_kernel(int coefficients);
-Kernel<EquationsCall> momentum_kernel(int coefficients);
-Kernel<EquationsCall> momentum_matrix_kernel(int coefficients);
-Kernel<EquationsCall> kinetic_energy_kernel(int coefficients);
-Kernel<EquationsCall> potential_energy_kernel(int coefficients);
-MapKernel coordinate_map_kernel(int coefficients);
-MapKernel coordinate_map_seconds_kernel(int coefficients);
-CarriedKernels carried_kernels();
+#define JOUNCE_DECLARE(algorithm, Call) Kernel<Call> algorithm##_kernel(int coefficients, bool batch);
+JOUNCE_ALGORITHMS(JOUNCE_DECLARE)
+#undef JOUNCE_DECLARE
 
 // Which ring serves a single state of a given order was chosen by measurement: coefficients in lanes from order 1 on where
 // the registers hold four, in arrays otherwise. Orders in between are padded up: the coefficients beyond the wanted ones are
@@ -50,5 +29,19 @@ using SingleRing = std::conditional_t < r == 0 || native_width<4, ArrayRing<doub
 
 template <int r>
 using BatchRing = ArrayRing<Pack<native_width>, r>;
+
+// For algorithms that few rings serve: one coefficient (unless they need two at least), two, up to eight, and all others, which the
+// generic build has.
+template <template <class> class KernelOf, int least, class Call>
+Kernel<Call> padded_kernel(int coefficients, Select<Call> Kernels::* same) {
+  if constexpr (least < 2)
+    if (coefficients <= 1) return KernelOf<ArrayRing<double, -1>>::kernel;
+  if (coefficients <= 2) return KernelOf<SingleRing<0>>::kernel;
+  if (coefficients <= 8) return KernelOf<SingleRing<6>>::kernel;
+  if constexpr (generic_build)
+    return KernelOf<SingleRing<30>>::kernel;
+  else
+    return (generic_kernels().*same)(coefficients, false);
+}
 
 JOUNCE_END

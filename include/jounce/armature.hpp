@@ -13,10 +13,10 @@ class Armature {
 
   Armature(const Tree& tree, const WorldFrame<Ring>& world, Axes axes) : tree_(tree), world_(world), axes_(axes) {}
 
-  // Derivative k of T^T A T, or of T^T A T' where `rate`, added to a matrix (nv, nv).
+  // Derivative k of T^T A T, or of T^T A T' where `rate`, added to a matrix (columns, columns).
   template <bool rate>
   void add(int k, double* matrix) const {
-    const int nv = tree_.nv;
+    const int nv = tree_.columns;
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
       const double* a = tree_.armature + b.v;

@@ -28,16 +28,20 @@ class Centroidal {
     if (mass_ > 0) com_ = 1 / mass_ * com_;
   }
 
-  void center_of_mass(int rows, double* out) const { write(com_, rows, 3, out); }
+  void center_of_mass(int rows, double* out) const {
+    for (int i = 0; i < 3 * rows; ++i) out[i] = 0;
+    add(com_, rows, 3, out);
+  }
 
-  // out (rows, 6, nv)
+  // out (rows, 6, columns)
   void momentum_matrix(int rows, double* out) const {
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(rows) * 6 * tree_.columns; ++i) out[i] = 0;
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
       const Vec3<S> arm = fixed(world_.point(i)) - com_;
-      for (int c = b.v, end = c + freedom(b.joint); c < end; ++c) {
-        const Screw<S> p = about_com(world_.moments(i).momentum(world_.screw(c)), arm);
-        write(p, rows, 6 * tree_.nv, tree_.nv, out + c);
+      for (int c = 0; c < b.count; ++c) {
+        const Screw<S> p = about_com(world_.moments(i).momentum(world_.screw(b.screw + c)), arm);
+        add(p, rows, 6 * tree_.columns, tree_.columns, out + b.column + c);
       }
     }
   }
@@ -48,7 +52,8 @@ class Centroidal {
     Screw<A> sum{{zero, zero, zero}, {zero, zero, zero}};
     for (int i = 0; i < tree_.size; ++i)
       sum += about_com(truncate<n>(world_.moments(i)).momentum(world_.joint_twist(i)), truncate<n>(fixed(world_.point(i)) - com_));
-    write(sum, rows, 6, 1, out);
+    for (int i = 0; i < 6 * rows; ++i) out[i] = 0;
+    add(sum, rows, 6, 1, out);
   }
 
  private:
@@ -60,23 +65,23 @@ class Centroidal {
   }
 
   template <class U>
-  static void write(const U& x, int rows, std::ptrdiff_t step, double* out)
+  static void add(const U& x, int rows, std::ptrdiff_t step, double* out)
     requires requires { U::length; }
   {
     double c[padded_length<U>];
     x.store(c);
-    for (int k = 0; k < rows; ++k) out[k * step] = factorial.value[k] * c[k];
+    for (int k = 0; k < rows; ++k) out[k * step] += factorial.value[k] * c[k];
   }
   template <class U>
-  static void write(const Vec3<U>& u, int rows, std::ptrdiff_t step, double* out, std::ptrdiff_t apart = 1) {
-    write(u.x, rows, step, out);
-    write(u.y, rows, step, out + apart);
-    write(u.z, rows, step, out + 2 * apart);
+  static void add(const Vec3<U>& u, int rows, std::ptrdiff_t step, double* out, std::ptrdiff_t apart = 1) {
+    add(u.x, rows, step, out);
+    add(u.y, rows, step, out + apart);
+    add(u.z, rows, step, out + 2 * apart);
   }
   template <class U>
-  static void write(const Screw<U>& a, int rows, std::ptrdiff_t step, std::ptrdiff_t apart, double* out) {
-    write(a.v, rows, step, out, apart);
-    write(a.w, rows, step, out + 3 * apart, apart);
+  static void add(const Screw<U>& a, int rows, std::ptrdiff_t step, std::ptrdiff_t apart, double* out) {
+    add(a.v, rows, step, out, apart);
+    add(a.w, rows, step, out + 3 * apart, apart);
   }
 
   const Tree& tree_;

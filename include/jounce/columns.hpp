@@ -1,7 +1,8 @@
 // Tables of 6-vectors, one for each coordinate, and their products: what makes screws into matrices of the equations of motion.
 //
 // The series lie apart here, component by component, with the columns side by side, so that a row of a matrix is made for
-// many columns at once in the SIMD lanes, at every order.
+// many columns at once in the SIMD lanes, at every order. Behind the columns are those of sections, one by one: what belongs to a column
+// of a soft body is the sum over its sections, but for products of one section with itself.
 #pragma once
 
 #include <cstring>
@@ -29,6 +30,17 @@ class Columns {
     put(a.w.x, at + 3 * stride_), put(a.w.y, at + 4 * stride_), put(a.w.z, at + 5 * stride_);
   }
 
+  template <class S>
+  JOUNCE_INLINE void add(int column, const Screw<S>& a, int first_component = 0) {
+    add_vector(column, a.v, first_component);
+    add_vector(column, a.w, first_component + 3);
+  }
+  template <class S>
+  JOUNCE_INLINE void add_vector(int column, const Vec3<S>& u, int first_component) {
+    double* at = data_ + first_component * stride_ + column;
+    put<true>(u.x, at), put<true>(u.y, at + stride_), put<true>(u.z, at + 2 * stride_);
+  }
+
   // The last three of nine components.
   template <class S>
   JOUNCE_INLINE void set_angular(int column, const Vec3<S>& w) {
@@ -40,14 +52,15 @@ class Columns {
   int stride() const { return stride_; }
 
  private:
-  template <class S>
+  template <bool more = false, class S>
   JOUNCE_INLINE void put(const S& x, double* at) const {
+    const auto write = [&](double& to, double value) JOUNCE_LAMBDA_INLINE { to = more ? to + value : value; };
     if constexpr (S::length == 1) {
-      *at = leading(x);
+      write(*at, leading(x));
     } else {
       double c[padded_length<S>];
       x.store(c);
-      for (int k = 0; k < rows_; ++k) at[std::size_t(k) * n * stride_] = c[k];
+      for (int k = 0; k < rows_; ++k) write(at[std::size_t(k) * n * stride_], c[k]);
     }
   }
 
@@ -71,30 +84,10 @@ JOUNCE_INLINE void pairings(const A& a, const B& b, int k, int c, int begin, int
   }
 }
 
-// Whether columns lie below others: to tell in a row which pairs of coordinates are related.
-class Descent {
- public:
-  template <class Arena>
-  Descent(const Tree& tree, Arena& arena) : tree_(tree), below_(arena.template take<bool>(tree.size)) {}
-
-  // Calls with(begin, end) for the ranges of columns that belong to body i and to what it carries.
-  template <class With>
-  void for_each(int i, const With& with) {
-    const Body& b = tree_.bodies[i];
-    if (tree_.depth_first) return with(b.v, b.end);
-    below_[i] = true;
-    with(b.v, b.v + freedom(b.joint));
-    for (int j = i + 1; j < tree_.size; ++j) {
-      const Body& other = tree_.bodies[j];
-      if (other.v >= b.end) break;
-      below_[j] = other.parent >= i && below_[other.parent];
-      if (below_[j]) with(other.v, other.v + freedom(other.joint));
-    }
-  }
-
- private:
-  const Tree& tree_;
-  bool* below_;
-};
+// Calls with(begin, end) for the ranges of columns that a body carries, its own first unless it is a section.
+template <class With>
+JOUNCE_INLINE void for_each_range(const Tree& tree, const Body& b, const With& with) {
+  for (int i = b.span; i < b.span_end; ++i) with(tree.ranges[i].begin, tree.ranges[i].end);
+}
 
 JOUNCE_END

@@ -2,6 +2,9 @@
 // each build lives in a namespace of its own so that the linker never mixes them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #ifndef JOUNCE_ISA
 #define JOUNCE_ISA generic
 #endif

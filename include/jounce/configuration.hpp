@@ -2,17 +2,28 @@
 #pragma once
 
 #include "jounce/lie.hpp"
+#include "jounce/soft_body.hpp"
 #include "jounce/tree.hpp"
 
 JOUNCE_BEGIN
+
+// Not those of joints that follow others and of sections.
+constexpr bool has_own_coordinates(const Tree& tree, const Body& b) { return b.v < tree.nv; }
+
+// Calls with(place in q, place in v) for the coordinates of shapes.
+template <class With>
+void for_each_shape_coordinate(const Tree& tree, const With& with) {
+  for (int i = 0; tree.soft && i < tree.soft->count; ++i)
+    for (int c = 0; c < tree.soft->bodies[i].n; ++c) with(tree.soft->bodies[i].q + c, tree.soft->bodies[i].v + c);
+}
 
 // The configuration reached from q by the constant body velocity dv in unit time: H exp(dv).
 inline void integrate(const Tree& tree, const double* q, const double* dv, double* out) {
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];
     const bool free = b.joint == Joint::free;
-    if (!free && b.joint != Joint::spherical) {
-      out[b.q] = q[b.q] + dv[b.v];
+    if (!has_quaternion(b.joint)) {
+      if (has_own_coordinates(tree, b)) out[b.q] = q[b.q] + dv[b.v];
       continue;
     }
     const double* d = dv + b.v;
@@ -28,6 +39,7 @@ inline void integrate(const Tree& tree, const double* q, const double* dv, doubl
     exponential(w, step);
     multiply(u, step, out + b.q + 3 * free);
   }
+  for_each_shape_coordinate(tree, [&](int at, int v) { out[at] = q[at] + dv[v]; });
 }
 
 // The body velocity that leads from q0 to q1 in unit time: log(H0^-1 H1).
@@ -35,8 +47,8 @@ inline void difference(const Tree& tree, const double* q0, const double* q1, dou
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];
     const bool free = b.joint == Joint::free;
-    if (!free && b.joint != Joint::spherical) {
-      out[b.v] = q1[b.q] - q0[b.q];
+    if (!has_quaternion(b.joint)) {
+      if (has_own_coordinates(tree, b)) out[b.v] = q1[b.q] - q0[b.q];
       continue;
     }
     double u0[4], u1[4], u[4];
@@ -55,6 +67,7 @@ inline void difference(const Tree& tree, const double* q0, const double* q1, dou
     }
     d[3 * free] = w.x, d[3 * free + 1] = w.y, d[3 * free + 2] = w.z;
   }
+  for_each_shape_coordinate(tree, [&](int at, int v) { out[v] = q1[at] - q0[at]; });
 }
 
 JOUNCE_END

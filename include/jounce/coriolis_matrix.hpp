@@ -15,52 +15,6 @@
 
 JOUNCE_BEGIN
 
-// B = [m[w], -G; m[v] + G, N] in sums: `turning` = m w, `moving` = m v, G = [w][h], N = -[v][h] + [w] (tr J - J).
-template <class S>
-struct MomentumRate {
-  Vec3<S> turning, moving;
-  Mat3<S> G, N;
-
-  static MomentumRate none() {
-    const S zero(0.0);
-    const Vec3<S> o{zero, zero, zero};
-    return {o, o, {o, o, o}, {o, o, o}};
-  }
-
-  JOUNCE_INLINE MomentumRate& operator+=(const MomentumRate& b) {
-    turning += b.turning, moving += b.moving;
-    G.cx += b.G.cx, G.cy += b.G.cy, G.cz += b.G.cz;
-    N.cx += b.N.cx, N.cy += b.N.cy, N.cz += b.N.cz;
-    return *this;
-  }
-
-  static JOUNCE_NOINLINE MomentumRate of(const Moments<S>& m, const Screw<S>& V) {
-    const Vec3<S>& h = m.first;
-    MomentumRate b{m.mass * V.w, m.mass * V.v, double_cross(V.w, h), double_cross(V.v, h)};
-    const Vec3<S> jx{m.yy + m.zz, -m.xy, -m.xz}, jy{-m.xy, m.xx + m.zz, -m.yz}, jz{-m.xz, -m.yz, m.xx + m.yy};
-    b.N = {cross(V.w, jx) - b.N.cx, cross(V.w, jy) - b.N.cy, cross(V.w, jz) - b.N.cz};
-    return b;
-  }
-
-  // B t and B^T t
-  JOUNCE_INLINE Screw<S> apply(const Screw<S>& t) const {
-    return {cross(turning, t.v) - turn(G, t.w), cross(moving, t.v) + turn(G, t.v) + turn(N, t.w)};
-  }
-  JOUNCE_INLINE Screw<S> apply_transpose(const Screw<S>& t) const {
-    return {turn_back(G, t.w) - cross(turning, t.v) - cross(moving, t.w), turn_back(N, t.w) - turn_back(G, t.v)};
-  }
-
- private:
-  // [a][b] = b a^T - (a . b) 1
-  static JOUNCE_INLINE Mat3<S> double_cross(const Vec3<S>& a, const Vec3<S>& b) {
-    const auto column = [&](const auto& s) { return Vec3<S>{s * b.x, s * b.y, s * b.z}; };
-    Mat3<S> y{column(as_factor(a.x)), column(as_factor(a.y)), column(as_factor(a.z))};
-    const S x = y.cx.x, xy = x + y.cy.y, yz = y.cy.y + y.cz.z, xz = x + y.cz.z;
-    y.cx.x = -yz, y.cy.y = -xz, y.cz.z = -xy;
-    return y;
-  }
-};
-
 template <class Ring>
 class CoriolisMatrix {
  public:
@@ -73,36 +27,42 @@ class CoriolisMatrix {
       : tree_(tree),
         world_(world),
         rows_(rows),
-        above_(tree.nv, rows, arena),
-        below_(tree.nv, rows, arena),
-        right_(tree.nv, rows, arena),
-        descent_(tree, arena),
+        above_(tree.screws, rows, arena),
+        below_(tree.screws, rows, arena),
+        right_(tree.screws, rows, arena),
         upper_(arena.template take<double>(above_.stride())),
         lower_(arena.template take<double>(above_.stride())),
         twist_(arena.template take<Screw<A>>(tree.size + 1) + 1),
         moments_(arena.template take<Moments<A>>(tree.size)),
         rate_(arena.template take<MomentumRate<A>>(tree.size)) {}
 
-  // Derivatives 0 .. rows - 1 into out (rows, nv, nv); after WorldFrame::weigh.
+  // Derivatives 0 .. rows - 1 into out (rows, columns, columns); after WorldFrame::weigh.
   void run(Axes axes, double* out) {
     carry();
     above_.clear();
     right_.clear();
     below_.clear();
     for (int i = 0; i < tree_.size; ++i)
-      for (int c = tree_.bodies[i].v, end = c + freedom(tree_.bodies[i].joint); c < end; ++c) fill(i, c);
-    const int nv = tree_.nv;
-    std::memset(out, 0, sizeof(double) * rows_ * nv * nv);
-    for (int k = 0; k < rows_; ++k, out += std::ptrdiff_t(nv) * nv) {
+      for (int c = 0; c < tree_.bodies[i].count; ++c) fill(i, c);
+    const std::ptrdiff_t n = tree_.columns;
+    std::memset(out, 0, sizeof(double) * rows_ * n * n);
+    for (int k = 0; k < rows_; ++k, out += n * n) {
+      const double scale = factorial.value[k];
       for (int i = 0; i < tree_.size; ++i) {
         const Body& b = tree_.bodies[i];
-        for (int c = b.v, last = c + freedom(b.joint); c < last; ++c) {
-          pairings<6>(above_, right_, k, c, c, b.end, upper_);
-          pairings<12>(above_, below_, k, c, c, b.end, lower_);
-          descent_.for_each(i, [&](int begin, int end) {
-            for (int d = begin < c ? c : begin; d < end; ++d) {
-              out[d * nv + c] = factorial.value[k] * lower_[d];
-              out[c * nv + d] = factorial.value[k] * upper_[d];
+        for (int s = b.screw; s < b.screw + b.count; ++s) {
+          const int c = b.column + s - b.screw;
+          if (b.joint == Joint::section) {
+            pairings<6>(above_, right_, k, s, b.screw, b.screw + b.count, upper_);
+            for (int d = 0; d < b.count; ++d) out[c * n + b.column + d] += scale * upper_[b.screw + d];
+          }
+          for_each_range(tree_, b, [&](int begin, int end) {
+            const int from = begin < c && c < end ? c : begin;  // of its own columns, each pair once
+            pairings<6>(above_, right_, k, s, from, end, upper_);
+            pairings<12>(above_, below_, k, s, from, end, lower_);
+            for (int d = from; d < end; ++d) {
+              out[d * n + c] = scale * lower_[d];
+              out[c * n + d] = scale * upper_[d];
             }
           });
         }
@@ -131,12 +91,19 @@ class CoriolisMatrix {
   }
 
   JOUNCE_NOINLINE void fill(int i, int c) {
-    const Screw<A> J = truncate<n>(world_.screw(c)), dJ = derivative(world_.screw(c));
-    above_.set(c, J);
-    above_.set(c, dJ, 6);
-    right_.set(c, moments_[i].momentum(dJ) + rate_[i].apply(J));
-    below_.set(c, rate_[i].apply_transpose(J));
-    below_.set(c, moments_[i].momentum(J), 6);
+    const Body& b = tree_.bodies[i];
+    const int s = b.screw + c;
+    const Screw<A> J = truncate<n>(world_.screw(s)), dJ = derivative(world_.screw(s));
+    const Screw<A> right = moments_[i].momentum(dJ) + rate_[i].apply(J), left = rate_[i].apply_transpose(J), momentum = moments_[i].momentum(J);
+    above_.set(s, J);
+    above_.set(s, dJ, 6);
+    right_.set(s, right);
+    below_.set(s, left);
+    below_.set(s, momentum, 6);
+    if (b.joint != Joint::section) return;
+    right_.add(b.column + c, right);
+    below_.add(b.column + c, left);
+    below_.add(b.column + c, momentum, 6);
   }
 
   const Tree& tree_;
@@ -144,7 +111,6 @@ class CoriolisMatrix {
   int rows_;
   Columns<12> above_, below_;  // (J, J') and (B^T J, I J)
   Columns<6> right_;           // I J' + B J
-  Descent descent_;
   double *upper_, *lower_;
   Screw<A>* twist_;
   Moments<A>* moments_;

@@ -1,36 +1,69 @@
-// A number and its derivatives in W directions: the coefficient type that turns an algorithm into its own derivative.
+// A number and its derivative in one direction: the coefficient type that turns an algorithm into its own derivative.
 #pragma once
 
-#include "jounce/pack.hpp"
+#include "jounce/stumpff.hpp"
 
 JOUNCE_BEGIN
 
-template <int W>
+template <class P>
 struct Dual {
-  double x;
-  Pack<W> d;
+  P x, d;
 
   Dual() = default;
   JOUNCE_INLINE Dual(double value) : x(value), d(0.0) {}
-  JOUNCE_INLINE Dual(double value, Pack<W> derivatives) : x(value), d(derivatives) {}
+  JOUNCE_INLINE Dual(const P& value, const P& derivative) : x(value), d(derivative) {}
 
   friend JOUNCE_INLINE Dual operator+(const Dual& a, const Dual& b) { return {a.x + b.x, a.d + b.d}; }
   friend JOUNCE_INLINE Dual operator-(const Dual& a, const Dual& b) { return {a.x - b.x, a.d - b.d}; }
-  friend JOUNCE_INLINE Dual operator-(const Dual& a) { return {-a.x, -a.d}; }
-  friend JOUNCE_INLINE Dual operator*(const Dual& a, const Dual& b) { return {a.x * b.x, Pack<W>(a.x) * b.d + Pack<W>(b.x) * a.d}; }
+  friend JOUNCE_INLINE Dual operator*(const Dual& a, const Dual& b) { return {a.x * b.x, a.x * b.d + a.d * b.x}; }
   JOUNCE_INLINE Dual& operator+=(const Dual& b) { return *this = *this + b; }
   JOUNCE_INLINE Dual& operator-=(const Dual& b) { return *this = *this - b; }
 };
 
-// The number without its derivatives, and how many infinitesimals may be multiplied before the product is zero, less one.
-JOUNCE_INLINE double real_part(double x) { return x; }
-template <int W>
-JOUNCE_INLINE double real_part(const Dual<W>& a) {
-  return a.x;
-}
 template <class T>
-constexpr int infinitesimals = 0;
+constexpr bool is_dual = false;
+template <class P>
+constexpr bool is_dual<Dual<P>> = true;
+
+// Lanes of a Pack, or of a Dual of those; one of them alone.
+template <class T>
+constexpr int lanes_of = 1;
 template <int W>
-constexpr int infinitesimals<Dual<W>> = 1;
+constexpr int lanes_of<Pack<W>> = W;
+template <class P>
+constexpr int lanes_of<Dual<P>> = lanes_of<P>;
+
+template <int W>
+JOUNCE_INLINE void set_lane(Pack<W>& x, int lane, double value) {
+  x.set(lane, value);
+}
+template <class P>
+JOUNCE_INLINE void set_lane(Dual<P>& x, int lane, double value) {
+  set_lane(x.x, lane, value);
+  set_lane(x.d, lane, 0.0);
+}
+template <int W>
+JOUNCE_INLINE double lane(const Pack<W>& x, int i) {
+  return x[i];
+}
+template <class P>
+JOUNCE_INLINE Dual<double> lane(const Dual<P>& x, int i) {
+  return {x.x[i], x.d[i]};
+}
+
+// Stumpff's functions c_0 ... c_{count-1}, c_k at c[k * stride].
+template <int W>
+JOUNCE_INLINE void stumpff_values_of(const Pack<W>& u, int count, Pack<W>* c, int stride) {
+  stumpff_values(u, count, c, stride);
+}
+template <int W>
+JOUNCE_INLINE void stumpff_values_of(const Dual<Pack<W>>& u, int count, Dual<Pack<W>>* c, int stride) {
+  Pack<W> value[128];
+  stumpff_values(u.x, count, value, 1);
+  for (int k = 0; k < count; ++k) {
+    const Pack<W> slope = k + 2 < count ? Pack<W>(0.5) * (Pack<W>(double(k)) * value[k + 2] - value[k + 1]) : Pack<W>(0.0);
+    c[k * stride] = {value[k], slope * u.d};
+  }
+}
 
 JOUNCE_END

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jounce/passive_forces.hpp"
+#include "jounce/shape_forces.hpp"
 #include "jounce/world_frame.hpp"
 
 JOUNCE_BEGIN
@@ -23,17 +24,18 @@ void kinetic_energy(const Tree& tree, const Motion<Ring>& motion, const WorldFra
   sum.store(c);
   for (int k = 0; k < rows; ++k) {
     for (int j = 0; tree.passive && j <= k; ++j)
-      for (int i = 0; i < tree.nv; ++i)
+      for (int i = 0; i < tree.columns; ++i)
         c[k] += tree.armature[i] * motion.rate[j * motion.stride + i] * motion.rate[(k - j) * motion.stride + i];
     out[k] = factorial.value[k] / 2 * c[k];
   }
 }
 
-// Gravity's, from the height of the centre of mass, and stiffness / 2 times the square of the displacement for each spring.
+// Gravity's, from the height of the centre of mass, stiffness / 2 times the square of the displacement for each spring, and that of shapes.
 template <class Ring>
 class PotentialEnergy {
  public:
-  PotentialEnergy(const Tree& tree, const Motion<Ring>& motion) : tree_(tree), motion_(motion) {}
+  template <class Arena>
+  PotentialEnergy(const Tree& tree, const Motion<Ring>& motion, int rows, Arena& arena) : tree_(tree), motion_(motion), shapes_(tree, rows, arena) {}
 
   // After WorldFrame::weigh_subtrees.
   void run(const WorldFrame<Ring>& world, int rows, double* out) const {
@@ -43,12 +45,13 @@ class PotentialEnergy {
     for (int i = 0; i < tree_.size; ++i) {
       if (tree_.bodies[i].parent >= 0) continue;
       const Moments<S>& m = world.moments(i);
-      const Vec3<double>& p = world.point(i);
+      const auto& p = world.point(i);
       sum -= g[0] * m.first.x + g[1] * m.first.y + g[2] * m.first.z + S(m.mass * (g[0] * p.x + g[1] * p.y + g[2] * p.z));
     }
     double c[padded_length<S>];
     sum.store(c);
     if (tree_.passive) add_springs(rows, c);
+    if (tree_.soft) shapes_.add_energy(tree_, motion_.q, motion_.rate, motion_.stride, rows, c);
     for (int k = 0; k < rows; ++k) out[k] = factorial.value[k] * c[k];
   }
 
@@ -56,7 +59,9 @@ class PotentialEnergy {
   void add_springs(int rows, double* energy) const {
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
-      if (b.joint == Joint::free || b.joint == Joint::spherical) {
+      if (b.joint == Joint::section) {
+        continue;
+      } else if (is_ball(b.joint)) {
         const int angular = motion_.angular(b);
         if (tree_.stiffness[angular] == 0 && tree_.stiffness[b.v] == 0) continue;
         for_each_ball_spring(b, motion_.q, motion_.rate, motion_.stride, rows, [&](int, const BallSpring& spring) {
@@ -80,6 +85,7 @@ class PotentialEnergy {
 
   const Tree& tree_;
   const Motion<Ring>& motion_;
+  ShapeForces shapes_;
 };
 
 JOUNCE_END

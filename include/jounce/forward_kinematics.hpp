@@ -32,7 +32,7 @@ class ForwardKinematics {
       const Body& b = tree_.bodies[i];
       const State& parent = state_[b.parent];
       State s{joint_frame<S>(b, parent), apply_transpose(b.R, parent.v - cross(b.p, parent.w)), apply_transpose(b.R, parent.w)};
-      if (b.joint == Joint::free || b.joint == Joint::spherical)
+      if (is_ball(b.joint))
         ball(b, s);
       else
         screw(b, s);
@@ -57,10 +57,10 @@ class ForwardKinematics {
   void ball(const Body& b, State& s) {
     const BallMotion<Ring> joint(motion_, b);
     move_ball<Ring, S>(joint, b, s);
-    if (b.joint == Joint::free) s.v -= joint.position_cross(s.w);
+    if (is_free(b.joint)) s.v -= joint.position_cross(s.w);
     s.v = joint.turn_back(s.v);
     s.w = joint.turn_back(s.w) + motion_.velocity3(motion_.angular(b));
-    if (b.joint == Joint::free) s.v += motion_.velocity3(b.v);
+    if (is_free(b.joint)) s.v += motion_.velocity3(b.v);
   }
 
   const Tree& tree_;

@@ -60,7 +60,7 @@ class InverseDynamics {
     const Sa zero(0.0);
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
-      if (b.joint == Joint::free || b.joint == Joint::spherical)
+      if (is_ball(b.joint))
         forward_ball(b, kinematics_[b.parent], kinematics_[i]);
       else
         forward_screw(b, kinematics_[b.parent], kinematics_[i]);
@@ -79,12 +79,13 @@ class InverseDynamics {
     wrench_[i].n -= t;
   }
 
-  // Sums the wrenches towards the root and hands each coordinate's force to out(column, series).
+  // Sums the wrenches towards the root and hands the force of each column to out(column, series); that of a soft body comes in parts,
+  // one for each of its sections.
   template <class Out>
   void backward(const Out& out) {
     for (int i = tree_.size - 1; i >= 0; --i) {
       const Body& b = tree_.bodies[i];
-      if (b.joint == Joint::free || b.joint == Joint::spherical)
+      if (is_ball(b.joint))
         backward_ball(b, wrench_[i], out);
       else
         backward_screw(b, wrench_[i], out);
@@ -146,7 +147,7 @@ class InverseDynamics {
       Vec3<Sa> a_P;
       into_joint_frame(b, parent, w_P, a_P);
       const Vec3<Sv> w_fixed = ball.turn_back(w_P);
-      if (b.joint == Joint::free) {
+      if (is_free(b.joint)) {
         Mat3<Sa> W_P;
         acceleration_matrix(w_P, W_P);
         const auto d = [&](int i) { return ball.position(i); };
@@ -155,9 +156,9 @@ class InverseDynamics {
       }
       k.w = w_fixed + w_J;
       k.a = ball.turn_back(a_P);
-      if (b.joint == Joint::free) k.a += 2 * velocity_cross(w_fixed, b.v);
+      if (is_free(b.joint)) k.a += 2 * velocity_cross(w_fixed, b.v);
     }
-    if (b.joint == Joint::free) {
+    if (is_free(b.joint)) {
       const Vec3<Sv> v = motion_.velocity3(b.v);
       k.a += Vec3<Sa>{derivative(v.x), derivative(v.y), derivative(v.z)} + velocity_cross(w_J, b.v);
     }
@@ -166,28 +167,38 @@ class InverseDynamics {
 
   template <class Out>
   void backward_ball(const Body& b, const Wrench& own, const Out& out) {
-    int column = b.v;
-    if (b.joint == Joint::free) {
-      out(column++, own.f.x);
-      out(column++, own.f.y);
-      out(column++, own.f.z);
+    if (b.joint == Joint::section) {
+      for (int c = 0; c < b.count; ++c) out(b.column + c, section_force(b, c, own));
+    } else {
+      int column = b.v;
+      if (b.joint == Joint::free) {
+        out(column++, own.f.x);
+        out(column++, own.f.y);
+        out(column++, own.f.z);
+      }
+      out(column++, own.n.x);
+      out(column++, own.n.y);
+      out(column++, own.n.z);
     }
-    out(column++, own.n.x);
-    out(column++, own.n.y);
-    out(column++, own.n.z);
     if (b.parent < 0) return;
     const BallMotion<Ring> ball(motion_, b);
     const Vec3<Sa> f = ball.turn(own.f);
     Vec3<Sa> t = ball.turn(own.n);
-    if (b.joint == Joint::free) t += ball.position_cross(f);
+    if (is_free(b.joint)) t += ball.position_cross(f);
     to_parent(b, f, t);
+  }
+
+  // S_c . (f, n): what column c of a soft body feels of the wrench on one of its sections.
+  JOUNCE_NOINLINE Sa section_force(const Body& b, int c, const Wrench& own) {
+    const auto S = [&](int i) { return motion_.sections.factor(b.screw + c, i); };
+    return S(0) * own.f.x + S(1) * own.f.y + S(2) * own.f.z + S(3) * own.n.x + S(4) * own.n.y + S(5) * own.n.z;
   }
 
   // The acceleration of the world in the axes of a body that a ball or free joint ties to it: R(t)^T (-g).
   Vec3<Sa> falling(const Body& b) {
     const Vec3<double> up = apply_transpose(b.R, Vec3<double>{-tree_.gravity[0], -tree_.gravity[1], -tree_.gravity[2]});
     T R0[9];
-    rotation_of(motion_.quaternion(b), R0);
+    motion_.rotation(b, R0);
     T u0[3], u[3][Ring::padded];
     for (int i = 0; i < 3; ++i) u0[i] = R0[i] * T(up.x) + R0[3 + i] * T(up.y) + R0[6 + i] * T(up.z);
     fixed_vector_series<n>(u0, motion_.rate + motion_.angular(b), motion_.stride, u);

@@ -15,21 +15,17 @@
 //   K_dc = S''_c . I J_d + S'_c . 2B^T J_d             D_dc = (J' + S')_c . I J_d + J_c . 2B^T J_d       d at or below c.
 //
 // The linear part of 2B^T J is zero. Everything is a series: K, D and M come with their derivatives along the motion.
+//
+// The screws S of a soft body's section change with its shape. By coordinate d its own twist W changes by X_d = S_d' + W x S_d, which is
+// dS/dq_d v since dS_c/dq_d - dS_d/dq_c = S_c x S_d, and its acceleration by X_d'; these are added to S' and S'' (in body axes:
+// S' = V_p x J + X, S'' = A_p x J + X' + V x X + V_p x S', and S_d' + X_d to J' + S'). Within a section K_cd has the part dS_c/dq_d . F as well
+// (sections.hpp), and what columns below or above it meet are sums over sections.
 #pragma once
 
 #include "jounce/columns.hpp"
+#include "jounce/section_variation.hpp"
 
 JOUNCE_BEGIN
-
-// a x b of twists, and a x* f of a twist and a wrench.
-template <class S>
-JOUNCE_INLINE Screw<S> bracket(const Screw<S>& a, const Screw<S>& b) {
-  return {cross(a.w, b.v) + cross(a.v, b.w), cross(a.w, b.w)};
-}
-template <class S>
-JOUNCE_INLINE Screw<S> dual_bracket(const Screw<S>& a, const Screw<S>& f) {
-  return {cross(a.w, f.v), cross(a.v, f.v) + cross(a.w, f.w)};
-}
 
 // Positions and velocities in `Ring`, whose Velocity has as many coefficients as the result.
 template <class Ring>
@@ -46,15 +42,14 @@ class InverseDynamicsDerivatives {
         rows_(rows),
         acceleration_(arena.template take<double>(n * motion.stride)),
         body_(arena.template take<Carried>(tree.size + 1) + 1),
-        change_(arena.template take<Change>(tree.nv)),
-        above_(tree.nv, rows, arena),
-        position_right_(tree.nv, rows, arena),
-        velocity_right_(tree.nv, rows, arena),
-        fixed_wrench_(tree.nv, rows, arena),
-        momenta_(tree.nv, rows, arena),
-        position_left_(tree.nv, rows, arena),
-        velocity_left_(tree.nv, rows, arena),
-        descent_(tree, arena),
+        change_(arena.template take<Change>(tree.screws)),
+        above_(tree.screws, rows, arena),
+        position_right_(tree.screws, rows, arena),
+        velocity_right_(tree.screws, rows, arena),
+        fixed_wrench_(tree.screws, rows, arena),
+        momenta_(tree.screws, rows, arena),
+        position_left_(tree.screws, rows, arena),
+        velocity_left_(tree.screws, rows, arena),
         row_(arena.template take<double>(2 * above_.stride())) {}
 
   double* acceleration(int k) { return acceleration_ + k * motion_.stride; }  // coefficient k of v'
@@ -95,44 +90,29 @@ class InverseDynamicsDerivatives {
     b.pull_moment.cx += y.cx, b.pull_moment.cy += y.cy, b.pull_moment.cz += y.cz;
   }
 
-  // Derivatives 0 .. rows - 1 of K, D and M, each (rows, nv, nv); M may be null.
+  // The wrench that all which a section carries takes, in its own axes; after run().
+  Screw<S> section_wrench(int i) const {
+    const Pose<S>& pose = world_.pose(i);
+    const Screw<S> F = has_fixed_wrenches_ ? body_[i].F - body_[i].E : body_[i].F;
+    return {turn_back(pose.R, F.v), turn_back(pose.R, F.w - cross(pose.x, F.v))};
+  }
+
+  // Derivatives 0 .. rows - 1 of K, D and M, each (rows, columns, columns); M may be null.
   void run(double* K, double* D, double* M) {
     gather();
-    const int nv = tree_.nv;
-    const std::ptrdiff_t size = std::ptrdiff_t(nv) * nv;
+    const std::ptrdiff_t columns = tree_.columns, size = columns * columns;
     for (double* matrix : {K, D, M})
       if (matrix) std::memset(matrix, 0, sizeof(double) * rows_ * size);
     for (int k = 0; k < rows_; ++k, K += size, D += size, M = M ? M + size : M)
       for (int i = 0; i < tree_.size; ++i) {
         const Body& b = tree_.bodies[i];
-        const int own = b.v + freedom(b.joint);
-        for (int c = b.v; c < own; ++c) {
-          const auto write = [&](double* out, int from, bool transposed, bool symmetric) JOUNCE_LAMBDA_INLINE {
-            const double scale = factorial.value[k];
-            descent_.for_each(i, [&](int begin, int end) {
-              for (int d = begin < from ? from : begin; d < end; ++d) {
-                if (transposed || symmetric) out[d * nv + c] = scale * row_[d];
-                if (!transposed) out[c * nv + d] = scale * row_[d];
-              }
-            });
-          };
-          if (M) {
-            pairings<6>(above_, momenta_, k, c, c, b.end, row_);
-            write(M, c, false, true);
-          }
-          pairings<9>(position_left_, momenta_, k, c, b.v, b.end, row_);
-          if (has_fixed_wrenches_) {
-            double* more = row_ + above_.stride();
-            pairings<6>(above_, fixed_wrench_, k, c, b.v, b.end, more);
-            for (int d = b.v; d < b.end; ++d) row_[d] -= more[d];
-          }
-          write(K, b.v, true, false);
-          pairings<9>(velocity_left_, momenta_, k, c, b.v, b.end, row_);
-          write(D, b.v, true, false);
-          pairings<6>(above_, position_right_, k, c, own, b.end, row_);
-          write(K, own, false, false);
-          pairings<6>(above_, velocity_right_, k, c, own, b.end, row_);
-          write(D, own, false, false);
+        const bool is_section = b.joint == Joint::section;
+        for (int s = b.screw; s < b.screw + b.count; ++s) {
+          const int c = b.column + s - b.screw;
+          if (is_section) write<true>(k, s, c, b.screw, b.screw + b.count, b.column - b.screw, b.screw + b.count, K, D, M);
+          for_each_range(tree_, b, [&](int begin, int end) JOUNCE_LAMBDA_INLINE {
+            write<false>(k, s, c, begin, end, 0, is_section || begin != b.column ? begin : b.column + b.count, K, D, M);
+          });
         }
       }
   }
@@ -179,16 +159,50 @@ class InverseDynamicsDerivatives {
     Screw<S> rate, second, both;  // S', S'' and J' + S'
   };
 
+  // What screw s of column c makes with the table's columns [begin, end), which are `shift` before those of the matrices. From `below` on
+  // they are what it carries; those before move together with it, and are added where several sections do.
+  template <bool add>
+  JOUNCE_INLINE void write(int k, int s, int c, int begin, int end, int shift, int below, double* K, double* D, double* M) {
+    const std::ptrdiff_t n = tree_.columns;
+    const double scale = factorial.value[k];
+    const auto put = [&](double& to, double x) JOUNCE_LAMBDA_INLINE { to = add ? to + scale * x : scale * x; };
+    const auto lower = [&](double* out) JOUNCE_LAMBDA_INLINE {
+      for (int d = begin; d < end; ++d) put(out[(d + shift) * n + c], row_[d]);
+    };
+    const auto upper = [&](double* out, int from) JOUNCE_LAMBDA_INLINE {
+      for (int d = from; d < end; ++d) put(out[c * n + d + shift], row_[d]);
+    };
+    if (M) {
+      pairings<6>(above_, momenta_, k, s, begin, end, row_);
+      upper(M, begin);
+      if (!add) lower(M);
+    }
+    pairings<9>(position_left_, momenta_, k, s, begin, end, row_);
+    if (has_fixed_wrenches_) {
+      double* more = row_ + above_.stride();
+      pairings<6>(above_, fixed_wrench_, k, s, begin, end, more);
+      for (int d = begin; d < end; ++d) row_[d] -= more[d];
+    }
+    lower(K);
+    pairings<9>(velocity_left_, momenta_, k, s, begin, end, row_);
+    lower(D);
+    if (below >= end) return;
+    pairings<6>(above_, position_right_, k, s, below, end, row_);
+    upper(K, below);
+    pairings<6>(above_, velocity_right_, k, s, below, end, row_);
+    upper(D, below);
+  }
+
   JOUNCE_INLINE FactorView<double> acceleration_of(int c) const { return {acceleration_ + c, motion_.stride}; }
 
   JOUNCE_NOINLINE void move(int i) {
     const Body& b = tree_.bodies[i];
     const Carried& parent = body_[b.parent];
     Carried& own = body_[i];
-    if (b.joint == Joint::free || b.joint == Joint::spherical) {
-      const S zero(0.0);
-      const Vec3<S> none{zero, zero, zero};
-      Screw<S> joint{none, none};
+    if (b.joint == Joint::section) {
+      move_section(i, b, parent, own);
+    } else if (is_ball(b.joint)) {
+      Screw<S> joint = Screw<S>::zero();
       own.A = parent.A;
       for (int c = b.v, end = c + freedom(b.joint); c < end; ++c) {
         joint += scaled(motion_.velocity_factor(c), world_.screw(c));
@@ -210,6 +224,23 @@ class InverseDynamicsDerivatives {
       change_[b.v] = {rate, bracket(parent.A, J) + bracket(parent.V, rate), rate + rate};
     }
     weigh(b, i, own);
+  }
+
+  // Twist and acceleration of a section are its free motion's; its screws vary.
+  JOUNCE_NOINLINE void move_section(int i, const Body& b, const Carried& parent, Carried& own) {
+    SectionVariation<S> variation(motion_.sections, b, rows_);
+    const Screw<S> joint = to_world(world_.pose(i), variation.twist());
+    own.V = parent.V + joint;
+    own.A = parent.A + to_world(world_.pose(i), variation.acceleration()) + bracket(own.V, joint);
+    for (int c = 0; c < b.count; ++c) {
+      variation.by(c);
+      const Screw<S>& J = world_.screw(b.screw + c);
+      const Screw<S> X = to_world(world_.pose(i), variation.X()), Y = to_world(world_.pose(i), variation.dX()),
+                     dS = to_world(world_.pose(i), variation.dS());
+      const Screw<S> rate = bracket(parent.V, J) + X;
+      change_[b.screw + c] = {rate, bracket(parent.A, J) + Y + bracket(own.V, X) + bracket(parent.V, rate),
+                              dS + X + bracket(own.V, J) + bracket(parent.V, J)};
+    }
   }
 
   JOUNCE_INLINE void weigh(const Body& b, int i, Carried& own) {
@@ -240,8 +271,14 @@ class InverseDynamicsDerivatives {
     momenta_.clear();
     position_right_.clear();
     velocity_right_.clear();
-    for (int i = 0; i < tree_.size; ++i)
-      for (int c = tree_.bodies[i].v, end = c + freedom(tree_.bodies[i].joint); c < end; ++c) fill(c, body_[i]);
+    if (has_fixed_wrenches_) fixed_wrench_.clear();
+    for (int i = 0; i < tree_.size; ++i) {
+      const Body& b = tree_.bodies[i];
+      for (int c = 0; c < b.count; ++c) {
+        fill(b.screw + c, body_[i]);
+        if (b.joint == Joint::section) add_to_column(b.column + c, b.screw + c, body_[i]);
+      }
+    }
   }
 
   JOUNCE_NOINLINE void fill(int c, const Carried& b) {
@@ -254,15 +291,29 @@ class InverseDynamicsDerivatives {
     position_left_.set_angular(c, change.rate.w);
     velocity_left_.set(c, change.both);
     velocity_left_.set_angular(c, J.w);
-    Screw<S> position = dual_bracket(J, b.F) + b.m.momentum(change.second) + b.twice_b(change.rate.w);
-    if (has_fixed_wrenches_) {
-      position.w += cross(b.pull, J.v) - turn(b.pull_moment, J.w);
-      Screw<S> left = dual_bracket(J, b.E);
-      left += {cross(b.pull, J.w), turn_back(b.pull_moment, J.w)};
-      fixed_wrench_.set(c, left);
-    }
-    position_right_.set(c, position);
+    if (has_fixed_wrenches_) fixed_wrench_.set(c, fixed_left(J, b));
+    position_right_.set(c, position_right(c, b));
     velocity_right_.set(c, b.m.momentum(change.both) + b.twice_b(J.w));
+  }
+
+  Screw<S> position_right(int s, const Carried& b) const {
+    const Screw<S>& J = world_.screw(s);
+    Screw<S> position = dual_bracket(J, b.F) + b.m.momentum(change_[s].second) + b.twice_b(change_[s].rate.w);
+    if (has_fixed_wrenches_) position.w += cross(b.pull, J.v) - turn(b.pull_moment, J.w);
+    return position;
+  }
+  Screw<S> fixed_left(const Screw<S>& J, const Carried& b) const {
+    return dual_bracket(J, b.E) + Screw<S>{cross(b.pull, J.w), turn_back(b.pull_moment, J.w)};
+  }
+
+  // The sums over sections that columns above a soft body meet.
+  JOUNCE_NOINLINE void add_to_column(int c, int s, const Carried& b) {
+    const Screw<S>& J = world_.screw(s);
+    momenta_.add(c, b.m.momentum(J));
+    momenta_.add_vector(c, b.twice_b_transpose(J), 6);
+    if (has_fixed_wrenches_) fixed_wrench_.add(c, fixed_left(J, b));
+    position_right_.add(c, position_right(s, b));
+    velocity_right_.add(c, b.m.momentum(change_[s].both) + b.twice_b(J.w));
   }
 
   const Tree& tree_;
@@ -274,7 +325,6 @@ class InverseDynamicsDerivatives {
   Change* change_;
   Columns<6> above_, position_right_, velocity_right_, fixed_wrench_;
   Columns<9> momenta_, position_left_, velocity_left_;
-  Descent descent_;
   double* row_;
   bool has_fixed_wrenches_ = false;
 };

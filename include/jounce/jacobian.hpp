@@ -8,19 +8,19 @@
 
 JOUNCE_BEGIN
 
-// Derivatives 0 .. rows - 1 into out (rows, 6, nv); after WorldFrame::place.
+// Derivatives 0 .. rows - 1 into out (rows, 6, columns); after WorldFrame::place.
 template <class Ring>
 void jacobian(const Tree& tree, const WorldFrame<Ring>& world, const Frame& frame, Axes axes, int rows, double* out) {
   using S = typename Ring::Velocity;
-  for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(rows) * 6 * tree.nv; ++i) out[i] = 0;
+  for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(rows) * 6 * tree.columns; ++i) out[i] = 0;
   const Pose<S>& pose = world.pose(frame.body);
-  const Vec3<double>& point = world.point(frame.body);
+  const auto& point = world.point(frame.body);
   const Vec3<S> x = pose.x + apply(pose.R, frame.p);
   const double world_origin[3] = {point.x, point.y, point.z};
   for (int i = frame.body; i >= 0; i = tree.bodies[i].parent) {
     const Body& b = tree.bodies[i];
-    for (int c = b.v, end = c + freedom(b.joint); c < end; ++c) {
-      Screw<S> J = world.screw(c);
+    for (int c = 0; c < b.count; ++c) {
+      Screw<S> J = world.screw(b.screw + c);
       if (axes == Axes::world)
         J.v += cross(world_origin, J.w);
       else
@@ -30,7 +30,7 @@ void jacobian(const Tree& tree, const WorldFrame<Ring>& world, const Frame& fram
       for (int r = 0; r < 6; ++r) {
         double coefficients[padded_length<S>];
         parts[r]->store(coefficients);
-        for (int k = 0; k < rows; ++k) out[(std::ptrdiff_t(k) * 6 + r) * tree.nv + c] = factorial.value[k] * coefficients[k];
+        for (int k = 0; k < rows; ++k) out[(std::ptrdiff_t(k) * 6 + r) * tree.columns + b.column + c] = factorial.value[k] * coefficients[k];
       }
     }
   }

@@ -47,9 +47,6 @@ struct ExponentialCoefficients {
 };
 
 JOUNCE_INLINE double dot(const Vec3<double>& a, const Vec3<double>& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-JOUNCE_INLINE Vec3<double> cross(const Vec3<double>& a, const Vec3<double>& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
 
 // exp(w) as a quaternion
 inline void exponential(const Vec3<double>& w, double u[4]) {
@@ -67,13 +64,13 @@ inline Vec3<double> logarithm(const double u[4]) {
 // Translation of exp([v; w]), and v of the logarithm of (translation x, rotation vector w).
 inline Vec3<double> exponential_translation(const Vec3<double>& v, const Vec3<double>& w) {
   const ExponentialCoefficients k(dot(w, w));
-  const Vec3<double> wv = cross(w, v);
-  return v + k.b * wv + k.c * cross(w, wv);
+  const Vec3<double> wv = cross_of(w, v);
+  return v + k.b * wv + k.c * cross_of(w, wv);
 }
 inline Vec3<double> logarithm_translation(const Vec3<double>& x, const Vec3<double>& w) {
   const ExponentialCoefficients k(dot(w, w));
-  const Vec3<double> wx = cross(w, x);
-  return x - 0.5 * wx + k.d * cross(w, wx);
+  const Vec3<double> wx = cross_of(w, x);
+  return x - 0.5 * wx + k.d * cross_of(w, wx);
 }
 
 // Quaternion products a b and a^-1 b.

@@ -19,29 +19,39 @@ class MassMatrix {
       : tree_(tree),
         world_(world),
         rows_(rows),
-        screws_(tree.nv, rows, arena),
-        momenta_(tree.nv, rows, arena),
-        descent_(tree, arena),
+        screws_(tree.screws, rows, arena),
+        momenta_(tree.screws, rows, arena),
         row_(arena.template take<double>(screws_.stride())) {}
 
-  // Derivatives 0 .. rows - 1 into out (rows, nv, nv); after WorldFrame::weigh_subtrees.
+  // Derivatives 0 .. rows - 1 into out (rows, columns, columns); after WorldFrame::weigh_subtrees.
   void run(Axes axes, double* out) {
     screws_.clear();
     momenta_.clear();
-    for (int i = 0; i < tree_.size; ++i)
-      for (int c = tree_.bodies[i].v, end = c + freedom(tree_.bodies[i].joint); c < end; ++c) {
-        screws_.set(c, world_.screw(c));
-        momenta_.set(c, world_.moments(i).momentum(world_.screw(c)));
+    for (int i = 0; i < tree_.size; ++i) {
+      const Body& b = tree_.bodies[i];
+      for (int c = 0; c < b.count; ++c) {
+        const auto& J = world_.screw(b.screw + c);
+        const auto momentum = world_.moments(i).momentum(J);
+        screws_.set(b.screw + c, J);
+        momenta_.set(b.screw + c, momentum);
+        if (b.joint == Joint::section) momenta_.add(b.column + c, momentum);
       }
-    const int nv = tree_.nv;
-    std::memset(out, 0, sizeof(double) * rows_ * nv * nv);
-    for (int k = 0; k < rows_; ++k, out += std::ptrdiff_t(nv) * nv) {
+    }
+    const std::ptrdiff_t n = tree_.columns;
+    std::memset(out, 0, sizeof(double) * rows_ * n * n);
+    for (int k = 0; k < rows_; ++k, out += n * n) {
+      const double scale = factorial.value[k];
       for (int i = 0; i < tree_.size; ++i) {
         const Body& b = tree_.bodies[i];
-        for (int c = b.v, end = c + freedom(b.joint); c < end; ++c) {
-          pairings<6>(screws_, momenta_, k, c, c, b.end, row_);
-          descent_.for_each(i, [&](int begin, int end) {
-            for (int d = begin < c ? c : begin; d < end; ++d) out[c * nv + d] = out[d * nv + c] = factorial.value[k] * row_[d];
+        for (int s = b.screw; s < b.screw + b.count; ++s) {
+          const int c = b.column + s - b.screw;
+          if (b.joint == Joint::section) {
+            pairings<6>(screws_, momenta_, k, s, b.screw, b.screw + b.count, row_);
+            for (int d = 0; d < b.count; ++d) out[c * n + b.column + d] += scale * row_[b.screw + d];
+          }
+          for_each_range(tree_, b, [&](int begin, int end) {
+            pairings<6>(screws_, momenta_, k, s, begin, end, row_);
+            for (int d = begin; d < end; ++d) out[c * n + d] = out[d * n + c] = scale * row_[d];
           });
         }
       }
@@ -54,7 +64,6 @@ class MassMatrix {
   const WorldFrame<Ring>& world_;
   int rows_;
   Columns<6> screws_, momenta_;
-  Descent descent_;
   double* row_;
 };
 

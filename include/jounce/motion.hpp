@@ -1,8 +1,8 @@
 // A motion as Taylor series, joint by joint: what an algorithm reads of q and of the velocity stack.
 //
-// Rows of derivatives become Taylor coefficients (row k divided by k!), and the series of cosine and sine of every joint
-// that turns are computed here for all joints at once: for a single state, joints lie side by side in the SIMD lanes; for a
-// batch, states do.
+// Rows of derivatives become Taylor coefficients (row k divided by k!). What has no coordinates of its own gets its slots filled
+// here (tree.hpp): joints that follow others, and sections of soft bodies. The series of cosine and sine of every joint that
+// turns are computed for all joints at once: for a single state, joints lie side by side in the SIMD lanes; for a batch, states do.
 #pragma once
 
 #include <cmath>
@@ -12,6 +12,7 @@
 #include "jounce/lie.hpp"
 #include "jounce/ring.hpp"
 #include "jounce/rotation_series.hpp"
+#include "jounce/sections.hpp"
 #include "jounce/state_lanes.hpp"
 #include "jounce/tree.hpp"
 #include "jounce/trigonometry.hpp"
@@ -19,27 +20,57 @@
 
 JOUNCE_BEGIN
 
+constexpr int angular(const Body& b) { return b.v + (is_free(b.joint) ? 3 : 0); }
+
+// Rotation and position of a joint that turns about any axis, in its joint frame.
+template <class T>
+JOUNCE_INLINE void ball_rotation(const Body& b, const T* q, const SectionTables<T>& sections, T R[9]) {
+  if (b.joint != Joint::section) return rotation_of(q + b.q + (b.joint == Joint::free ? 3 : 0), R);
+  for (int i = 0; i < 9; ++i) R[i] = sections.pose[12 * b.q + i];
+}
+template <class T>
+JOUNCE_INLINE T ball_position(const Body& b, const T* q, const SectionTables<T>& sections, int i) {
+  return b.joint == Joint::free ? q[b.q + i] : b.joint == Joint::section ? sections.pose[12 * b.q + 9 + i] : T(0.0);
+}
+
+// The slots of a follower: its position where from is 0, and coefficients [from, to) of its rate.
+template <class T>
+JOUNCE_INLINE void follow(const Follower& f, T* q, T* rate, int stride, int from, int to) {
+  if (from == 0) q[f.q] = T(f.ratio) * q[f.leader_q] + T(f.offset);
+  for (int k = from; k < to; ++k) rate[k * stride + f.v] = T(f.ratio) * rate[k * stride + f.leader_v];
+}
+
+template <class T>
+JOUNCE_INLINE void normalize_quaternion(T* u) {
+  T scale = u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3];
+  for (int s = 0; s < states((const T*)nullptr); ++s) state(scale, s) = 1 / std::sqrt(state(scale, s));
+  for (int i = 0; i < 4; ++i) u[i] = scale * u[i];
+}
+
 template <class Ring>
 struct Motion {
   using T = typename Ring::Coefficient;
   static constexpr int K = Ring::order + 2;
   static constexpr int width = states((const T*)nullptr);
 
-  int stride;        // columns of the tables below: nv, padded where joints lie in lanes
-  T* q;              // (nq)
-  T* rate;           // (K, stride) coefficients of v
+  int stride;        // of the tables below: slots, padded where joints lie in lanes
+  T* q;              // (positions)
+  T* rate;           // (K, stride) coefficients of the velocities
   T *cosine, *sine;  // (K, stride)
-  double* lanes;     // (nv, padded) coefficients of v again, a column's side by side; a LaneRing reads them so
+  double* lanes;     // (slots, padded) coefficients of the velocities again, those of a slot side by side; a LaneRing reads them so
+  SectionTables<T> sections;
 
+  // `section_coefficients`: how many the screws of sections have room for, where that is more than K.
   template <class Arena>
-  static JOUNCE_INLINE Motion allocate(const Tree& tree, Arena& arena) {
+  static JOUNCE_INLINE Motion allocate(const Tree& tree, Arena& arena, int section_coefficients = 0) {
     Motion m;
-    m.stride = width > 1 ? tree.nv : round_up(tree.nv, native_width) + native_width;
-    m.q = arena.template take<T>(tree.nq);
+    m.stride = width > 1 ? tree.slots : round_up(tree.slots, native_width) + native_width;
+    m.q = arena.template take<T>(tree.positions);
     m.rate = arena.template take<T>(K * m.stride);
     m.cosine = arena.template take<T>(K * m.stride);
     m.sine = arena.template take<T>(K * m.stride);
-    m.lanes = arena.template take<double>(Ring::in_lanes ? tree.nv * Ring::padded : 0);
+    m.lanes = arena.template take<double>(Ring::in_lanes ? tree.slots * Ring::padded : 0);
+    m.sections = SectionTables<T>::allocate(tree, section_coefficients > Ring::padded ? section_coefficients : Ring::padded, arena);
     return m;
   }
 
@@ -48,14 +79,15 @@ struct Motion {
   template <class In>
   void read(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
     load_states(in.q + begin * in.q_step, in.q_step, count, tree.nq, q);
-    for (int j = 0; j < tree.quaternion_count; ++j) normalize(q + tree.quaternions[j]);
+    for (int j = 0; j < tree.quaternion_count; ++j) normalize_quaternion(q + tree.quaternions[j]);
     read_rates(tree, in, begin, count, rows);
+    if (tree.slots > tree.nv) fill_slots(tree);
     if constexpr (width == 1)
       turn_joints(tree);
     else
       turn_states(tree);
     if constexpr (Ring::in_lanes)
-      for (int j = 0; j < tree.nv; ++j)
+      for (int j = 0; j < tree.slots; ++j)
         for (int k = 0; k < Ring::padded; ++k) lanes[j * Ring::padded + k] = k < K ? rate[k * stride + j] : 0.0;
   }
 
@@ -63,7 +95,7 @@ struct Motion {
   JOUNCE_INLINE void read_rates(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
     if (rows > 0) load_states(in.v + begin * in.v_step, in.v_step, count, tree.nv, rate);
     const double* rest = in.rest + begin * in.rest_step;
-    if (width > 1 && rows > 1)
+    if (width > 1 && rows > 1 && stride == tree.nv)
       load_states(rest, in.rest_step, count, (rows - 1) * tree.nv, rate + stride);
     else
       for (int k = 1; k < rows; ++k) load_states(rest + (k - 1) * tree.nv, in.rest_step, count, tree.nv, rate + k * stride);
@@ -71,6 +103,12 @@ struct Motion {
       for (int j = 0; j < tree.nv; ++j) rate[k * stride + j] = T(factorial.inverse[k]) * rate[k * stride + j];
     for (int k = 0; k < K; ++k)
       for (int j = k < rows ? tree.nv : 0; j < stride; ++j) rate[k * stride + j] = T(0.0);
+  }
+
+  // What follows from the robot's own coordinates.
+  void fill_slots(const Tree& tree) {
+    for (int i = 0; i < tree.follower_count; ++i) follow(tree.followers[i], q, rate, stride, 0, K);
+    if (tree.soft) sections.fill(tree, K, q, rate, stride);
   }
 
   // Cosine and sine of one state: its joints side by side.
@@ -81,7 +119,7 @@ struct Motion {
       const Body& b = tree.bodies[i];
       if (turns(b.joint)) angle[b.v] = q[b.q];
     }
-    for (int j = 0; j < tree.nv; j += native_width)
+    for (int j = 0; j < tree.columns; j += native_width)
       sincos_series<K>(Pack<native_width>::load(angle + j), rate + j, sine + j, cosine + j, stride);
   }
 
@@ -94,11 +132,6 @@ struct Motion {
   }
   static JOUNCE_INLINE double* lane(T* x) { return reinterpret_cast<double*>(x); }
 
-  static JOUNCE_INLINE void normalize(T* u) {
-    T scale = u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3];
-    for (int s = 0; s < width; ++s) state(scale, s) = 1 / std::sqrt(state(scale, s));
-    for (int i = 0; i < 4; ++i) u[i] = scale * u[i];
-  }
 
   JOUNCE_INLINE typename Ring::Velocity velocity(int column) const {
     if constexpr (Ring::in_lanes)
@@ -121,12 +154,13 @@ struct Motion {
     return y;
   }
 
-  // Where a spherical or free joint's orientation and angular velocity are.
-  JOUNCE_INLINE const T* quaternion(const Body& b) const { return q + b.q + (b.joint == Joint::free ? 3 : 0); }
-  JOUNCE_INLINE int angular(const Body& b) const { return b.v + (b.joint == Joint::free ? 3 : 0); }
+  // Where the angular velocity of a joint that turns about any axis is; its rotation and position now.
+  JOUNCE_INLINE int angular(const Body& b) const { return jounce::angular(b); }
+  JOUNCE_INLINE void rotation(const Body& b, T R[9]) const { ball_rotation(b, q, sections, R); }
+  JOUNCE_INLINE T position(const Body& b, int i) const { return ball_position(b, q, sections, i); }
 };
 
-// The motion of a spherical or free joint as series: R(t), and for a free one the position d(t), in the joint frame.
+// The motion of a joint that turns about any axis as series: R(t), and where it moves the position d(t), in the joint frame.
 template <class Ring>
 struct BallMotion {
   using T = typename Ring::Coefficient;
@@ -135,13 +169,13 @@ struct BallMotion {
 
   JOUNCE_INLINE BallMotion(const Motion<Ring>& motion, const Body& b) {
     T R0[9];
-    rotation_of(motion.quaternion(b), R0);
+    motion.rotation(b, R0);
     for (int i = 0; i < 3; ++i) fixed_vector_series<K>(R0 + 3 * i, motion.rate + motion.angular(b), motion.stride, R[i]);
-    for (int i = 0; i < 3; ++i) d[i][0] = b.joint == Joint::free ? motion.q[b.q + i] : T(0.0);
+    for (int i = 0; i < 3; ++i) d[i][0] = motion.position(b, i);
     for (int i = 0; i < 3; ++i)
       for (int k = 0; k + 1 < K; ++k) {  // d' = R v
         T sum(0.0);
-        if (b.joint == Joint::free)
+        if (is_free(b.joint))
           for (int j = 0; j <= k; ++j) {
             const T* v = motion.rate + (k - j) * motion.stride + b.v;
             sum += R[i][0][j] * v[0] + R[i][1][j] * v[1] + R[i][2][j] * v[2];

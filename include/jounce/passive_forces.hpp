@@ -25,47 +25,45 @@ void for_each_ball_spring(const Body& b, const T* q, const T* rate, int stride, 
   }
 }
 
-// Adds to `force`, a table (order + 1, motion.stride) of coefficients.
-template <class Ring>
-void add_passive_forces(const Tree& tree, const Motion<Ring>& motion, typename Ring::Coefficient* force) {
-  using T = typename Ring::Coefficient;
-  constexpr int n = Ring::order + 1;
-  const int stride = motion.stride;
-  for (int k = 0; k < n; ++k)
-    for (int j = 0; j < tree.nv; ++j)
-      force[k * stride + j] +=
-          T((k + 1) * tree.armature[j]) * motion.rate[(k + 1) * stride + j] + T(tree.damping[j]) * motion.rate[k * stride + j];
+// Adds coefficients [from, to) of them to `force`, by columns; all tables have a row of `stride` for each coefficient.
+template <class T>
+void add_passive_forces(const Tree& tree, const T* q, const T* rate, int stride, int from, int to, T* force) {
+  for (int k = from; k < to; ++k)
+    for (int j = 0; j < tree.columns; ++j)
+      force[k * stride + j] += T((k + 1) * tree.armature[j]) * rate[(k + 1) * stride + j] + T(tree.damping[j]) * rate[k * stride + j];
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];
-    if (b.joint == Joint::free || b.joint == Joint::spherical) {
-      const int angular = motion.angular(b);
-      if (tree.stiffness[angular] == 0 && tree.stiffness[b.v] == 0) continue;
-      for_each_ball_spring(b, motion.q, motion.rate, stride, n, [&](int s, const BallSpring& spring) {
-        for (int k = 0; k < n; ++k)
+    if (b.joint == Joint::section) continue;
+    if (is_ball(b.joint)) {
+      const int turn = angular(b);
+      if (tree.stiffness[turn] == 0 && tree.stiffness[b.v] == 0) continue;
+      for_each_ball_spring(b, q, rate, stride, to, [&](int s, const BallSpring& spring) {
+        for (int k = from; k < to; ++k)
           for (int c = 0; c < 3; ++c) {
-            state(force[k * stride + angular + c], s) += tree.stiffness[angular] * spring.rotation_vector[c][k];
+            state(force[k * stride + turn + c], s) += tree.stiffness[turn] * spring.rotation_vector[c][k];
             if (b.joint == Joint::free) state(force[k * stride + b.v + c], s) += tree.stiffness[b.v] * spring.displacement[c][k];
           }
       });
     } else if (tree.stiffness[b.v] != 0) {
-      const auto q = motion.position_factor(b);
-      for (int k = 0; k < n; ++k) force[k * stride + b.v] += T(tree.stiffness[b.v]) * q[k];
-      force[b.v] -= T(tree.stiffness[b.v] * tree.rest[b.v]);
+      const T stiffness(tree.stiffness[b.v]);
+      if (from == 0) force[b.v] += stiffness * (q[b.q] - T(tree.rest[b.v]));
+      for (int k = from > 0 ? from : 1; k < to; ++k) force[k * stride + b.v] += T(tree.stiffness[b.v] / k) * rate[(k - 1) * stride + b.v];
     }
   }
 }
 
-// Adds how these change to K (positions), D (velocities) and M (accelerations): derivative k of each, matrices (nv, nv).
+// Adds how these change to K (positions), D (velocities) and M (accelerations): derivative k of each, matrices (columns, columns).
 template <class Ring>
 void add_passive_derivatives(const Tree& tree, const Motion<Ring>& motion, int rows, double* K, double* D, double* M) {
-  const std::ptrdiff_t nv = tree.nv, size = nv * nv;
+  const std::ptrdiff_t nv = tree.columns, size = nv * nv;
   for (int c = 0; c < nv; ++c) {
     D[c * nv + c] += tree.damping[c];
     if (M) M[c * nv + c] += tree.armature[c];
   }
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];
-    if (b.joint != Joint::free && b.joint != Joint::spherical) {
+    if (b.joint == Joint::section) continue;
+    if (!is_ball(b.joint)) {
       K[b.v * nv + b.v] += tree.stiffness[b.v];
       continue;
     }

@@ -19,8 +19,9 @@ class PassiveInverseDynamics {
   PassiveInverseDynamics(const Tree& tree, const WorldFrame<Ring>& world, Arena& arena)
       : tree_(tree), world_(world), state_(arena.template take<State>(tree.size + 1) + 1) {}
 
-  // v_ref and a_ref in the axes of the screws; after WorldFrame::weigh.
+  // All by columns, v_ref and a_ref in the axes of the screws; after WorldFrame::weigh.
   void run(Axes axes, const double* v_ref, const double* a_ref, double* tau) {
+    for (int c = 0; c < tree_.columns; ++c) tau[c] = 0;
     const A zero(0.0);
     const Vec3<A> none{zero, zero, zero};
     state_[-1] = {{none, none}, {none, none}, {none, none}, {none, none}};
@@ -28,8 +29,9 @@ class PassiveInverseDynamics {
       const Body& b = tree_.bodies[i];
       const State& parent = state_[b.parent];
       State s{parent.V + world_.joint_twist(i), parent.V_r, parent.A_r, {none, none}};
-      for (int c = b.v; c < b.v + freedom(b.joint); ++c) {
-        const Screw<A> J = truncate<1>(world_.screw(c)), dJ = derivative(world_.screw(c));
+      for (int i = 0; i < b.count; ++i) {
+        const int c = b.column + i;
+        const Screw<A> J = truncate<1>(world_.screw(b.screw + i)), dJ = derivative(world_.screw(b.screw + i));
         s.V_r += scaled(A(v_ref[c]), J);
         s.A_r += scaled(A(a_ref[c]), J) + scaled(A(v_ref[c]), dJ);
       }
@@ -45,7 +47,7 @@ class PassiveInverseDynamics {
     }
     for (int i = tree_.size - 1; i >= 0; --i) {
       const Body& b = tree_.bodies[i];
-      for (int c = b.v; c < b.v + freedom(b.joint); ++c) tau[c] = leading(pairing(truncate<1>(world_.screw(c)), state_[i].F));
+      for (int c = 0; c < b.count; ++c) tau[b.column + c] += leading(pairing(truncate<1>(world_.screw(b.screw + c)), state_[i].F));
       state_[b.parent].F += state_[i].F;
     }
     if (tree_.passive) Armature<Ring>(tree_, world_, axes).apply(v_ref, a_ref, tau);

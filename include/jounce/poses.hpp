@@ -3,44 +3,9 @@
 #pragma once
 
 #include "jounce/motion.hpp"
-#include "jounce/vec3.hpp"
+#include "jounce/spatial.hpp"
 
 JOUNCE_BEGIN
-
-template <class S>
-struct Pose {
-  Mat3<S> R;
-  Vec3<S> x;
-
-  static Pose identity() {
-    const S one(1.0), zero(0.0);
-    return {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}, {zero, zero, zero}};
-  }
-};
-
-// Vectors turned by a rotation series.
-template <class S>
-JOUNCE_INLINE Vec3<S> turn(const Mat3<S>& R, const Vec3<S>& u) {
-  const auto& x = as_factor(u.x);
-  const auto& y = as_factor(u.y);
-  const auto& z = as_factor(u.z);
-  return {x * R.cx.x + y * R.cy.x + z * R.cz.x, x * R.cx.y + y * R.cy.y + z * R.cz.y, x * R.cx.z + y * R.cy.z + z * R.cz.z};
-}
-
-template <class Sr, class S>
-JOUNCE_INLINE Vec3<S> turn_back(const Mat3<Sr>& R, const Vec3<S>& u) {
-  const auto row = [&](const Vec3<Sr>& c) { return as_factor(c.x) * u.x + as_factor(c.y) * u.y + as_factor(c.z) * u.z; };
-  return {row(R.cx), row(R.cy), row(R.cz)};
-}
-
-// a x b
-template <class Sa, class S>
-JOUNCE_INLINE Vec3<S> cross(const Vec3<Sa>& a, const Vec3<S>& b) {
-  const auto& x = as_factor(a.x);
-  const auto& y = as_factor(a.y);
-  const auto& z = as_factor(a.z);
-  return {y * b.z - z * b.y, z * b.x - x * b.z, x * b.y - y * b.x};
-}
 
 // The joint frame of a body, which is fixed in its parent.
 template <class S>
@@ -73,7 +38,7 @@ JOUNCE_INLINE void move_ball(const BallMotion<Ring>& joint, const Body& b, Pose<
   };
   const auto turned = [&](int j) { return combined(joint.entry(0, j), joint.entry(1, j), joint.entry(2, j)); };
   pose.R = {turned(0), turned(1), turned(2)};
-  if (b.joint == Joint::free) pose.x += combined(joint.position(0), joint.position(1), joint.position(2));
+  if (is_free(b.joint)) pose.x += combined(joint.position(0), joint.position(1), joint.position(2));
 }
 
 JOUNCE_END

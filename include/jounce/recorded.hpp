@@ -66,109 +66,75 @@ struct Recording {
 
 JOUNCE_BEGIN
 
-// K coefficients of every value in `x` (inputs + size, K), of which the inputs are given.
-inline void replay(const Recording& recording, int K, double* x) {
+// Coefficient k of every value in `x` (inputs + size, K), from those below it and those of the inputs.
+inline void replay(const Recording& recording, int k, int K, double* x) {
   const auto at = [&](std::int32_t i) { return x + std::ptrdiff_t(i) * K; };
+  const auto sum = [](int from, int to, const auto& term) {
+    double y = 0;
+    for (int j = from; j <= to; ++j) y += term(j);
+    return y;
+  };
   for (int i = 0; i < recording.size; ++i) {
     const Instruction& in = recording.instructions[i];
     double* y = at(recording.inputs + i);
     const double *a = operands(in.op) > 0 ? at(in.a) : nullptr, *b = operands(in.op) > 1 ? at(in.b) : nullptr;
     switch (in.op) {
       case Operation::constant:
-        for (int k = 0; k < K; ++k) y[k] = 0;
-        y[0] = in.value;
+        y[k] = k == 0 ? in.value : 0;
         break;
       case Operation::add:
-        for (int k = 0; k < K; ++k) y[k] = a[k] + b[k];
+        y[k] = a[k] + b[k];
         break;
       case Operation::subtract:
-        for (int k = 0; k < K; ++k) y[k] = a[k] - b[k];
+        y[k] = a[k] - b[k];
         break;
       case Operation::scale:
-        for (int k = 0; k < K; ++k) y[k] = in.value * a[k];
+        y[k] = in.value * a[k];
         break;
       case Operation::multiply:
-        for (int k = 0; k < K; ++k) {
-          double sum = 0;
-          for (int j = 0; j <= k; ++j) sum += a[j] * b[k - j];
-          y[k] = sum;
-        }
+        y[k] = sum(0, k, [&](int j) { return a[j] * b[k - j]; });
         break;
       case Operation::divide:
-        for (int k = 0; k < K; ++k) {
-          double sum = a[k];
-          for (int j = 1; j <= k; ++j) sum -= b[j] * y[k - j];
-          y[k] = sum / b[0];
-        }
+        y[k] = (a[k] - sum(1, k, [&](int j) { return b[j] * y[k - j]; })) / b[0];
         break;
       case Operation::sqrt:
-        y[0] = std::sqrt(a[0]);
-        for (int k = 1; k < K; ++k) {
-          double sum = a[k];
-          for (int j = 1; j < k; ++j) sum -= y[j] * y[k - j];
-          y[k] = sum / (2 * y[0]);
-        }
+        y[k] = k == 0 ? std::sqrt(a[0]) : (a[k] - sum(1, k - 1, [&](int j) { return y[j] * y[k - j]; })) / (2 * y[0]);
         break;
       case Operation::exp:
-        y[0] = std::exp(a[0]);
-        for (int k = 1; k < K; ++k) {
-          double sum = 0;
-          for (int j = 1; j <= k; ++j) sum += j * a[j] * y[k - j];
-          y[k] = sum / k;
-        }
+        y[k] = k == 0 ? std::exp(a[0]) : sum(1, k, [&](int j) { return j * a[j] * y[k - j]; }) / k;
         break;
       case Operation::log:
-        y[0] = std::log(a[0]);
-        for (int k = 1; k < K; ++k) {
-          double sum = k * a[k];
-          for (int j = 1; j < k; ++j) sum -= j * y[j] * a[k - j];
-          y[k] = sum / (k * a[0]);
-        }
+        y[k] = k == 0 ? std::log(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * a[k - j]; })) / (k * a[0]);
         break;
       case Operation::sine: {  // and the cosine, which is next
         double* c = at(in.b);
-        y[0] = std::sin(a[0]), c[0] = std::cos(a[0]);
-        for (int k = 1; k < K; ++k) {
-          double up = 0, down = 0;
-          for (int j = 1; j <= k; ++j) up += j * a[j] * c[k - j], down += j * a[j] * y[k - j];
-          y[k] = up / k, c[k] = -down / k;
-        }
+        const double up = sum(1, k, [&](int j) { return j * a[j] * c[k - j]; }), down = sum(1, k, [&](int j) { return j * a[j] * y[k - j]; });
+        y[k] = k == 0 ? std::sin(a[0]) : up / k;
+        c[k] = k == 0 ? std::cos(a[0]) : -down / k;
         break;
       }
       case Operation::cosine:
         break;
       case Operation::power:
-        y[0] = std::pow(a[0], in.value);
-        for (int k = 1; k < K; ++k) {
-          double sum = 0;
-          for (int j = 1; j <= k; ++j) sum += (in.value * j - (k - j)) * a[j] * y[k - j];
-          y[k] = sum / (k * a[0]);
-        }
+        y[k] = k == 0 ? std::pow(a[0], in.value)
+                      : sum(1, k, [&](int j) { return (in.value * j - (k - j)) * a[j] * y[k - j]; }) / (k * a[0]);
         break;
       case Operation::arctan:
-        y[0] = std::atan(a[0]);
-        for (int k = 1; k < K; ++k) {
-          double sum = k * a[k];
-          for (int j = 1; j < k; ++j) sum -= j * y[j] * b[k - j];
-          y[k] = sum / (k * b[0]);
-        }
+        y[k] = k == 0 ? std::atan(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * b[k - j]; })) / (k * b[0]);
         break;
-      case Operation::stumpff: {
+      case Operation::stumpff: {  // Taylor's formula about a_0
         constexpr int longest = 34, count = highest_stumpff + 2 * longest;
-        double c[count], power[longest], next[longest];
-        stumpff_values<count>(a[0], c);
+        double c[count], power[longest];
+        stumpff_values(a[0], count, c);
         const int index = int(in.value);
-        for (int k = 0; k < K; ++k) y[k] = 0, power[k] = 0;
-        y[0] = c[index], power[0] = 1;
+        y[k] = k == 0 ? c[index] : 0;
+        for (int m = 0; m <= k; ++m) power[m] = m == 0;
         double scale = 1;
-        for (int j = 1; j < K; ++j) {  // power = (a - a_0)^j
-          for (int k = 0; k < count - 2 * j; ++k) c[k] = 0.5 * (k * c[k + 2] - c[k + 1]);
+        for (int j = 1; j <= k; ++j) {  // power = (a - a_0)^j
+          for (int m = 0; m < count - 2 * j; ++m) c[m] = 0.5 * (m * c[m + 2] - c[m + 1]);
           scale /= j;
-          for (int k = 0; k < K; ++k) {
-            next[k] = 0;
-            for (int m = 1; m <= k; ++m) next[k] += a[m] * power[k - m];
-          }
-          for (int k = 0; k < K; ++k) power[k] = next[k], y[k] += scale * c[index] * power[k];
+          for (int m = k; m >= 0; --m) power[m] = sum(1, m, [&](int l) { return a[l] * power[m - l]; });
+          y[k] += scale * c[index] * power[k];
         }
         break;
       }

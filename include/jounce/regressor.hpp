@@ -27,17 +27,17 @@ class Regressor {
         world_(world),
         dynamics_(dynamics),
         rows_(rows),
-        screws_(tree.nv, rows, arena),
+        screws_(tree.columns, rows, arena),
         wrenches_(padded * body_count, rows, arena),
         row_(arena.template take<double>(wrenches_.stride())) {}
 
-  // Derivatives 0 .. rows - 1 into out (rows, nv, 10 body_count); after WorldFrame::place and InverseDynamics::forward.
+  // Derivatives 0 .. rows - 1 into out (rows, columns, 10 body_count), of rigid bodies; after WorldFrame::place and InverseDynamics::forward.
   void run(double* out) {
-    const std::ptrdiff_t width = std::ptrdiff_t(parameters) * body_count_, size = tree_.nv * width;
+    const std::ptrdiff_t width = std::ptrdiff_t(parameters) * body_count_, size = tree_.columns * width;
     std::memset(out, 0, sizeof(double) * rows_ * size);
     screws_.clear();
     wrenches_.clear();
-    for (int c = 0; c < tree_.nv; ++c) screws_.set(c, truncate<n>(world_.screw(c)));
+    for (int c = 0; c < tree_.columns; ++c) screws_.set(c, truncate<n>(world_.screw(c)));
     for (int b = 0; b < body_count_; ++b) {
       fill(b);
       for (int i = bodies_[b].body; i >= 0; i = tree_.bodies[i].parent)

@@ -108,7 +108,7 @@ JOUNCE_INLINE void turn_back_unrolled(const Factor& c, const Factor& s, Series<T
   unroll<K>([&](auto j) JOUNCE_LAMBDA_INLINE {
     const T cj = c[j], sj = s[j];
     unroll<K - j>([&](auto k) JOUNCE_LAMBDA_INLINE {
-      if constexpr (j == 0)
+      if constexpr (decltype(j)::value == 0)
         u[k] = cj * x.c[k], v[k] = cj * y.c[k];
       else
         u[k + j] += cj * x.c[k], v[k + j] += cj * y.c[k];
@@ -148,6 +148,17 @@ constexpr int padded_length = S::length;
 template <class T, int K>
 JOUNCE_INLINE T leading(const Series<T, K>& a) {
   return a.c[0];
+}
+
+// The series of a number that does not change.
+template <class S>
+JOUNCE_INLINE S constant(const typename S::Coefficient& x) {
+  S y(0.0);
+  if constexpr (S::parts == S::length)
+    y.part(0) = x;
+  else
+    y = S(x);
+  return y;
 }
 
 template <class T, int K>

@@ -1,15 +1,13 @@
-// Stumpff's functions c_k(u) = sum_j (-u)^j / (2j + k)!, of which exponentials of twists are made, over any ring of series.
+// Stumpff's functions c_k(u) = sum_j (-u)^j / (2j + k)!, of which exponentials of twists are made.
 //
 //   cos t = c_0(t^2),   sin t / t = c_1(t^2),   (1 - cos t) / t^2 = c_2(t^2),   (t - sin t) / t^3 = c_3(t^2),   ...
 //
-// They are entire: nothing happens at u = 0. Their derivatives are Stumpff functions again, c_k' = (k c_{k+2} - c_{k+1}) / 2,
-// and so a series u = u_0 + d goes in by Taylor's formula, sum_j c_k^(j)(u_0) d^j / j!.
+// They are entire: nothing happens at u = 0. Their derivatives are Stumpff functions again, c_k' = (k c_{k+2} - c_{k+1}) / 2.
 #pragma once
 
 #include <cmath>
 
-#include "jounce/dual.hpp"
-#include "jounce/series.hpp"
+#include "jounce/pack.hpp"
 
 JOUNCE_BEGIN
 
@@ -24,15 +22,16 @@ struct Reciprocals {
 };
 inline constexpr Reciprocals reciprocals;
 
-// c_0(u) ... c_{count-1}(u). Where u is small against k^2 from above, by c_k = 1/k! - u c_{k+2}, from a power series; where it
+// Beyond this the power series would lose digits.
+constexpr double largest_stumpff_series = 36;
+
+// c_0(u) ... c_{count-1}(u), count >= 2. Where u is small against k^2 from above, by c_k = 1/k! - u c_{k+2}, from a power series; where it
 // is large from below, by c_{k+2} = (1/k! - c_k) / u. Neither loses digits there.
-template <int count>
-inline void stumpff_values(double u, double c[count]) {
-  static_assert(count >= 2);
-  constexpr int top = count - 2;
+inline void stumpff_values(double u, int count, double* c) {
+  const int top = count - 2;
   const double* inverse_factorial = reciprocals.factorial;
   int first = 0;  // below this, from below
-  if (u > 36) {
+  if (u > largest_stumpff_series) {
     while (first < count && double(first) * first < u) ++first;
     const double t = std::sqrt(u);
     c[0] = std::cos(t), c[1] = std::sin(t) / t;
@@ -50,30 +49,27 @@ inline void stumpff_values(double u, double c[count]) {
   for (int k = top - 1; k >= first; --k) c[k] = inverse_factorial[k] - u * c[k + 2];
 }
 
-// c_1 ... c_n of a series.
-template <int n, class S>
-struct Stumpff {
-  S c[n + 1];  // c[0] is not set
-
-  explicit JOUNCE_INLINE Stumpff(const S& u) {
-    constexpr int depth = S::length - 1 + infinitesimals<typename S::Coefficient>;  // powers of d that are not zero
-    constexpr int count = n + 1 + 2 * depth;
-    double value[count < 2 ? 2 : count];
-    const double u0 = real_part(leading(u));
-    stumpff_values<(count < 2 ? 2 : count)>(u0, value);
-    for (int k = 1; k <= n; ++k) c[k] = S(value[k]);
-    if constexpr (depth > 0) {
-      const S d = u - S(u0);
-      S power = d;
-      double scale = 1;
-      for (int j = 1; j <= depth; ++j) {
-        for (int k = 1; k < count - 2 * j; ++k) value[k] = 0.5 * (k * value[k + 2] - value[k + 1]);
-        scale /= j;
-        for (int k = 1; k <= n; ++k) c[k] += (scale * value[k]) * power;
-        if (j < depth) power = as_factor(d) * power;
-      }
+// The same for the lanes of a register; c_k at c[k * stride].
+template <int W>
+inline void stumpff_values(const Pack<W>& u, int count, Pack<W>* c, int stride) {
+  double largest = 0;
+  for (int i = 0; i < W; ++i) largest = u[i] > largest || u[i] != u[i] ? u[i] : largest;
+  if (!(largest <= largest_stumpff_series)) {
+    for (int i = 0; i < W; ++i) {
+      double values[128];
+      stumpff_values(u[i], count, values);
+      for (int k = 0; k < count; ++k) c[k * stride].set(i, values[k]);
     }
+    return;
   }
-};
+  for (int k = count - 2; k < count; ++k) {
+    int terms = 0;
+    for (double size = 1; size > 1e-18 && terms < 100; ++terms) size *= largest * reciprocals.value[2 * terms + k + 2] * reciprocals.value[2 * terms + k + 1];
+    Pack<W> sum(1.0);  // Horner: 1 - u / ((k + 1) (k + 2)) (1 - ...)
+    for (int j = terms; j >= 1; --j) sum = Pack<W>(1.0) - Pack<W>(reciprocals.value[2 * j + k] * reciprocals.value[2 * j + k - 1]) * u * sum;
+    c[k * stride] = Pack<W>(reciprocals.factorial[k]) * sum;
+  }
+  for (int k = count - 3; k >= 0; --k) c[k * stride] = Pack<W>(reciprocals.factorial[k]) - u * c[(k + 2) * stride];
+}
 
 JOUNCE_END

@@ -3,9 +3,23 @@
 // The Python side (compile.py) turns every joint of the user's model into these primitives, and chooses each body's
 // internal frame so that its joint turns about, or slides along, its own z axis: a rotation by a series is then a 2x2 one.
 // The joint frame P is fixed in the parent, x_parent = R x_P + p; the joint moves the body frame in P. Matrices are row-major.
+//
+// Coordinates. A robot has nq positions and nv velocities of its own. What moves without a coordinate of its own has slots behind
+// them, which are filled from the robot's own before an algorithm runs:
+//
+//   [0, nv)            own velocities
+//   [nv, columns)      one for each joint that follows another: ratio times that one's
+//   [columns, slots)   six for each section of a soft body: its twist in its near end, S(q) times the rates of its shape
+//
+// The first two kinds are the columns of matrices. A matrix or force by columns becomes one by own coordinates by adding the rows and
+// columns of followers, times their ratio, to those of their leaders (fold.hpp). A section has the columns of its body's shape.
+//
+// Clusters. Bodies that share own coordinates have to be solved for together. A cluster is the smallest set of bodies that hangs on
+// one body outside it and shares no coordinate with any other: a body and its joint, fingers that follow each other, the
+// sections of a rod. Only the articulated-body algorithm needs to know (articulated_bodies.hpp).
 #pragma once
 
-#include <cstdint>
+#include "jounce/config.hpp"
 
 namespace jounce {
 
@@ -14,23 +28,52 @@ enum class Joint : std::int32_t {
   prismatic,  // slides along z
   helical,    // turns about z and slides `slide` metres a radian along it
   spherical,  // turns about any axis: q a quaternion x y z w, v the angular velocity in body axes
-  free        // moves in any way: q position and quaternion, v the twist [linear; angular] in body axes
+  free,       // moves in any way: q position and quaternion, v the twist [linear; angular] in body axes
+  section     // moves as the shape of a soft body says; v the twist in body axes
 };
 
-constexpr int freedom(Joint j) { return j == Joint::free ? 6 : j == Joint::spherical ? 3 : 1; }
+constexpr int freedom(Joint j) { return j == Joint::free ? 6 : j == Joint::spherical ? 3 : j == Joint::section ? 0 : 1; }
 constexpr bool turns(Joint j) { return j == Joint::revolute || j == Joint::helical; }
+constexpr bool slides(Joint j) { return j == Joint::prismatic || j == Joint::helical; }
+constexpr bool is_ball(Joint j) { return j >= Joint::spherical; }      // turns about any axis
+constexpr bool is_free(Joint j) { return j >= Joint::free; }           // and moves in any way
+constexpr bool has_quaternion(Joint j) { return j == Joint::spherical || j == Joint::free; }
 
 struct Body {
   Joint joint;
-  std::int32_t parent;  // -1: the world
-  std::int32_t q, v;    // where its coordinates begin
-  std::int32_t end;     // the column of v after the last one of all that it carries
+  std::int32_t parent;          // -1: the world
+  std::int32_t q, v;            // where its positions and velocities begin, among the slots; of a section, which one it is, and v
+  std::int32_t column, count;   // the columns that move it in its parent
+  std::int32_t screw;           // where its screws are: those of a joint by column, behind them those of sections
+  std::int32_t span, span_end;  // ranges of columns: of what it carries and, unless it is a section, its own
+  std::int32_t cluster;
+  std::int32_t local;  // which of its cluster's coordinates the first of its columns is
   std::int32_t massless;
+  std::int32_t leaf;  // whether it carries nothing
+  double ratio;       // of a joint that follows; 1 otherwise
   double R[9], p[3];  // the joint frame in the parent
   double slide;       // metres along z for each unit of q; 0 for a revolute joint
   double mass;
   double first[3];   // mass times centre of mass
   double second[6];  // integral of x x^T dm: xx yy zz xy xz yz
+};
+
+// A joint that follows another: q = ratio q_leader + offset.
+struct Follower {
+  std::int32_t q, v, leader_q, leader_v;
+  double ratio, offset;
+};
+
+struct Range {
+  std::int32_t begin, end;
+};
+
+struct Cluster {
+  std::int32_t body;         // its first, and the only one where `alone`
+  std::int32_t up;           // what it hangs on, -1: the world
+  std::int32_t first, count;  // its own coordinates, in cluster_columns
+  std::int32_t block;        // where among all blocks (count, count) its own is
+  std::int32_t alone;
 };
 
 // A frame that a user knows by name, fixed in a body (-1: the world).
@@ -41,19 +84,29 @@ struct Frame {
 
 // A free joint and its frame in the user's frame of the parent, for twists in world or mixed coordinates.
 struct FreeJoint {
-  std::int32_t q, v;
+  std::int32_t q, v, body;
   double R[9], p[3];
 };
+
+struct SoftBodies;  // soft_body.hpp
 
 struct Tree {
   const Body* bodies;
   const FreeJoint* free_joints;
-  const std::int32_t* quaternions;               // where in q each begins
-  const double *armature, *damping, *stiffness;  // (nv)
-  const double* rest;                            // (nv): where the springs of one-coordinate joints are at rest
-  std::int32_t size, free_joint_count, quaternion_count, nq, nv;
-  std::int32_t passive;      // whether any of the three is not zero
-  std::int32_t depth_first;  // whether the columns of all that a body carries follow its own
+  const std::int32_t* quaternions;  // where in q each begins
+  const Follower* followers;
+  const Range* ranges;
+  const Cluster* clusters;
+  const std::int32_t* cluster_columns;
+  const SoftBodies* soft;                        // null: none
+  const double *armature, *damping, *stiffness;  // (columns)
+  const double* rest;                            // (columns): where the springs of one-coordinate joints are at rest
+  std::int32_t size, free_joint_count, quaternion_count, follower_count, cluster_count, section_count;
+  std::int32_t nq, nv;                     // own
+  std::int32_t positions, columns, slots;  // with those of followers, and with those of sections
+  std::int32_t screws;                     // of all joints and sections
+  std::int32_t blocks, widest;             // numbers in all clusters' blocks, and the largest count
+  std::int32_t passive;                    // whether any joint has armature, damping or stiffness
   double gravity[3];
 };
 

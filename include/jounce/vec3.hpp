@@ -35,6 +35,12 @@ JOUNCE_INLINE Vec3<S> cross(const double* p, const Vec3<S>& u) {
   return {p[1] * u.z - p[2] * u.y, p[2] * u.x - p[0] * u.z, p[0] * u.y - p[1] * u.x};
 }
 
+// a x b for vectors of numbers.
+template <class T>
+JOUNCE_INLINE Vec3<T> cross_of(const Vec3<T>& a, const Vec3<T>& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
 // u + R x, u + p x x and u + M p, each product added by itself: one fused instruction each.
 template <class S>
 JOUNCE_INLINE Vec3<S> plus_apply(const Vec3<S>& u, const double* R, const Vec3<S>& x) {

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from ._checks import array_of, frozen, near, pose, text
 from .compile import BodyRecord, massless_bodies
-from .coupled import make_model
 from .inertia import Inertia
 from .joints import Fixed, Joint
 from .model import Model
@@ -134,7 +133,7 @@ class Builder:
         """
         if not allow_massless:
             _check_movable(self._bodies)
-        return make_model(self._bodies, self._gravity)
+        return Model(self._bodies, self._gravity)
 
 
 def _check_movable(bodies: Sequence[BodyRecord]) -> None:

@@ -43,8 +43,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of
+from .compile import resolve
 from .inertia import Inertia
-from .joints import Primitive
+from .joints import Follow, Primitive
 
 if TYPE_CHECKING:
     from .model import Model
@@ -78,12 +79,7 @@ class ClosedForm:
     """
 
     def __init__(self, model: Model, q: ArrayLike, v: ArrayLike) -> None:
-        other = [b.name for b in model.bodies if b.soft is not None or b.joint.follows is not None]
-        if other:
-            raise ValueError(
-                f"model has {', '.join(map(repr, other))}, soft or moved by another's joint: the papers' closed form "
-                "is that of rigid bodies whose joints do not follow others"
-            )
+        model._expect_rigid("the papers' closed form is that")
         position = _numbers("q", q, f"({model.nq},)", model.nq)
         stack = np.atleast_2d(_numbers("v", v, f"({model.nv},) or (rows, {model.nv})", model.nv, rows=True))
         kind = np.result_type(position, stack)
@@ -293,15 +289,22 @@ class _Link:
 def _links(model: Model, q: Array) -> list[_Link]:
     links: list[_Link] = []
     carriers: list[tuple[int, Array]] = []  # of each body: its link, and its frame there
-    q_at = v_at = 0
+    leaders = resolve(model.bodies)
     for body in model.bodies:
         index, frame = carriers[body.parent] if body.parent >= 0 else (-1, np.eye(4))
         relative = frame @ body.placement
+        leader = leaders.get(body.joint_name) or Follow(body.joint_name)
+        q_at = v_at = 0
+        if body.joint.nv:
+            q_at, v_at = model.position(leader.joint).start, model.coordinate(leader.joint).start
         for primitive in body.joint.primitives():
             above = links[index].pose if index >= 0 else np.eye(4)
             nq = {"spherical": 4, "free": 7}.get(primitive.kind, 1)
-            motion, X = _motion(primitive, q[q_at : q_at + nq])
-            relative = relative @ motion
+            own = q[q_at : q_at + nq]
+            if body.joint.follows:
+                own = leader.ratio * own + leader.offset
+            motion, X = _motion(primitive, own)
+            relative, X = relative @ motion, leader.ratio * X
             columns = slice(v_at, v_at + X.shape[1])
             home = above @ frame if primitive.kind == "free" else None
             links.append(_Link(body.name, index, relative, above @ relative, X, columns, home, np.zeros((6, 6))))

@@ -2,26 +2,27 @@
 
 Every joint becomes a chain of primitives, the ones between them carried by massless bodies. Each primitive's internal
 frame is turned so that its axis is z; ``turn`` below is that frame in the user's body axes, x_user = turn x_internal.
-Bodies on fixed joints disappear into the body that carries them and stay as frames.
+Bodies on fixed joints disappear into the body that carries them and stay as frames. A soft body becomes a rigid one for
+each of its sections.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import Flag, auto
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import frozen
+from ._checks import frozen, near
 from .inertia import Inertia
-from .joints import Fixed, Free, Joint
-from .soft.body import Shape, SoftBody
+from .joints import Fixed, Follow, Free, Joint
+from .soft.body import Sections, Shape, SoftBody
 
 Array = NDArray[np.float64]
-_KINDS = ("revolute", "prismatic", "helical", "spherical", "free")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,77 +88,181 @@ def marks_on(bodies: Sequence[BodyRecord], index: int) -> tuple[float, ...]:
     return tuple(sorted({b.at for b in bodies if b.parent == index and b.at is not None}))
 
 
-def compiled(bodies: Sequence[BodyRecord], gravity: Array) -> dict[str, object]:
-    """The tables that ``_core.CoreModel`` takes."""
-    joint, parent, slide = [], [], []
-    rotation, position, mass, first, second = [], [], [], [], []
+class Leave(Flag):
+    """Forces to leave out of a compiled robot."""
+
+    NOTHING = 0
+    WEIGHT = auto()
+    ELASTIC = auto()
+    DAMPING = auto()
+    INERTIA = auto()
+
+
+@dataclass
+class _Tables:
+    """The compiled bodies as they come, a row each."""
+
+    joint: list[str] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    owner: list[str] = field(default_factory=list)
+    slide: list[float] = field(default_factory=list)
+    placed: list[Array] = field(default_factory=list)
+    mass: list[float] = field(default_factory=list)
+    first: list[Array] = field(default_factory=list)
+    second: list[Array] = field(default_factory=list)
+
+    def add(self, kind: str, owner: str, parent: int, placed: Array, slide: float = 0.0) -> int:
+        self.joint.append(kind)
+        self.parent.append(parent)
+        self.owner.append(owner)
+        self.slide.append(slide)
+        self.placed.append(placed)
+        self.mass.append(0.0)
+        self.first.append(np.zeros(3))
+        self.second.append(np.zeros((3, 3)))
+        return len(self.joint) - 1
+
+    def weigh(self, index: int, mass: float, first: Array, second: Array) -> None:
+        self.mass[index] += mass
+        self.first[index] = self.first[index] + first
+        self.second[index] = self.second[index] + second
+
+
+def compiled(bodies: Sequence[BodyRecord], gravity: Array, leave: Leave = Leave.NOTHING) -> dict[str, object]:
+    """What ``_core.CoreModel`` takes."""
+    tables = _Tables()
     carriers: list[_Carrier] = []
     free_body, free_pose = [], []
+    leads: dict[str, int] = {}  # the internal body of each joint with one coordinate
+    soft: list[dict[str, object]] = []
     world = _Carrier(-1, np.eye(4))
-
-    def add(kind: str, on: int, placed: Array, amount: float = 0.0) -> int:
-        joint.append(_KINDS.index(kind))
-        parent.append(on)
-        slide.append(amount)
-        rotation.append(placed[:3, :3])
-        position.append(placed[:3, 3])
-        mass.append(0.0)
-        first.append(np.zeros(3))
-        second.append(np.zeros((3, 3)))
-        return len(joint) - 1
-
     for i, body in enumerate(bodies):
         above = carriers[body.parent] if body.parent >= 0 else world
         index, pose = above.at(body.at), above.pose @ body.placement
         for primitive in body.joint.primitives():
             turn = np.eye(4)
             turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()))
-            index = add(primitive.kind, index, pose @ turn, primitive.slide)
+            index = tables.add(primitive.kind, body.name, index, pose @ turn, primitive.slide)
             pose = turn.T
-        own = _Carrier(index, pose)
-        if body.soft is not None:  # its sections move freely from the near end
-            marks = marks_on(bodies, i)
-            sections = body.soft.sections(marks)
-            stations = [add("free", index, pose) for _ in sections.masses()]
-            for k, own_mass in zip(stations, sections.masses(), strict=True):
-                mass[k], first[k], second[k] = own_mass.mass, own_mass.first.copy(), own_mass.second.copy()
-            *places, far = (stations[k] for k in sections.marks)
-            own = _Carrier(far, np.eye(4), dict(zip(marks, places, strict=True)))
-        carriers.append(own)
+        if body.joint.nv == 1:
+            leads[body.joint_name] = index
         if isinstance(body.joint, Free):
             free_body.append(index)
             free_pose.append(body.placement)
-        if index >= 0 and body.soft is None:
-            m, h, J = moments(body.inertia, pose)
-            mass[index] += m
-            first[index] += h
-            second[index] += J
+        own = _Carrier(index, pose)
+        if body.soft is not None:  # its sections hang on the near end
+            marks = marks_on(bodies, i)
+            sections = body.soft.sections(marks)
+            places = [tables.add("section", body.name, index, pose) for _ in sections.masses()]
+            for k, part in zip(places, sections.masses(), strict=True):
+                tables.weigh(k, part.mass, part.first, part.second)
+            *inner, far = (places[k] for k in sections.marks)
+            own = _Carrier(far, np.eye(4), dict(zip(marks, inner, strict=True)))
+            soft.append(_soft(body.soft, sections, leave))
+        elif index >= 0:
+            tables.weigh(index, *moments(body.inertia, pose))
+        carriers.append(own)
 
     moving = [i for i, b in enumerate(bodies) if b.moves]
-    fixed = [i for i, b in enumerate(bodies) if not b.moves]
-    frames = [carriers[i] for i in moving + fixed]
-    poses = np.array([f.pose for f in frames]).reshape(-1, 4, 4)
+    frames = moving + [i for i, b in enumerate(bodies) if not b.moves]
+    poses = np.array([carriers[i].pose for i in frames]).reshape(-1, 4, 4)
+    placed = np.array(tables.placed).reshape(-1, 4, 4)
     free_poses = np.array(free_pose).reshape(-1, 4, 4)
-    tensors = np.array(second).reshape(-1, 3, 3)
+    second = np.array(tables.second).reshape(-1, 3, 3)
+    weight = 0.0 if leave & Leave.INERTIA else 1.0
+    leader, ratio, offset = [-1] * len(tables.joint), np.ones(len(tables.joint)), np.zeros(len(tables.joint))
+    for name, follow in resolve(bodies).items():
+        at = leads[name]
+        leader[at], ratio[at], offset[at] = leads[follow.joint], follow.ratio, follow.offset
+    left_out = {"armature": Leave.INERTIA, "damping": Leave.DAMPING, "stiffness": Leave.ELASTIC, "rest": Leave.NOTHING}
     return {
-        "joint": joint,
-        "parent": parent,
-        "slide": np.array(slide),
-        "rotation": np.array(rotation),
-        "position": np.array(position),
-        "mass": np.array(mass),
-        "first_moment": np.array(first),
-        "second_moment": tensors[:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)],
-        "frame_body": [f.index for f in frames],
+        "joint": tables.joint,
+        "parent": tables.parent,
+        "owner": tables.owner,
+        "slide": np.array(tables.slide),
+        "rotation": placed[:, :3, :3],
+        "position": placed[:, :3, 3],
+        "mass": weight * np.array(tables.mass),
+        "first_moment": weight * np.array(tables.first),
+        "second_moment": weight * second[:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)],
+        "leader": leader,
+        "ratio": ratio,
+        "offset": offset,
+        "soft": soft,
+        "coordinates": [(b.joint_name, b.joint.nv) for b in own_records(bodies)],
+        "frame_body": [carriers[i].index for i in frames],
         "frame_rotation": poses[:, :3, :3],
         "frame_position": poses[:, :3, 3],
+        "frame_index": {bodies[i].name: k for k, i in enumerate(frames)},
         "body_count": len(moving),
         "free_body": free_body,
         "free_rotation": free_poses[:, :3, :3],
         "free_position": free_poses[:, :3, 3],
-        **{key: _each(bodies, key) for key in ("armature", "damping", "stiffness", "rest")},
-        "gravity": gravity,
+        **{key: np.zeros_like(_each(bodies, key)) if leave & why else _each(bodies, key) for key, why in left_out.items()},
+        "gravity": np.zeros(3) if leave & Leave.WEIGHT else gravity,
     }
+
+
+def _soft(body: SoftBody, sections: Sections, leave: Leave) -> dict[str, object]:
+    """A soft body for the core: how its sections move, and the forces of its shape."""
+    n = body.n
+    elastic, viscous = not leave & Leave.ELASTIC, not leave & Leave.DAMPING
+    energy = body.recorded_energy() if elastic else None
+    dissipation = body.recorded_dissipation() if viscous else None
+    force = energy.gradient(range(n)) if energy else None
+    damping = dissipation.gradient(range(n, 2 * n)) if dissipation else None
+    recordings = {
+        "motion": sections.recorded,
+        "curvature": sections.recorded_seconds if sections.recorded else None,
+        "energy": energy,
+        "elastic": force,
+        "elastic_gradient": force.gradient(range(n)) if force else None,
+        "viscous": damping,
+        "viscous_gradient": damping.gradient(range(2 * n)) if damping else None,
+    }
+    stations = [(-1, s) for s in sections.stations] if sections.recorded else sections.placed()
+    return {
+        "n": n,
+        "stiffness": body.stiffness if elastic else np.zeros((n, n)),
+        "viscosity": body.viscosity if viscous else np.zeros((n, n)),
+        "steps": [
+            {"start": s.start, "constant": s.constant, "linear": s.linear, "changes": s.changes} for s in sections.steps
+        ],
+        "sections": [
+            {"step": k, "offset": None if s.offset is None or s.slope is None else np.vstack([s.offset, s.slope])}
+            for k, s in stations
+        ],
+        **{key: None if given is None else given.compiled for key, given in recordings.items()},
+    }
+
+
+def resolve(bodies: Sequence[BodyRecord]) -> dict[str, Follow]:
+    """For each joint that follows another, the joint with a coordinate that it follows in the end."""
+    joints = {b.joint_name: b.joint for b in bodies if not isinstance(b.joint, Fixed)}
+    leaders: dict[str, Follow] = {}
+    for name, joint in joints.items():
+        if joint.follows is None:
+            continue
+        seen, ratio, offset, leader = [name], 1.0, 0.0, joint.follows
+        while True:
+            if leader.joint not in joints:
+                raise ValueError(
+                    f"joint {name!r} follows {leader.joint!r}, which does not exist: {near(leader.joint, joints)}"
+                )
+            if leader.joint in seen:
+                raise ValueError(f"joints follow each other in a circle: {' -> '.join([*seen, leader.joint])}")
+            seen.append(leader.joint)
+            offset, ratio = offset + ratio * leader.offset, ratio * leader.ratio
+            above = joints[leader.joint]
+            if above.nv != 1:
+                raise ValueError(
+                    f"joint {name!r} follows {leader.joint!r}, which has {above.nv} coordinates, expected one"
+                )
+            if above.follows is None:
+                break
+            leader = above.follows
+        leaders[name] = Follow(seen[-1], ratio, offset)
+    return leaders
 
 
 def inertial_parameters(bodies: Sequence[BodyRecord]) -> Array:
@@ -193,13 +298,10 @@ def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
 
 
 def _each(bodies: Sequence[BodyRecord], key: str) -> Array:
-    """A number of every joint for all its coordinates, zero for those of soft bodies' sections."""
-    parts = [np.zeros(0)]
-    for i, b in enumerate(bodies):
-        parts.append(np.broadcast_to(getattr(b.joint, key), (b.joint.nv,)))
-        if b.soft is not None:
-            parts.append(np.zeros(6 * len(b.soft.sections(marks_on(bodies, i)).masses())))
-    return np.concatenate(parts)
+    """A number for every column: of own coordinates, zero for those of shapes, and of joints that follow."""
+    own = [np.broadcast_to(getattr(b.joint, key), (b.joint.nv,)) for b in own_records(bodies)]
+    following = [np.broadcast_to(getattr(b.joint, key), (1,)) for b in bodies if b.joint.follows]
+    return np.concatenate([np.zeros(0), *own, *following])
 
 
 def moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, real, shapes
+from ._checks import array_of, real, reals, shapes
 from .joints import Free
-from .partials import ball_columns, bracket_matrix, skew
+from .partials import bracket_matrix, skew
 
 if TYPE_CHECKING:
     from .model import Model
@@ -106,11 +106,14 @@ def linearize(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
+    u: ArrayLike | None,
     actuated: ArrayLike | Sequence[str] | None,
     wrenches: Mapping[str, ArrayLike] | None,
     wrench_frame: str,
     frame: str,
 ) -> Linearization:
+    if u is not None:
+        return _with_inputs(model, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
     columns = actuated_columns(model, actuated)
     if frame == "body":
         chosen = None if actuated is None else columns.tolist()
@@ -126,6 +129,37 @@ def linearize(
     return Linearization(A, B[..., columns], own_q, owned(v, acc.shape), owned(tau, acc.shape), acc, columns, frame)
 
 
+def _with_inputs(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    u: ArrayLike,
+    actuated: ArrayLike | Sequence[str] | None,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+) -> Linearization:
+    """Where inputs u of soft bodies act beside tau; they are held, not the forces they make."""
+    names = model.input_names
+    if not names:
+        raise ValueError("u was given, but this robot has no soft bodies with inputs")
+    inputs = reals("u", u)
+    if inputs.ndim == 0 or inputs.shape[-1] != len(names):
+        raise ValueError(f"u has shape {inputs.shape}, expected (..., {len(names)}): inputs are {names}")
+    if not np.isfinite(inputs).all():
+        raise ValueError("u holds nan or inf, expected finite numbers")
+    matrix = model.actuation_matrix(q)
+    force = _row("tau", tau, model.nv)[..., 0, :] + (matrix @ inputs[..., None])[..., 0]
+    lin = linearize(model, q, v, force, None, None, wrenches, wrench_frame, frame)
+    columns = actuated_columns(model, np.zeros(0) if actuated is None else actuated)
+    A = lin.A.copy()
+    A[..., : model.nv] += lin.B @ model._inputs.derivative(np.asarray(q, dtype=np.float64), inputs)
+    lin.A, lin.B = A, np.concatenate([lin.B[..., columns], lin.B @ matrix], axis=-1)
+    lin.actuated, lin.inputs = columns, names
+    return lin
+
+
 def _row(name: str, value: ArrayLike, nv: int) -> Array:
     """(..., 1, nv) of (..., nv)."""
     given = np.asarray(value)
@@ -138,21 +172,6 @@ def owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:
     """A copy, broadcast to that shape."""
     array = np.array(value, dtype=np.float64)
     return array if array.shape == shape else np.broadcast_to(array, shape).copy()
-
-
-def assembled(
-    model: Model, v: Array, da_dq: Array, da_dv: Array, inverse: Array, columns: Sequence[int]
-) -> tuple[Array, Array]:
-    """A and B of Proposition 1 from their blocks."""
-    n = model.nv
-    A = np.zeros((*da_dq.shape[:-2], 2 * n, 2 * n))
-    A[..., :n, n:] = np.eye(n)
-    for where in ball_columns(model):
-        A[..., where, where] = -bracket_matrix(np.broadcast_to(v, da_dq.shape[:-1])[..., where])
-    A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
-    B = np.zeros((*da_dq.shape[:-2], 2 * n, len(columns)))
-    B[..., n:, :] = inverse[..., list(columns)]
-    return A, B
 
 
 def _in_frame(

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, frozen, near, reals, shapes
 from ._core import CoreModel
-from .compile import BodyRecord, compiled, inertial_parameters, own_records
+from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records
 from .drawing import drawn
 from .joints import Free, Limits, Spherical
 from .linearization import Linearization, linearize
 from .partials import forward_partials, inverse_partials
 from .soft.body import Shape
+from .soft.inputs import Inputs, SoftPart
 from .statics import Equilibrium, equilibrium
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ class Model(CoreModel):
     _coordinates: dict[str, tuple[slice, slice]]
     _followers: dict[str, str]
     _own: tuple[BodyRecord, ...]  # a record for each joint that has coordinates, and for each soft body's shape
+    _soft: dict[str, SoftPart]
+    _inputs: Inputs
 
-    def __init__(self, bodies: tuple[BodyRecord, ...], gravity: Array) -> None:
+    def __init__(self, bodies: Sequence[BodyRecord], gravity: Array) -> None:
         super().__init__(compiled(bodies, gravity))
         moving = [b for b in bodies if b.moves]
         names = [b.name for b in moving] + [b.name for b in bodies if not b.moves]
@@ -84,8 +87,11 @@ class Model(CoreModel):
             if b.joint_name in followers or b.joint_name in coordinates:
                 raise ValueError(f"two joints are named {b.joint_name!r}")
             coordinates[b.joint_name] = slice(q, q := q + b.joint.nq), slice(v, v := v + b.joint.nv)
+        soft = {
+            b.name: SoftPart(b.name, b.soft, *coordinates[b.shape_name]) for b in bodies if b.soft is not None
+        }
         values: dict[str, object] = {
-            "bodies": bodies,
+            "bodies": tuple(bodies),
             "gravity": frozen(gravity),
             "body_names": tuple(b.name for b in moving),
             "joint_names": tuple(coordinates),
@@ -94,6 +100,8 @@ class Model(CoreModel):
             "_coordinates": coordinates,
             "_followers": followers,
             "_own": tuple(records),
+            "_soft": soft,
+            "_inputs": Inputs(list(soft.values()), v),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -176,10 +184,6 @@ class Model(CoreModel):
                 raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate") from None
             raise ValueError(f"no joint is named {joint!r}: {near(str(joint), self.joint_names)}") from None
 
-    def _body_moved_by(self, index: int) -> str:
-        """The body whose joint became primitive `index` of the compiled core."""
-        return [b.name for b in self.bodies for _ in b.joint.primitives()][index]
-
     # Configurations
 
     def neutral(self) -> Array:
@@ -222,50 +226,6 @@ class Model(CoreModel):
 
     # Dynamics
 
-    def hybrid_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        acc: ArrayLike,
-        tau: ArrayLike,
-        *,
-        prescribed: ArrayLike,
-        wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
-        frame: str = "body",
-    ) -> tuple[Array, Array]:
-        """Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
-
-        Args:
-            q: (..., nq).
-            v: (..., nv).
-            acc: dv/dt of the prescribed joints, (..., nv) or a stack (..., r + 1, nv); other columns are not read.
-            tau: forces of the other joints, in the same shape; the columns of prescribed joints are not read.
-            prescribed: (nv,) mask, True where acc is given; a joint is prescribed as a whole or not at all.
-            wrenches, wrench_frame, frame: as in `forward_dynamics`.
-
-        Returns:
-            acc and tau, complete.
-
-        >>> import jounce as jn
-        >>> robot = jn.robots.aerial_manipulator()
-        >>> base = np.arange(robot.nv) < 6  # the base hovers while the arms swing freely
-        >>> q, zero = robot.random_configuration(np.random.default_rng(0)), np.zeros(robot.nv)
-        >>> acc, tau = robot.hybrid_dynamics(q, zero, zero, zero, prescribed=base)
-        >>> bool(np.allclose(robot.forward_dynamics(q, zero, tau), acc))
-        True
-        """
-        mask = np.asarray(prescribed)
-        if mask.shape != (self.nv,) or mask.dtype != np.bool_:
-            raise ValueError(f"prescribed has shape {mask.shape} and dtype {mask.dtype}, expected bool ({self.nv},)")
-        for name, (_, where) in self._coordinates.items():
-            if mask[where].any() and not mask[where].all():
-                raise ValueError(
-                    f"prescribed splits joint {name!r}, coordinates {where.start} to {where.stop - 1}: "
-                    "expected all of them or none"
-                )
-        return self._hybrid_dynamics(q, v, acc, tau, mask.tolist(), wrenches, wrench_frame, frame)
-
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
         """The generalized forces of a motion without acceleration: inverse dynamics is ``M dv/dt + bias_force``.
 
@@ -304,7 +264,8 @@ class Model(CoreModel):
         >>> bool(np.allclose(forces, robot.inverse_dynamics(q, *v)))
         True
         """
-        return self._inertial.inverse_dynamics(q, v, a, frame=frame)
+        inertial = self._without(Leave.WEIGHT | Leave.ELASTIC | Leave.DAMPING)
+        return inertial.inverse_dynamics(q, v, a, frame=frame)
 
     def elastic_force(self, q: ArrayLike) -> Array:
         """The forces (..., nv) that hold the joints' springs and soft bodies in a configuration q (..., nq).
@@ -312,53 +273,33 @@ class Model(CoreModel):
         The gradient of their energy, as `gravity_force` is that of the weight's.
         """
         none = np.zeros(self.nv)
-        return self._weightless.inverse_dynamics(q, none, none)
+        return self._without(Leave.WEIGHT).inverse_dynamics(q, none, none)
 
     def damping_force(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The forces (..., nv) that the joints' damping and the viscosity of soft bodies take, for v (..., nv)."""
-        self.integrate(q, v)  # checks both
-        velocity = np.asarray(v, dtype=np.float64)
-        lead = np.broadcast_shapes(np.shape(q)[:-1], velocity.shape[:-1])
-        return np.broadcast_to(self._joint_damping * velocity, (*lead, self.nv)).copy()
+        damped = self._without(Leave.WEIGHT | Leave.ELASTIC | Leave.INERTIA)
+        return damped.inverse_dynamics(q, v, np.zeros(self.nv))
 
     @property
     def input_names(self) -> tuple[str, ...]:
         """Names of the inputs of soft bodies, tendons and pressures: the columns of `actuation_matrix`."""
-        return ()
+        return self._inputs.names
 
     def actuation_matrix(self, q: ArrayLike) -> Array:
         """The matrix (..., nv, nu) that makes generalized forces of the inputs u (nu,) of soft bodies.
 
         The force of inputs u is ``actuation_matrix(q) @ u``, to be added to what the joints' own motors give.
         """
-        position = np.asarray(q, dtype=np.float64)
-        self.difference(position, position)  # checks
-        return np.zeros((*position.shape[:-1], self.nv, 0))
+        self.potential_energy(q)  # checks q
+        return self._inputs.matrix(np.asarray(q, dtype=np.float64))
 
-    # The same robot where only some of the forces act
-
-    @property
-    def _inertial(self) -> CoreModel:
-        """Without gravity, springs and damping."""
-        return self._variant("_inertial_core", "stiffness", "damping")
-
-    @property
-    def _weightless(self) -> CoreModel:
-        """Without gravity."""
-        return self._variant("_weightless_core")
-
-    def _variant(self, name: str, *without: str) -> CoreModel:
-        if name not in self.__dict__:
-            tables = compiled(self.bodies, np.zeros(3))
-            for key in without:
-                tables[key] = np.zeros_like(tables[key])
-            object.__setattr__(self, name, CoreModel(tables))
-        variant: CoreModel = self.__dict__[name]
+    def _without(self, leave: Leave) -> CoreModel:
+        """The same robot where only some of the forces act."""
+        key = f"_without_{leave.value}"
+        if key not in self.__dict__:
+            object.__setattr__(self, key, CoreModel(compiled(self.bodies, self.gravity, leave)))
+        variant: CoreModel = self.__dict__[key]
         return variant
-
-    @property
-    def _joint_damping(self) -> Array:
-        return np.concatenate([np.zeros(0), *(b.joint.damping for b, _ in self._moving())])
 
     def torque_coefficients(
         self, q: ArrayLike, v: ArrayLike, order: int | None = None, *, frame: str = "body"
@@ -492,7 +433,12 @@ class Model(CoreModel):
         Mass, mass times centre of mass (x, y, z), and the inertia about the body's origin, in the order of Pinocchio:
         xx, xy, yy, xz, yz, zz.
         """
+        self._expect_rigid("inertial parameters are those")
         return inertial_parameters(self.bodies)
+
+    def _expect_rigid(self, what: str) -> None:
+        if self._soft:
+            raise ValueError(f"{what} of rigid bodies; {next(iter(self._soft))!r} is soft")
 
     def inverse_dynamics_regressor(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
@@ -517,6 +463,7 @@ class Model(CoreModel):
         >>> bool(np.allclose(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, v)))
         True
         """
+        self._expect_rigid("the regressor is that")
         if a is None:
             return self._regressor(q, v, frame)
         velocity, acceleration = (array_of(n, x, np.shape(x)) for n, x in (("v", v), ("a", a)))
@@ -556,9 +503,7 @@ class Model(CoreModel):
         >>> lin.A.shape, lin.B.shape
         ((24, 24), (24, 12))
         """
-        if u is not None:
-            raise ValueError("u was given, but this robot has no soft bodies with inputs")
-        return linearize(self, q, v, tau, actuated, wrenches, wrench_frame, frame)
+        return linearize(self, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
 
     # Statics
 
@@ -670,7 +615,18 @@ class Model(CoreModel):
         >>> b.build().backbone("rod", [np.pi / 2, 0.0, 0.0], [0.0, 1.0])[1, :3, 3].round(3)  # a quarter of a circle
         array([0.637, 0.   , 0.637])
         """
-        raise ValueError(f"no soft body is named {name!r}: this robot has none")
+        if name not in self._soft:
+            raise ValueError(f"no soft body is named {name!r}: {near(str(name), self._soft)}")
+        part = self._soft[name]
+        along = np.linspace(0.0, part.body.length, 33) if s is None else np.asarray(s, dtype=np.float64)
+        if along.ndim != 1 or not ((along >= 0) & (along <= part.body.length * (1 + 1e-12))).all():
+            raise ValueError(
+                f"s is {s!r}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
+            )
+        far = self.pose(name, q)
+        shape = np.asarray(q, dtype=np.float64)[..., part.q]
+        places = part.body.backbone(shape, np.append(along, part.body.length))
+        return (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
 
     def _frames(
         self, frames: Sequence[str | int] | None, q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, given: str

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import array_of
 
 if TYPE_CHECKING:
-    from .coupled import CoupledModel
     from .model import Model
 
 Array = NDArray[np.float64]
@@ -116,7 +115,7 @@ class _Statics:
         F, K = parts[:, 0, 0], parts[:, 1:, 1].swapaxes(1, 2) / _SLOW
         F[2] -= robot.actuation_matrix(q) @ self._u + self._tau
         if self._u.size:
-            K[2] -= cast("CoupledModel", robot)._inputs.derivative(q, self._u)
+            K[2] -= robot._inputs.derivative(q, self._u)
         return _Forces(F, K)
 
     def stable(self, q: Array, K: Array) -> bool:

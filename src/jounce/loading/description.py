@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import BodyRecord, massless_bodies, moments
-from ..coupled import make_model
 from ..inertia import Inertia
 from ..joints import Fixed
 from ..model import Model
@@ -47,7 +46,7 @@ class Description:
 
     def model(self) -> Model:
         """The robot; links without inertia are allowed (`inspect` warns of them)."""
-        return make_model(self.bodies, self.gravity)
+        return Model(self.bodies, self.gravity)
 
     def inspect(self) -> list[str]:
         """The warnings, and those that the bodies themselves give: no inertia, or one that no real body has."""

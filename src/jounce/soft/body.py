@@ -80,10 +80,13 @@ class Sections:
         by_coordinate = np.array(flat, dtype=object).reshape(count, 6 * n, n).swapaxes(1, 2)
         return Expressions(self.recorded.tape, list(by_coordinate.ravel()))
 
+    def placed(self) -> list[tuple[int, Station]]:
+        """All stations of a chain of steps, with the step that each is on."""
+        return [(i, s) for i, step in enumerate(self.steps) for s in step.stations]
+
     def masses(self) -> list[Mass]:
         """Of all stations."""
-        own = self.stations if self.recorded else [s for step in self.steps for s in step.stations]
-        return [s.mass for s in own]
+        return [s.mass for s in self.stations] if self.recorded else [s.mass for _, s in self.placed()]
 
 
 class SoftBody(ABC):

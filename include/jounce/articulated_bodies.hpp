@@ -1,0 +1,330 @@
+// M x = f in time linear in the number of bodies: the articulated-body algorithm (Featherstone; paper A, Lemma 2), over clusters
+// (Chignoli et al., arXiv 2311.13732), at order zero and in world axes about a fixed point (world_frame.hpp).
+//
+// Below, S are the screws of a body, I its articulated inertia, and y the n coordinates of a cluster that hangs on body p:
+//
+//   inwards    U = sum over its bodies of I S,    D = sum of S^T I S + armature  (n, n),    u = f - sum of S^T P
+//              I_p += sum of I - U D^-1 U^T,      P_p += sum of P + U D^-1 u
+//   outwards   y = D^-1 (u - U^T A_p),            A = A_p + S y   for each body.
+//
+// With a joint that its cluster holds alone, that is the textbook. Where paths inside a cluster have several joints, the screws of
+// its bodies in p are sums along these paths; then I is handed from body to body, the cluster's coordinates held, and
+// D has a part for each pair of joints on a path, as a mass matrix has. D and the I of all bodies are the same at every order of
+// forward dynamics: they are factored once. Coordinates whose motion is prescribed are held, too.
+#pragma once
+
+#include "jounce/six.hpp"
+#include "jounce/world_frame.hpp"
+
+JOUNCE_BEGIN
+
+// Below this fraction of what it is made of, a pivot is rounding error; in a cluster of several bodies, whose motions may be close to each
+// other, below a thousandth of it.
+constexpr double singular_fraction = 1e-12;
+
+JOUNCE_INLINE bool any_at_most(double a, double b) { return !(a > b); }
+template <int W>
+JOUNCE_INLINE bool any_at_most(const Pack<W>& a, const Pack<W>& b) {
+  bool any = false;
+  for (int i = 0; i < W; ++i) any |= !(a[i] > b[i]);
+  return any;
+}
+
+template <class T>
+class ArticulatedBodies {
+ public:
+  using Ring = ArrayRing<T, -1>;  // positions
+
+  template <class Arena>
+  ArticulatedBodies(const Tree& tree, const WorldFrame<Ring>& world, Arena& arena)
+      : tree_(tree),
+        world_(world),
+        I_(arena.template take<Inertia>(tree.size + 1) + 1),
+        S_(arena.template take<Six<T>>(tree.screws)),
+        U_(arena.template take<Six<T>>(tree.nv)),
+        G_(arena.template take<Six<T>>(tree.nv)),
+        D_(arena.template take<T>(tree.blocks)),
+        scale_(arena.template take<T>(tree.nv)),
+        u_(arena.template take<T>(tree.nv)),
+        P_(arena.template take<Six<T>>(tree.size + 1) + 1),
+        A_(arena.template take<Six<T>>(tree.size + 1) + 1) {}
+
+  const Six<T>& screw(int i) const { return S_[i]; }
+  const Six<T>& G(int own) const { return G_[own]; }           // row of D^-1 U^T
+
+  // The articulated inertia of a body: what it takes to move it, cut off with all that it carries from the rest. Joints that it carries
+  // are free, but for those that follow one which it does not carry: these are held.
+  void inertia(int body, T (&out)[6][6]) {
+    for (int r = 0; r < 6; ++r)
+      for (int c = 0; c < 6; ++c) out[r][c] = I_[body].row[r][c];
+    const Cluster& cluster = tree_.clusters[tree_.bodies[body].cluster];
+    if (cluster.alone) return;
+    const int n = cluster.count;
+    bool* held = reinterpret_cast<bool*>(u_);  // is not needed now
+    for (int c = 0; c < n; ++c) held[c] = true;
+    for (int i = body + 1; i < tree_.size; ++i)
+      if (const Body& b = tree_.bodies[i]; &tree_.clusters[b.cluster] == &cluster && b.column < tree_.nv && carries(body, i))
+        for (int c = 0; c < b.count; ++c) held[b.local + c] = false;
+    open(cluster);
+    for (int i = tree_.size - 1; i > body; --i)
+      if (const Body& b = tree_.bodies[i]; &tree_.clusters[b.cluster] == &cluster && carries(body, i)) gather(i, b, cluster, body);
+    for (int c = 0; c < n; ++c)
+      if (held[c]) hold(cluster, c);
+    for (int c = 0; c < n; ++c) scale_[own(cluster, c)] = T(0.0);
+    factor_block(cluster);
+    for (int r = 0; r < 6; ++r)
+      for (int c = 0; c < n; ++c)
+        for (int d = 0; d < 6; ++d) out[r][d] -= U_[own(cluster, c)][r] * G_[own(cluster, c)][d];
+  }
+  int own(const Cluster& cluster, int c) const { return tree_.cluster_columns[cluster.first + c]; }
+
+  // x = D^-1 x, for the coordinates of a cluster one after the other.
+  JOUNCE_INLINE void solve_block(const Cluster& cluster, T* x) const {
+    const T* L = D_ + cluster.block;
+    const int n = cluster.count;
+    if (n == 1) {
+      x[0] = L[0] * x[0];
+      return;
+    }
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < i; ++j) x[i] -= L[i * n + j] * x[j];
+    for (int i = n - 1; i >= 0; --i) {
+      x[i] = L[i * n + i] * x[i];
+      for (int j = i + 1; j < n; ++j) x[i] -= L[j * n + i] * x[j];
+    }
+  }
+
+  // After WorldFrame::place and weigh. `held`: (columns), what is prescribed, or null. `armature`: those of all columns as a matrix, or null:
+  // the diagonal of Tree::armature. Returns the body that has no inertia to move, or -1.
+  int factor(const bool* held, const double* armature = nullptr) {
+    held_ = held;
+    armature_ = armature;
+    for (int i = 0; i < tree_.size; ++i) {
+      const Body& b = tree_.bodies[i];
+      for (Six<T>& row : I_[i].row) row.clear();
+      if (!b.massless) inertia_matrix(world_.moments(i), &I_[i].row[0][0], Six<T>::size);
+      for (int s = b.screw; s < b.screw + b.count; ++s) set_leading(S_[s], world_.screw(s));
+    }
+    for (int i = 0; i < tree_.cluster_count; ++i)
+      if (!tree_.clusters[i].alone) open(tree_.clusters[i]);
+    for (int i = tree_.size - 1; i >= 0; --i) {
+      const Body& b = tree_.bodies[i];
+      const Cluster& cluster = tree_.clusters[b.cluster];
+      if (!cluster.alone) {
+        gather(i, b, cluster, cluster.up);
+        I_[b.parent].add(I_[i]);
+        if (cluster.body != i) continue;
+        if (!close(cluster)) return i;
+        for (int c = 0; c < cluster.count; ++c) I_[cluster.up].subtract(U_[own(cluster, c)], G_[own(cluster, c)]);
+      } else if (cluster.count == 0 || is_held(b)) {
+        I_[b.parent].add(I_[i]);
+      } else {
+        if (!project(i, b, cluster)) return i;
+        if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], cluster.count, U_ + b.column, G_ + b.column);
+      }
+    }
+    return -1;
+  }
+
+  // x = M^-1 f, zero where held; both (nv), and may be the same.
+  void solve(const T* f, T* x) {
+    for (int i = -1; i < tree_.size; ++i) P_[i].clear();
+    for (int c = 0; c < tree_.nv; ++c) u_[c] = f[c];
+    for (int i = tree_.size - 1; i >= 0; --i) {
+      const Body& b = tree_.bodies[i];
+      const Cluster& cluster = tree_.clusters[b.cluster];
+      Six<T>& up = P_[b.parent];
+      if (!cluster.alone) {
+        for (int c = 0; c < b.count; ++c) u_[own(cluster, b.local + c)] -= T(b.ratio) * dot(S_[b.screw + c], P_[i]);
+        up.set_combined(up, 1, [](int) { return T(1.0); }, [&](int) -> const Six<T>& { return P_[i]; });
+        if (cluster.body != i) continue;
+        Six<T>& outside = P_[cluster.up];
+        for (int c = 0; c < cluster.count; ++c) {
+          const int at = own(cluster, c);
+          if (!is_held(at)) outside.set_combined(outside, 1, [&](int) { return u_[at]; }, [&](int) -> const Six<T>& { return G_[at]; });
+        }
+      } else if (cluster.count == 0 || is_held(b)) {
+        up.set_combined(up, 1, [](int) { return T(1.0); }, [&](int) -> const Six<T>& { return P_[i]; });
+      } else {
+        for (int c = 0; c < b.count; ++c) u_[b.column + c] -= dot(S_[b.screw + c], P_[i]);
+        if (b.parent < 0) continue;
+        up.set_combined(up, b.count + 1, [&](int c) { return c < b.count ? u_[b.column + c] : T(1.0); },
+                        [&](int c) -> const Six<T>& { return c < b.count ? G_[b.column + c] : P_[i]; });  // U D^-1 = G^T
+      }
+    }
+    A_[-1].clear();
+    for (int i = 0; i < tree_.size; ++i) {
+      const Body& b = tree_.bodies[i];
+      const Cluster& cluster = tree_.clusters[b.cluster];
+      if (cluster.body == i) spread(cluster, x);
+      if (b.leaf) continue;
+      A_[i].set_combined(A_[b.parent], cluster.count > 0 ? b.count : 0, [&](int c) { return T(b.ratio) * x[own(cluster, b.local + c)]; },
+                         [&](int c) -> const Six<T>& { return S_[b.screw + c]; });
+    }
+  }
+
+ private:
+  struct Inertia {
+    Six<T> row[6];
+
+    JOUNCE_INLINE void add(const Inertia& b) {
+      for (int r = 0; r < 6; ++r) row[r].set_combined(row[r], 1, [](int) { return T(1.0); }, [&](int) -> const Six<T>& { return b.row[r]; });
+    }
+    JOUNCE_INLINE void subtract(const Six<T>& U, const Six<T>& G) {
+      for (int r = 0; r < 6; ++r) row[r].set_combined(row[r], 1, [&](int) { return -U[r]; }, [&](int) -> const Six<T>& { return G; });
+    }
+    // += b - sum of U G^T
+    JOUNCE_INLINE void add_reduced(const Inertia& b, int count, const Six<T>* U, const Six<T>* G) {
+      for (int r = 0; r < 6; ++r)
+        row[r].set_combined(row[r], count + 1, [&](int c) { return c < count ? -U[c][r] : T(1.0); },
+                            [&](int c) -> const Six<T>& { return c < count ? G[c] : b.row[r]; });
+    }
+    // I s
+    JOUNCE_INLINE void apply(const Six<T>& s, Six<T>& out) const {
+      Six<T> none;
+      none.clear();
+      out.set_combined(none, 6, [&](int r) { return s[r]; }, [&](int r) -> const Six<T>& { return row[r]; });
+    }
+    // What s . I s is made of, without cancellation.
+    JOUNCE_INLINE T size(const Six<T>& s) const {
+      T sum(0.0);
+      for (int r = 0; r < 6; ++r) sum += s[r] * s[r] * row[r][r];
+      return sum;
+    }
+  };
+
+  bool is_held(const Body& b) const { return held_ && held_[b.column]; }
+  bool is_held(int own) const { return held_ && held_[own]; }
+  T armature(int c, int d) const {
+    if (armature_) return T(armature_[std::ptrdiff_t(c) * tree_.columns + d]);
+    return T(c == d ? tree_.armature[c] : 0.0);
+  }
+
+  // A body that its cluster holds alone.
+  bool project(int i, const Body& b, const Cluster& cluster) {
+    T* D = D_ + cluster.block;
+    const int n = cluster.count;
+    for (int c = 0; c < n; ++c) {
+      I_[i].apply(S_[b.screw + c], U_[b.column + c]);
+      for (int d = 0; d <= c; ++d) D[c * n + d] = dot(S_[b.screw + d], U_[b.column + c]) + armature(b.column + c, b.column + d);
+      scale_[b.column + c] = I_[i].size(S_[b.screw + c]) + armature(b.column + c, b.column + c);
+    }
+    return factor_block(cluster);
+  }
+
+  void open(const Cluster& cluster) {
+    for (int c = 0; c < cluster.count * cluster.count; ++c) D_[cluster.block + c] = T(0.0);
+    for (int c = 0; c < cluster.count; ++c) {
+      U_[own(cluster, c)].clear();
+      scale_[own(cluster, c)] = T(0.0);
+    }
+  }
+
+  bool carries(int body, int other) const {
+    for (other = tree_.bodies[other].parent; other > body;) other = tree_.bodies[other].parent;
+    return other == body;
+  }
+
+  // One body of several, after all that it carries, on paths from body `up`.
+  void gather(int i, const Body& b, const Cluster& cluster, int up) {
+    T* D = D_ + cluster.block;
+    const int n = cluster.count;
+    const T ratio(b.ratio);
+    for (int c = 0; c < b.count; ++c) {
+      const int row = b.local + c, at = own(cluster, row);
+      Six<T> IS;
+      I_[i].apply(S_[b.screw + c], IS);
+      U_[at].set_combined(U_[at], 1, [&](int) { return ratio; }, [&](int) -> const Six<T>& { return IS; });
+      scale_[at] += ratio * ratio * (I_[i].size(S_[b.screw + c]) + (b.joint == Joint::section ? T(0.0) : armature(b.column + c, b.column + c)));
+      for (int d = 0; d < b.count; ++d)
+        D[row * n + b.local + d] +=
+            ratio * ratio *
+            (dot(S_[b.screw + d], IS) + (b.joint == Joint::section ? T(0.0) : armature(b.column + c, b.column + d)));
+      for (int a = b.parent; a != up; a = tree_.bodies[a].parent) {
+        const Body& above = tree_.bodies[a];
+        for (int d = 0; d < above.count; ++d) {
+          const T x = ratio * T(above.ratio) * dot(S_[above.screw + d], IS);
+          D[row * n + above.local + d] += x;
+          D[(above.local + d) * n + row] += x;
+        }
+      }
+    }
+  }
+
+  // All bodies of a cluster are there.
+  bool close(const Cluster& cluster) {
+    for (int c = 0; c < cluster.count; ++c)
+      if (is_held(own(cluster, c))) hold(cluster, c);
+    return factor_block(cluster);
+  }
+  void hold(const Cluster& cluster, int c) {
+    T* D = D_ + cluster.block;
+    const int n = cluster.count;
+    for (int d = 0; d < n; ++d) D[c * n + d] = D[d * n + c] = T(c == d ? 1.0 : 0.0);
+    scale_[own(cluster, c)] = T(1.0);
+    U_[own(cluster, c)].clear();
+  }
+
+  // D = L diag(pivot) L^T in place, the inverses of the pivots on the diagonal, and G. False where a pivot is rounding error.
+  bool factor_block(const Cluster& cluster) {
+    T* D = D_ + cluster.block;
+    const int n = cluster.count;
+    if (n == 1) {
+      const int at = own(cluster, 0);
+      if (any_at_most(D[0], T(singular_fraction) * scale_[at])) return false;
+      D[0] = T(1.0) / D[0];
+      for (int r = 0; r < Six<T>::size; ++r) G_[at][r] = D[0] * U_[at][r];
+      return true;
+    }
+    for (int i = 0; i < n; ++i) {
+      T pivot = D[i * n + i];
+      for (int j = 0; j < i; ++j) {
+        T sum = D[i * n + j];
+        for (int k = 0; k < j; ++k) sum -= D[k * n + i] * D[j * n + k];  // above the diagonal: L_ik times pivot k
+        D[j * n + i] = sum;
+        D[i * n + j] = sum * D[j * n + j];
+        pivot -= sum * D[i * n + j];
+      }
+      if (any_at_most(pivot, T(cluster.alone ? singular_fraction : 1e-3 * singular_fraction) * scale_[own(cluster, i)])) return false;
+      D[i * n + i] = T(1.0) / pivot;
+    }
+    for (int c = 0; c < n; ++c) G_[own(cluster, c)] = U_[own(cluster, c)];
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < i; ++j) eliminate(own(cluster, i), own(cluster, j), D[i * n + j]);
+    for (int i = n - 1; i >= 0; --i) {
+      Six<T>& row = G_[own(cluster, i)];
+      for (int r = 0; r < Six<T>::size; ++r) row[r] = D[i * n + i] * row[r];
+      for (int j = i + 1; j < n; ++j) eliminate(own(cluster, i), own(cluster, j), D[j * n + i]);
+    }
+    return true;
+  }
+  void eliminate(int i, int j, const T& factor) {
+    G_[i].set_combined(G_[i], 1, [&](int) { return -factor; }, [&](int) -> const Six<T>& { return G_[j]; });
+  }
+
+  // y = D^-1 u - G A_p
+  JOUNCE_INLINE void spread(const Cluster& cluster, T* x) {
+    const Six<T>& up = A_[cluster.up];
+    const int n = cluster.count;
+    if (n == 1) {
+      const int at = own(cluster, 0);
+      x[at] = is_held(at) ? T(0.0) : D_[cluster.block] * u_[at] - dot(G_[at], up);
+      return;
+    }
+    T* y = scale_;  // is not needed any more
+    for (int c = 0; c < n; ++c) y[c] = is_held(own(cluster, c)) ? T(0.0) : u_[own(cluster, c)];
+    solve_block(cluster, y);
+    for (int c = 0; c < n; ++c) x[own(cluster, c)] = is_held(own(cluster, c)) ? T(0.0) : y[c] - dot(G_[own(cluster, c)], up);
+  }
+
+  const Tree& tree_;
+  const WorldFrame<Ring>& world_;
+  const bool* held_ = nullptr;
+  const double* armature_ = nullptr;
+  Inertia* I_;
+  Six<T>*S_, *U_, *G_;
+  T *D_, *scale_, *u_;
+  Six<T>*P_, *A_;
+};
+
+JOUNCE_END

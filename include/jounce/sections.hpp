@@ -1,0 +1,108 @@
+// What algorithms read of the sections of soft bodies: poses and screws.
+//
+// Screws have a series for each component, the coefficients side by side; a section has one for each coordinate of its body's shape.
+#pragma once
+
+#include "jounce/ring.hpp"
+#include "jounce/soft_motion.hpp"
+#include "jounce/spatial.hpp"
+
+JOUNCE_BEGIN
+
+template <class T>
+class SectionTables {
+ public:
+  static constexpr int width = states((const T*)nullptr);
+
+  T* pose;  // (sections, 12) in the near end, at order zero: rotation by rows, position
+
+  template <class Arena>
+  static SectionTables allocate(const Tree& tree, int length, Arena& arena) {
+    SectionTables y{};
+    y.first_ = tree.columns;
+    if (!tree.soft) return y;
+    y.length_ = length;
+    y.pose = arena.template take<T>(12 * std::size_t(tree.section_count));
+    const std::size_t numbers = std::size_t(tree.screws - tree.columns) * 6 * length;
+    y.screw_ = arena.template take<T>(numbers);
+    y.rate_ = arena.template take<T>(6 * std::size_t(tree.section_count) * length);
+    y.motion_ = arena.template take<SoftMotion<double>>(std::size_t(tree.soft->count) * width);
+    for (int i = 0; i < tree.soft->count; ++i)
+      for (int s = 0; s < width; ++s) {
+        const SoftMotion<double> motion(tree.soft->bodies[i], length, arena);
+        if (y.motion_) y.motion_[i * width + s] = motion;
+      }
+    for (std::size_t i = 0; y.screw_ && i < numbers; ++i) y.screw_[i] = T(0.0);
+    return y;
+  }
+
+  // Component i of a screw, from Body::screw on.
+  JOUNCE_INLINE FactorView<T> factor(int index, int i) const { return {series(index, i), 1}; }
+  template <class S>
+  JOUNCE_INLINE Screw<S> screw_of(int index) const {
+    const auto load = [&](int i) { return S::load(series(index, i)); };
+    return {{load(0), load(1), load(2)}, {load(3), load(4), load(5)}};
+  }
+
+  // All coefficients to K, of screws and of the sections' slots.
+  void fill(const Tree& tree, int K, const T* q, T* rate, int stride) {
+    for (int k = 0; k < K; ++k) extend(tree, k, q, rate, stride);
+  }
+
+  // Coefficient k of the screws, from rates to k - 1, and of the slots, from those to k.
+  void extend(const Tree& tree, int k, const T* q, T* rate, int stride) {
+    extend_screws(tree, k, q, rate, stride);
+    for (int i = 0; i < tree.size; ++i) {
+      const Body& b = tree.bodies[i];
+      for (int r = 0; b.joint == Joint::section && r < 6; ++r) rate[k * stride + b.v + r] = twist(b, r, k, rate, stride);
+    }
+  }
+
+  // Screws to `count` coefficients, and the sections' twists in their near ends to one fewer, for `variation`.
+  void extend_to(const Tree& tree, int count, const T* q, const T* rate, int stride) {
+    for (int k = 0; k < count; ++k) extend_screws(tree, k, q, rate, stride);
+    for (int i = 0; i < tree.size; ++i) {
+      const Body& b = tree.bodies[i];
+      for (int k = 0; b.joint == Joint::section && k + 1 < count; ++k)
+        for (int r = 0; r < 6; ++r) rate_[(6 * b.q + r) * length_ + k] = twist(b, r, k, rate, stride);
+    }
+  }
+  const T* twist_series(const Body& b, int r) const { return rate_ + (6 * b.q + r) * length_; }
+  const T* series(int index, int i) const { return screw_ + (std::ptrdiff_t(index - first_) * 6 + i) * length_; }
+
+ private:
+  void extend_screws(const Tree& tree, int k, const T* q, const T* rate, int stride) {
+    for (int i = 0; i < tree.soft->count; ++i) {
+      const SoftBody& body = tree.soft->bodies[i];
+      for (int s = 0; s < width; ++s) {
+        SoftMotion<double>& motion = motion_[i * width + s];
+        if (k == 0) motion.start();
+        for (int c = 0; c < body.n; ++c)
+          motion.shape(c)[k] = k == 0 ? state(q[body.q + c], s) : state(rate[(k - 1) * stride + body.v + c], s) / k;
+        motion.extend(
+            k, tree.soft->sections,
+            [&](int j, const double* R, const double* x) {
+              T* to = pose + 12 * (body.first + j);
+              for (int r = 0; r < 9; ++r) state(to[r], s) = R[r];
+              for (int r = 0; r < 3; ++r) state(to[9 + r], s) = x[r];
+            },
+            [&](int j, int c, int r, double x) { state(screw_[(std::ptrdiff_t(body.screw + j * body.n + c) * 6 + r) * length_ + k], s) = x; });
+      }
+    }
+  }
+
+  T twist(const Body& b, int r, int k, const T* rate, int stride) const {
+    T sum(0.0);
+    for (int c = 0; c < b.count; ++c) {
+      const T* S = series(b.screw + c, r);
+      for (int j = 0; j <= k; ++j) sum += S[j] * rate[(k - j) * stride + b.column + c];
+    }
+    return sum;
+  }
+
+  int first_, length_;
+  T *screw_, *rate_;
+  SoftMotion<double>* motion_;
+};
+
+JOUNCE_END

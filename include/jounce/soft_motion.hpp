@@ -1,0 +1,179 @@
+// The sections of one soft body along a motion, one Taylor coefficient after the other: their screws and, at order zero, their poses.
+//
+// A step by itself has strain_motion.hpp. From the near end on, with E = (R, x) the pose of a step's frame in the one it starts from,
+//
+//   S = Ad(E)^-1 S_from + S_own,     Ad(E)^-1 (v, w) = (R^T (v - x x w), R^T w),
+//
+// and at the offset o(q) in a step's frame (S_v + S_w x o + do/dq_c, S_w). Coordinates lie side by side here.
+//
+// N is double, or Dual<double> for the derivative of the screws in one direction.
+#pragma once
+
+#include <type_traits>
+
+#include "jounce/arena.hpp"
+#include "jounce/strain_motion.hpp"
+
+JOUNCE_BEGIN
+
+template <class N>
+class SoftMotion {
+ public:
+  using T = std::conditional_t<is_dual<N>, Dual<Pack<native_width>>, Pack<native_width>>;
+  static constexpr int W = native_width;
+
+  template <class Arena>
+  SoftMotion(const SoftBody& body, int length, Arena& arena) : body_(&body), K_(length), np_(round_up(body.n, W)), group_count_((body.step_count + W - 1) / W) {
+    q_ = arena.template take<N>(std::size_t(body.n) * length);
+    groups_ = arena.template take<StrainMotion<T>>(group_count_);
+    for (int g = 0; g < group_count_; ++g) {
+      const StrainMotion<T> group(body.n, length, arena);
+      if (groups_) groups_[g] = group;
+    }
+    screws_ = arena.template take<N>(std::size_t(body.step_count) * 6 * length * np_);
+    moved_ = arena.template take<N>(std::size_t(3) * length * np_);
+    poses_ = arena.template take<N>(std::size_t(body.step_count) * 12);
+    recorded_ = arena.template take<double>(body.motion ? std::size_t(body.motion->inputs + body.motion->size) * length : 0);
+  }
+
+  N* shape(int c) { return q_ + std::ptrdiff_t(c) * K_; }  // the series of a coordinate; its coefficient k is to be set before extend(k)
+
+  void start() {
+    for (int g = 0; g < group_count_; ++g) groups_[g].set(*body_, g * W);
+  }
+
+  // Coefficient k. Calls pose(section, R, x) at order zero and screw(section, c, component, number) for all sections.
+  template <class Poses, class Screws>
+  void extend(int k, const Section* sections, const Poses& pose, const Screws& screw) {
+    if constexpr (!is_dual<N>)
+      if (body_->motion) return extend_recorded(k, pose, screw);
+    for (int g = 0; g < group_count_; ++g) {
+      groups_[g].extend(k, [&](int c, int k) { return broadcast(q_[std::ptrdiff_t(c) * K_ + k]); });
+      for (int i = 0; i < W && g * W + i < body_->step_count; ++i) {
+        N* S = screws_ + std::ptrdiff_t(g * W + i) * 6 * K_ * np_ + k * np_;
+        for (int r = 0; r < 6; ++r)
+          for (int c = 0; c < body_->n; ++c) S[std::ptrdiff_t(r) * K_ * np_ + c] = lane(groups_[g].screw(c, r, k), i);
+      }
+    }
+    for (int i = 0; i < body_->step_count; ++i) {
+      if (!body_->uniform && body_->steps[i].from >= 0) carry(i, k);
+      if (k == 0) place(i);
+    }
+    for (int j = 0; j < body_->count; ++j) write(k, j, sections[body_->first + j], pose, screw);
+  }
+
+ private:
+  static JOUNCE_INLINE T broadcast(const N& x) {
+    if constexpr (is_dual<N>)
+      return {Pack<W>(x.x), Pack<W>(x.d)};
+    else
+      return T(x);
+  }
+  N* at(int step, int r, int k) const { return screws_ + ((std::ptrdiff_t(step) * 6 + r) * K_ + k) * np_; }
+  N rotation(int step, int i, int k) const { return lane(groups_[step / W].rotation(i, k), step % W); }
+  N translation(int step, int i, int k) const { return lane(groups_[step / W].translation(i, k), step % W); }
+
+  // S += Ad(E)^-1 S_from. Of v - x x w of the step it starts from, all coefficients are made: few orders ask for several.
+  void carry(int i, int k) {
+    const int from = body_->steps[i].from;
+    for (int m = 0; m <= k; ++m)
+      for (int r = 0; r < 3; ++r) {
+        N* y = moved_ + (std::ptrdiff_t(r) * K_ + m) * np_;
+        const N* v = at(from, r, m);
+        for (int c = 0; c < np_; ++c) y[c] = v[c];
+        const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
+        for (int j = 0; j <= m; ++j) {
+          const N x1 = translation(i, r1, j), x2 = translation(i, r2, j);
+          const N *w1 = at(from, 3 + r1, m - j), *w2 = at(from, 3 + r2, m - j);
+          for (int c = 0; c < np_; ++c) y[c] -= x1 * w2[c] - x2 * w1[c];
+        }
+      }
+    for (int r = 0; r < 3; ++r) {
+      N *v = at(i, r, k), *w = at(i, 3 + r, k);
+      for (int j = 0; j <= k; ++j)
+        for (int s = 0; s < 3; ++s) {
+          const N R = rotation(i, 3 * s + r, j);
+          const N *y = moved_ + (std::ptrdiff_t(s) * K_ + k - j) * np_, *u = at(from, 3 + s, k - j);
+          for (int c = 0; c < np_; ++c) v[c] += R * y[c], w[c] += R * u[c];
+        }
+    }
+  }
+
+  // The pose of a step's frame in the near end, at order zero.
+  void place(int i) {
+    N *own = poses_ + 12 * i, R[9], x[3];
+    for (int r = 0; r < 9; ++r) R[r] = rotation(i, r, 0);
+    for (int r = 0; r < 3; ++r) x[r] = translation(i, r, 0);
+    if (body_->steps[i].from < 0) {
+      for (int r = 0; r < 9; ++r) own[r] = R[r];
+      for (int r = 0; r < 3; ++r) own[9 + r] = x[r];
+      return;
+    }
+    const N* from = poses_ + 12 * body_->steps[i].from;
+    for (int r = 0; r < 3; ++r) {
+      for (int c = 0; c < 3; ++c) own[3 * r + c] = from[3 * r] * R[c] + from[3 * r + 1] * R[3 + c] + from[3 * r + 2] * R[6 + c];
+      own[9 + r] = from[9 + r] + from[3 * r] * x[0] + from[3 * r + 1] * x[1] + from[3 * r + 2] * x[2];
+    }
+  }
+
+  template <class Poses, class Screws>
+  void write(int k, int j, const Section& section, const Poses& pose, const Screws& screw) const {
+    const int n = body_->n, i = section.step;
+    if (!section.offset) {
+      if (k == 0) pose(j, poses_ + 12 * i, poses_ + 12 * i + 9);
+      for (int r = 0; r < 6; ++r)
+        for (int c = 0; c < n; ++c) screw(j, c, r, at(i, r, k)[c]);
+      return;
+    }
+    const double* slope = section.offset + 3;
+    const auto offset = [&](int r, int m) {  // coefficient m
+      N o(m == 0 ? section.offset[r] : 0.0);
+      for (int c = 0; c < n; ++c) o += N(slope[3 * c + r]) * q_[std::ptrdiff_t(c) * K_ + m];
+      return o;
+    };
+    if (k == 0) {
+      const N *own = poses_ + 12 * i, o[3] = {offset(0, 0), offset(1, 0), offset(2, 0)};
+      N x[3];
+      for (int r = 0; r < 3; ++r) x[r] = own[9 + r] + own[3 * r] * o[0] + own[3 * r + 1] * o[1] + own[3 * r + 2] * o[2];
+      pose(j, own, x);
+    }
+    for (int r = 0; r < 3; ++r) {
+      const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
+      for (int c = 0; c < n; ++c) {
+        N v = at(i, r, k)[c] + N(k == 0 ? slope[3 * c + r] : 0.0);
+        for (int m = 0; m <= k; ++m) v += at(i, 3 + r1, k - m)[c] * offset(r2, m) - at(i, 3 + r2, k - m)[c] * offset(r1, m);
+        screw(j, c, r, v);
+        screw(j, c, 3 + r, at(i, 3 + r, k)[c]);
+      }
+    }
+  }
+
+  // A recorded function: position, rotation and screws of each section.
+  template <class Poses, class Screws>
+  void extend_recorded(int k, const Poses& pose, const Screws& screw) {
+    const Recording& recording = *body_->motion;
+    for (int c = 0; c < body_->n; ++c) recorded_[std::ptrdiff_t(c) * K_ + k] = q_[std::ptrdiff_t(c) * K_ + k];
+    replay(recording, k, K_, recorded_);
+    const std::int32_t* out = recording.outputs;
+    for (int j = 0; j < body_->count; ++j, out += 12 + 6 * body_->n) {
+      const auto number = [&](int i) { return recorded_[std::ptrdiff_t(out[i]) * K_ + k]; };
+      if (k == 0) {
+        double R[9], x[3];
+        for (int i = 0; i < 3; ++i) x[i] = number(i);
+        for (int i = 0; i < 9; ++i) R[i] = number(3 + i);
+        pose(j, R, x);
+      }
+      for (int c = 0; c < body_->n; ++c)
+        for (int r = 0; r < 6; ++r) screw(j, c, r, number(12 + 6 * c + r));
+    }
+  }
+
+  const SoftBody* body_;
+  int K_, np_, group_count_;
+  N* q_;
+  StrainMotion<T>* groups_;
+  N *screws_, *moved_, *poses_;
+  double* recorded_;
+};
+
+JOUNCE_END

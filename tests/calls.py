@@ -1,0 +1,553 @@
+"""Every public call of a robot, with arguments for it: good ones, in batches of any shape, and bad ones.
+
+The table below says how each call is made. `public_calls` finds out which there are, from the class itself; tests fail
+if one of them, or one of its parameters, is not in the table.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+import jounce as jn
+from coupled_robots import Robot
+
+FRAMES = ("body", "world", "mixed")
+ROWS = 3  # of a velocity stack, unless others are asked for; stacks of forces have one fewer
+
+# Method; the arguments that come first, a star for a stack; what it takes by keyword.
+_TABLE = """
+inverse_dynamics                        q v a           | wrenches wrench_frame frame out
+inverse_dynamics                        q v*            | wrenches* wrench_frame frame out
+forward_dynamics                        q v tau         | wrenches wrench_frame frame out
+forward_dynamics                        q v tau*        | wrenches* wrench_frame frame out
+hybrid_dynamics                         q v acc tau     | prescribed wrenches wrench_frame frame
+hybrid_dynamics                         q v acc* tau*   | prescribed wrenches* wrench_frame frame
+generalized_inverse_dynamics            q v a           | frame
+generalized_inverse_dynamics            q v*            | frame
+inverse_dynamics_passive                q v v_ref a_ref | frame out
+bias_force                              q v             | frame
+gravity_force                           q               | frame out
+gravity_force_derivatives               q v*            | frame out
+elastic_force                           q               |
+damping_force                           q v             |
+actuation_matrix                        q               |
+mass_matrix                             q               | frame out
+mass_matrix_derivatives                 q v*            | frame out
+inverse_mass_matrix                     q               | frame out
+inverse_mass_matrix_apply               q f             |
+coriolis_matrix                         q v             | frame out
+coriolis_matrix_derivatives             q v*            | frame out
+articulated_inertia                     q               |
+closed_form                             q v             |
+closed_form                             q v*            |
+torque_coefficients                     q v*            | order frame
+inverse_dynamics_derivatives            q v a           | wrenches wrench_frame
+inverse_dynamics_derivatives            q v*            | wrenches* wrench_frame
+forward_dynamics_derivatives            q v tau         | wrenches wrench_frame
+forward_dynamics_derivatives            q v tau*        | wrenches* wrench_frame
+inverse_dynamics_regressor              q v a           | frame
+inverse_dynamics_regressor              q v*            | frame
+linearize                               q v tau         | u actuated wrenches wrench_frame frame
+equilibrium                                             | u q0 tau wrenches wrench_frame
+forward_kinematics                      q               | frames frame velocity_frame
+forward_kinematics                      q v*            | frames frame velocity_frame
+pose                                    name q          |
+twist                                   name q v*       | frame velocity_frame
+backbone                                soft q s        |
+pose_derivatives                        q v*            | frames frame
+jacobian                                name q          | frame velocity_frame out
+jacobian_derivatives                    name q v*       | frame velocity_frame out
+center_of_mass                          q               | out
+center_of_mass_derivatives              q v*            | frame out
+centroidal_momentum                     q v             | frame out
+centroidal_momentum_derivatives         q v*            | frame out
+centroidal_momentum_matrix              q               | frame out
+centroidal_momentum_matrix_derivatives  q v*            | frame out
+kinetic_energy                          q v             | frame out
+kinetic_energy_derivatives              q v*            | frame out
+potential_energy                        q               | out
+potential_energy_derivatives            q v*            | frame out
+integrate                               q dv            |
+difference                              q0 q1           |
+change_velocity_frame                   q v* source target      |
+change_force_frame                      q v* tau* source target |
+neutral                                                 |
+random_configuration                    rng shape       |
+coordinate                              joint           |
+position                                joint           |
+frame_index                             name            |
+"""
+PROPERTIES = {
+    "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
+    "lower", "upper", "velocity_limit", "effort_limit",
+}  # fmt: skip
+
+# Where the orders of a stack's result are among its dimensions, for each array of the result.
+_ORDERS: dict[str, tuple[int, ...]] = {
+    "mass_matrix_derivatives": (-3,),
+    "coriolis_matrix_derivatives": (-3,),
+    "torque_coefficients": (-3,),
+    "jacobian_derivatives": (-3,),
+    "centroidal_momentum_matrix_derivatives": (-3,),
+    "pose_derivatives": (-3,),
+    "inverse_dynamics_regressor": (-3,),
+    "kinetic_energy_derivatives": (-1,),
+    "potential_energy_derivatives": (-1,),
+    "inverse_dynamics_derivatives": (-3, -4),
+    "forward_dynamics_derivatives": (-3, -3, -4),
+}
+SOLVES = {
+    "forward_dynamics",
+    "hybrid_dynamics",
+    "inverse_mass_matrix",
+    "inverse_mass_matrix_apply",
+    "articulated_inertia",
+    "forward_dynamics_derivatives",
+    "linearize",
+    "equilibrium",
+}
+BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inverse_dynamics_regressor"}
+ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
+ARRAYS = {"q", "q0", "q1", "v", "a", "dv", "tau", "acc", "f", "v_ref", "a_ref"}
+WORDS = {"frame", "velocity_frame", "wrench_frame", "source", "target"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A way to call a method; `stacks` are those of its arguments that are stacks."""
+
+    method: str
+    first: tuple[str, ...]
+    keywords: tuple[str, ...]
+    stacks: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} of stacks" if self.stacks else self.method
+
+    @property
+    def arrays(self) -> list[str]:
+        return [a for a in self.first if a in ARRAYS]
+
+    @property
+    def solves(self) -> bool:
+        """Whether it solves with the mass matrix, so that its error is as large as that is badly conditioned."""
+        return self.method in SOLVES
+
+    def order_axis(self, key: str) -> int | None:
+        """Which axis of an array of the result, by its name in `numbers`, counts the orders."""
+        if not self.stacks or self.method in ("closed_form", "forward_kinematics"):
+            return -2 if self.method == "forward_kinematics" and "twist" in key else None
+        axes = _ORDERS.get(self.method, (-2,))
+        return axes[int(key)] if len(axes) > 1 else axes[0]
+
+
+def _calls() -> Iterator[Call]:
+    for line in _TABLE.strip().splitlines():
+        before, after = line.split("|")
+        method, *first = before.split()
+        words = [*first, *after.split()]
+        plain = [w.rstrip("*") for w in words]
+        stacks = frozenset(w[:-1] for w in words if w.endswith("*"))
+        yield Call(method, tuple(plain[: len(first)]), tuple(plain[len(first) :]), stacks)
+
+
+CALLS: dict[str, Call] = {call.name: call for call in _calls()}
+
+
+def public_calls(model: jn.Model) -> set[str]:
+    """Names of the methods that a robot has for its users."""
+    return {n for n in dir(type(model)) if not n.startswith("_") and callable(getattr(type(model), n))}
+
+
+def public_properties(model: jn.Model) -> set[str]:
+    return {n for n in dir(model) if not n.startswith("_")} - public_calls(model)
+
+
+def parameters(model: jn.Model, method: str) -> set[str]:
+    """What a method takes, from its signature."""
+    function = getattr(type(model), method)
+    if hasattr(function, "__nb_signature__"):
+        arguments = ast.parse(f"{function.__nb_signature__[0][0]}: ...").body[0].args
+        return {a.arg for a in (*arguments.args, *arguments.kwonlyargs)} - {"self"}
+    kinds = inspect.signature(function).parameters.values()
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in kinds):  # the signature says nothing
+        return parameters_in_table(method)
+    return {p.name for p in kinds} - {"self"}
+
+
+def parameters_in_table(method: str) -> set[str]:
+    named = {"soft": "name"}
+    return {named.get(a, a) for c in CALLS.values() if c.method == method for a in (*c.first, *c.keywords)}
+
+
+# --- good arguments -------------------------------------------------------------------------------------
+
+
+def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS, seed: int = 0) -> dict[str, object]:
+    """The arguments that come first, by name."""
+    rng = np.random.default_rng(seed)
+    given: dict[str, object] = {}
+    for name in call.first:
+        if name in ("q", "q0", "q1"):
+            given[name] = robot.configuration(rng, batch)
+        elif name in ARRAYS:
+            count = rows if name == "v" else rows - 1
+            given[name] = robot.rates(rng, (*batch, count) if name in call.stacks else batch)
+    soft = [p.spec.name for p in robot.parts if p.soft is not None]
+    names = {"name": robot.parts[-1].spec.name, "joint": robot.model.joint_names[-1], "soft": [*soft, "rod"][0]}
+    names |= {"source": "mixed", "target": "world", "s": [0.02, 0.0, 0.1], "rng": None, "shape": (2,)}
+    return {name: given.get(name, names.get(name)) for name in call.first}
+
+
+def wrenches(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS) -> dict[str, np.ndarray]:
+    """On the last body and on the first."""
+    rng = np.random.default_rng(7)
+    shape = (*batch, rows - 1, 6) if "wrenches" in call.stacks else (*batch, 6)
+    return {robot.parts[i].spec.name: rng.uniform(-1, 1, shape) for i in (-1, 0)}
+
+
+def prescribed(robot: Robot) -> np.ndarray:
+    """The coordinates of the last joint."""
+    mask = np.zeros(robot.model.nv, bool)
+    mask[robot.model.coordinate(robot.model.joint_names[-1])] = True
+    return mask
+
+
+def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS) -> dict[str, dict[str, object]]:
+    """Sets of keywords to make the call with, the plain one first; `out` is not among them."""
+    always = {"prescribed": prescribed(robot)} if "prescribed" in call.keywords else {}
+    found: dict[str, dict[str, object]] = {"": always}
+    has = set(call.keywords)
+    if "frame" in has:
+        found |= {f"frame {f}": always | {"frame": f} for f in FRAMES}
+    if "velocity_frame" in has:
+        for pair in (("mixed", "body"), ("body", "world")):
+            found["frames " + " ".join(pair)] = {"frame": pair[0], "velocity_frame": pair[1]}
+    if "wrenches" in has:
+        push = wrenches(call, robot, batch, rows)
+        found |= {f"wrenches {f}": always | {"wrenches": push, "wrench_frame": f} for f in FRAMES}
+        if "frame" in has:
+            both = {"wrenches": push, "wrench_frame": "world", "frame": "mixed"}
+            found["wrenches world, frame mixed"] = always | both
+    names = [robot.parts[-1].spec.name, robot.parts[0].spec.name]
+    if "frames" in has:
+        found |= {"two frames": {"frames": names}, "frame 0": {"frames": [0]}, "no frames": {"frames": []}}
+    if "order" in has:
+        found |= {"order 0": {"order": 0}, "order 1": {"order": np.int64(1)}}
+    if "actuated" in has:
+        joint = robot.model.joint_names[-1]
+        found |= {f"actuated {joint}": {"actuated": [joint]}, "a mask": {"actuated": prescribed(robot)}}
+        found |= {"columns": {"actuated": [0]}, "no input": {"actuated": []}}
+    if "u" in has and robot.model.input_names:
+        found["inputs"] = {"u": np.linspace(0.1, 0.2, len(robot.model.input_names))}
+        if call.method == "linearize":
+            found["inputs and forces"] = found["inputs"] | {"actuated": [0], "frame": "mixed"}
+    if call.method == "equilibrium":
+        rng = np.random.default_rng(8)
+        found["forces"] = {"tau": 0.1 * robot.rates(rng)}
+    return found
+
+
+def ask(model: jn.Model, call: Call, given: dict[str, object], **options: object) -> object:
+    """The call, by position."""
+    values = [np.random.default_rng(3) if name == "rng" else value for name, value in given.items()]
+    return getattr(model, call.method)(*values, **options)
+
+
+def ask_by_keyword(model: jn.Model, call: Call, given: dict[str, object], **options: object) -> object:
+    named = {"name" if k == "soft" else k: np.random.default_rng(3) if k == "rng" else x for k, x in given.items()}
+    return getattr(model, call.method)(**named, **options)
+
+
+# --- results --------------------------------------------------------------------------------------------
+
+
+def numbers(model: jn.Model, call: Call, result: object, frames: object = None) -> dict[str, np.ndarray]:
+    """The arrays of a result by name; what is counted by body, by the body's."""
+    names = model.body_names if frames is None else [model.frame_names[model.frame_index(f)] for f in frames]
+    if isinstance(result, jn.Kinematics):
+        parts = {f"pose of {n}": result[n] for n in result.names}
+        return parts | {f"twist of {n}": result.twist[..., i, :] for i, n in enumerate(result.names)}
+    if call.method == "pose_derivatives":
+        return {n: result[..., i, :, :] for i, n in enumerate(names)}
+    if call.method == "articulated_inertia":
+        return {n: result[..., i, :, :] for i, n in enumerate(names)}
+    if call.method == "inverse_dynamics_regressor":
+        return {n: result[..., 10 * i : 10 * i + 10] for i, n in enumerate(names)}
+    if isinstance(result, jn.Linearization):
+        return {k: np.asarray(getattr(result, k)) for k in ("A", "B", "q", "v", "tau", "acceleration", "actuated")}
+    if isinstance(result, jn.Equilibrium):
+        return {k: np.asarray(getattr(result, k)) for k in ("q", "stiffness", "stable")}
+    if call.method == "closed_form":
+        return _of_closed_form(result, call)
+    if isinstance(result, slice):
+        return {"": np.array([result.start, result.stop])}
+    if isinstance(result, tuple):
+        return {str(i): x for i, x in enumerate(result)}
+    return {"": np.asarray(result)}
+
+
+def _of_closed_form(form, call: Call) -> dict[str, np.ndarray]:
+    """What has a row a coordinate; rows a link are others for another tree of links."""
+    keys = ("mass_matrix", "coriolis_matrix", "h", "g", "dg")
+    found = {k: getattr(form.spatial, k) for k in keys}
+    found |= {f"body {k}": getattr(form.body, k)() for k in ("mass_matrix", "coriolis_matrix")}
+    if call.stacks:
+        found |= {"torque": form.spatial.torque(), "torque rate": form.spatial.torque_rate()}
+        found |= {f"body torque {k}": form.body.torque(k) for k in range(ROWS - 1)}
+    return found
+
+
+def error(found: np.ndarray, expected: np.ndarray, axis: int | None = None, scale: np.ndarray | None = None) -> float:
+    """Greatest difference over the greatest entry expected; with an axis of orders, the worst of them all.
+
+    An order is measured by a thousandth of those before it at least: there are derivatives that are zero but for
+    rounding. `scale` is where else to look for the greatest entry.
+    """
+    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    assert found.shape == expected.shape, f"shape {found.shape}, expected {expected.shape}"
+    assert np.isfinite(found).all(), "not finite"
+    if found.size == 0:
+        return 0.0
+
+    def largest(x: np.ndarray) -> np.ndarray:
+        orders = x.reshape(1, -1) if axis is None else np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
+        return np.abs(orders).max(axis=1)
+
+    size = largest(expected) if scale is None else np.maximum(largest(expected), largest(scale))
+    size = np.maximum(size, 1e-3 * np.maximum.accumulate(size))
+    return float((largest(found - expected) / np.where(size > 0, size, 1.0)).max())
+
+
+# --- errors of what solves with the mass matrix, seen from its equation ---------------------------------
+
+
+def _off(left: list[np.ndarray], terms: list[np.ndarray]) -> float:
+    """How far a sum is from zero, relative to the largest of its terms."""
+    size = max(float(t.max(initial=0.0)) for t in terms)
+    return float(np.abs(sum(left)).max(initial=0.0)) / (size or 1.0)
+
+
+def backward_error(of, call: Call, given: dict[str, object], options: dict[str, object], result: object) -> float:
+    """How well a result satisfies the equation that it solves, relative to its largest term.
+
+    `of` has inverse_dynamics, mass_matrix and inverse_dynamics_derivatives: the robot, or another that stands for it.
+    """
+    q, named = given["q"], {k: options[k] for k in ("wrenches", "wrench_frame") if k in options}
+    frame = {"frame": options["frame"]} if "frame" in options else {}
+    if call.method == "inverse_mass_matrix":
+        M = of.mass_matrix(q, **frame)
+        return _off([M @ result, -np.eye(len(M))], [np.abs(M) @ np.abs(result)])
+    if call.method == "inverse_mass_matrix_apply":
+        M = of.mass_matrix(q)
+        return _off([M @ result, -given["f"]], [np.abs(M) @ np.abs(result), np.abs(given["f"])])
+    if call.method in ("forward_dynamics", "hybrid_dynamics"):
+        acc, tau = result if isinstance(result, tuple) else (result, given["tau"])
+        acc, tau = np.atleast_2d(acc), np.atleast_2d(tau)
+        if "wrenches" in named and not call.stacks:
+            named["wrenches"] = {k: w[None] for k, w in named["wrenches"].items()}
+        back = of.inverse_dynamics(q, np.vstack([given["v"], acc]), **named, **frame)
+        M = of.mass_matrix(q, **frame)
+        return max(
+            _off([b, -t], [np.abs(t), np.abs(M) @ np.abs(a), np.abs(b - M @ a)])
+            for b, t, a in zip(back, tau, acc, strict=True)
+        )
+    if call.method == "linearize":
+        n = len(result.v)
+        assert frame.get("frame", "body") == "body"
+        K, D, M = of.inverse_dynamics_derivatives(q, given["v"], result.acceleration, **named)
+        A = result.A[n:]
+        left = M @ A + np.hstack([K, D])
+        return max(
+            _off([left], [np.abs(M) @ np.abs(A), np.abs(K), np.abs(D)]),
+            _off([M @ result.B[n:], -np.eye(n)[:, result.actuated]], [np.abs(M) @ np.abs(result.B[n:])]),
+        )
+    assert call.method == "forward_dynamics_derivatives"
+    return _off_partials(of, call, given, named, result)
+
+
+def _off_partials(of, call: Call, given: dict[str, object], named: dict[str, object], result: object) -> float:
+    """d/dq, d/dv and d/dtau of tau = inverse_dynamics(q, v, acc(q, v, tau)) are 0, 0 and 1, at every order."""
+    by_q, by_v, by_tau = result
+    acc = np.atleast_2d(of.forward_dynamics(given["q"], given["v"], given["tau"], **named))
+    if not call.stacks:
+        by_q, by_v, by_tau = by_q[None], by_v[None], by_tau[None, None]
+        if "wrenches" in named:
+            named = named | {"wrenches": {k: w[None] for k, w in named["wrenches"].items()}}
+    dq, dv = of.inverse_dynamics_derivatives(given["q"], np.vstack([given["v"], acc]), **named)
+    worst = 0.0
+    for k in range(len(by_q)):
+        through = dv[k, 1 : k + 2]
+        for start, found in ((dq[k], by_q), (dv[k, 0], by_v)):
+            terms = [np.abs(m) @ np.abs(x) for m, x in zip(through, found, strict=False)]
+            worst = max(
+                worst, _off([start, *(m @ x for m, x in zip(through, found, strict=False))], [*terms, abs(start)])
+            )
+        for to in range(k + 1):
+            one = np.eye(dq.shape[-1]) * (k == to)
+            products = [(np.abs(m) @ np.abs(x[to]), m @ x[to]) for m, x in zip(through, by_tau, strict=False)]
+            worst = max(worst, _off([-one, *(p for _, p in products)], [one, *(t for t, _ in products)]))
+    return worst
+
+
+# --- bad arguments --------------------------------------------------------------------------------------
+
+
+def bad_arrays(value: np.ndarray, stack: bool) -> dict[str, object]:
+    """What cannot be meant in the place of that array, of one state."""
+    n = value.shape[-1]
+    spoilt = np.stack([value] * 2)
+    spoilt[-1, ..., -1] = np.nan
+    infinite = value.copy()
+    infinite[..., 0] = -np.inf
+    found: dict[str, object] = {
+        "one more": np.zeros((3, n + 1)),
+        "one fewer": np.zeros((3, n - 1)),
+        "nothing": [],
+        "no columns": np.zeros((2, 0)),
+        "a number": 1.0,
+        "nan in a batch": spoilt,
+        "infinity": infinite,
+        "infinity in single precision": infinite.astype(np.float32),
+        "None": None,
+        "text": "abc",
+        "texts": np.array(["1"] * n),
+        "complex": value.astype(complex),
+        "ragged": [[1.0], [1.0, 2.0]],
+        "dict": {},
+        "object": object(),
+        "dates": np.array([datetime(2020, 1, 1)], "M8[s]"),
+        "too large": [10**400] * n,
+        "masked": np.ma.masked_array(value, mask=value > 0),
+    }
+    if stack:
+        found |= {"a row": value[0], "no rows": value[:0], "too many rows": np.zeros((jn.MAX_ORDER + 9, n))}
+        found["far too many rows"] = np.zeros((1000, n))
+    return found
+
+
+def bad_quaternions(robot: Robot, q: np.ndarray) -> dict[str, object]:
+    at = 0
+    for p in robot.parts:
+        at += 0 if p.follows is not None else p.spec.nq
+        if p.spec.joint in ("free", "spherical"):
+            longer = q.copy()
+            longer[at - 4 : at] *= 1.01
+            none = q.copy()
+            none[at - 4 : at] = 0.0
+            return {"long quaternion": longer, "second of two": np.stack([q, longer]), "no quaternion": none}
+        at += p.shape
+    return {}
+
+
+BAD_WORDS = ("Body", "", "wrld", 5, None, b"body", ["body"], "body\0x")
+
+
+def bad_names(robot: Robot) -> list[object]:
+    name = robot.parts[-1].spec.name
+    return [name + "x", name[:-1] + "_", "", None, 5.5, True, [], b"arm", -1, 99, 10**30]
+
+
+def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
+    """Sets of keywords of which one cannot be meant."""
+    name, nv = robot.parts[-1].spec.name, robot.model.nv
+    always = {"prescribed": prescribed(robot)} if "prescribed" in call.keywords else {}
+    for key in call.keywords:
+        if key in WORDS:
+            yield from (always | {key: word} for word in BAD_WORDS)
+            if key == "wrench_frame":
+                push = wrenches(call, robot)
+                yield from (always | {"wrenches": push, key: word} for word in BAD_WORDS)
+        elif key == "wrenches":
+            some = wrenches(call, robot)[name]
+            for bad in (
+                [1.0],
+                some,
+                5,
+                {name + "x": some},
+                {"world": some},
+                {None: some},
+                {99: some},
+                {name: some[..., :5]},
+                {name: some[None].repeat(3, 0)[:, None]} if call.stacks else {name: some[None, :0, None]},
+                {name: some[..., 0]},
+                {name: 1.0},
+                {name: None},
+                {name: "push"},
+                {name: [[1.0], [1.0, 2.0]]},
+                {name: np.full_like(some, np.nan)},
+                {name: some.astype(complex)},
+                {name: np.concatenate([some, some])},
+            ):
+                yield always | {key: bad}
+        elif key == "frames":
+            yield from ({key: bad} for bad in (name, 5, [name + "x"], [None], [99], [name, 1.0]))
+        elif key == "order":
+            yield from ({key: bad} for bad in (-1, ROWS, 1.5, "1", True, None))
+        elif key == "prescribed":
+            yield from ({key: bad} for bad in ([True], np.zeros(nv + 1, bool), np.zeros(nv), "all", None, [0]))
+        elif key == "actuated":
+            yield from ({key: bad} for bad in (["nobody"], [nv], [-1], [0, 0], [0.5], np.zeros(nv + 1, bool), 3.0))
+        elif key == "u":
+            yield from ({key: bad} for bad in (np.zeros(7), "full", np.full(7, np.nan), [[0.0]]))
+        elif key in ("tau", "q0"):
+            size = nv if key == "tau" else robot.model.nq
+            yield from (
+                {key: bad} for bad in (np.zeros(size + 1), np.full(size, np.nan), "x", 1.0, np.zeros((2, size)))
+            )
+    yield always | {"nonsense": 1}
+
+
+def outs(shape: tuple[int, ...], given: dict[str, object]) -> dict[str, tuple[object, dict[str, object]]]:
+    """Arrays that are no place for a result of that shape, with the arguments to make the call with."""
+    locked = np.zeros(shape)
+    locked.flags.writeable = False
+    count = int(np.prod(shape))
+    found: dict[str, tuple[object, dict[str, object]]] = {
+        "a list": ([0.0], given),
+        "of another shape": (np.zeros((*shape, 1)), given),
+        "of one more": (np.zeros((shape[0] + 1, *shape[1:]) if shape else 2), given),
+        "single precision": (np.zeros(shape, np.float32), given),
+        "integers": (np.zeros(shape, int), given),
+        "byte-swapped": (np.zeros(shape, ">f8"), given),
+        "read-only": (locked, given),
+        "misaligned": (np.frombuffer(bytearray(8 * count + 1), np.float64, offset=1).reshape(shape), given),
+    }
+    if shape:
+        found["strided"] = (np.zeros((*shape[:-1], 2 * shape[-1]))[..., ::2], given)
+    if shape and shape[0] > 1:
+        found["backwards"] = (np.zeros(shape)[::-1], given)
+    if len(shape) > 1 and min(shape[-2:]) > 1:
+        found["Fortran order"] = (np.zeros(shape, order="F"), given)
+    for name, value in given.items():
+        if isinstance(value, np.ndarray) and name in ARRAYS:
+            room = np.zeros(value.size + count)
+            room[: value.size] = value.ravel()
+            inside = {name: room[: value.size].reshape(value.shape)}
+            found[f"shared with {name}"] = (room[value.size - 1 : -1].reshape(shape), given | inside)
+    return found
+
+
+def outcome(function: Callable[[], object]) -> object:
+    """What a call gives, be it an exception."""
+    try:
+        return function()
+    except Exception as fault:
+        return fault
+
+
+def says(fault: Exception) -> str:
+    """The type and the message of an exception, with names that are listed in the order of the alphabet."""
+    if isinstance(fault, TypeError):  # its text is Python's own, or nanobind's
+        return "TypeError"
+    text = re.sub(r"0x[0-9a-f]+", "0x", str(fault))
+    listed = re.sub(r"there are ('.*)", lambda m: "there are " + ", ".join(sorted(m[1].split(", "))), text)
+    return f"{type(fault).__name__}: {listed}"

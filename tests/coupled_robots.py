@@ -1,0 +1,344 @@
+"""Small robots with joints that follow others and with soft bodies, and the same robots without.
+
+A `Robot` is in the neutral form of `trees`, with what that form has not: joints that follow, springs that are at rest
+elsewhere, and soft bodies. It builds itself with jounce, and knows what it would be with all joints free (`freed`),
+with some of them fixed (`fixed`), and as a rigid robot of the same coordinates (`plain`). With x the coordinates of
+the freed robot, x = G q + offset, where G is constant: a follower has the row of its leader, times the ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+import jounce as jn
+from trees import BodySpec, TreeSpec, random_body
+
+GRAVITY = (0.7, -0.4, -9.6)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A body; `follows` is what its joint follows, `soft` what it is made of if it is not rigid."""
+
+    spec: BodySpec
+    follows: jn.Follow | None = None
+    rest: float = 0.0
+    limits: jn.Limits | None = None
+    soft: object = None
+    at: float | None = None
+
+    @property
+    def shape(self) -> int:
+        """How many coordinates its shape has."""
+        return 0 if self.soft is None else self.soft.n
+
+    def joint(self) -> jn.Joint:
+        b = self.spec
+        options = {"armature": b.armature, "damping": b.damping, "stiffness": b.stiffness}
+        one = {"rest": self.rest, "limits": self.limits, "follows": self.follows}
+        match b.joint:
+            case "fixed":
+                return jn.Fixed()
+            case "revolute" | "prismatic":
+                kind = {"revolute": jn.Revolute, "prismatic": jn.Prismatic}[b.joint]
+                return kind(b.axis, **options, **one)
+            case "helical":
+                return jn.Helical(b.axis, b.pitch, **options, **one)
+            case "universal":
+                return jn.Universal(b.axis, b.axis2, **options)
+            case "planar":
+                return jn.Planar(b.axis, b.axis2, **options)
+            case "spherical":
+                return jn.Spherical(**options)
+            case "free":
+                return jn.Free(**options)
+        raise ValueError(b.joint)
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    parts: tuple[Part, ...]
+    gravity: tuple[float, ...] = GRAVITY
+
+    @cached_property
+    def model(self) -> jn.Model:
+        builder = jn.Builder(gravity=self.gravity)
+        for part in self.parts:
+            b = part.spec
+            parent = "world" if b.parent < 0 else self.parts[b.parent].spec.name
+            content = {"inertia": jn.Inertia(b.mass, b.com, b.inertia)} if part.soft is None else {"body": part.soft}
+            builder.add(b.name, parent, part.joint(), b.placement, at=part.at, **content)
+        return builder.build()
+
+    @property
+    def tree(self) -> TreeSpec:
+        """What the oracles know of it: all joints free, no soft bodies."""
+        return TreeSpec(tuple(p.spec for p in self.parts), np.array(self.gravity))
+
+    @cached_property
+    def freed(self) -> Robot:
+        return replace(self, parts=tuple(replace(p, follows=None) for p in self.parts))
+
+    def fixed(self, *names: str) -> Robot:
+        """With the joints of these bodies fixed."""
+        return replace(self, parts=tuple(_fixed(p) if p.spec.name in names else p for p in self.parts))
+
+    @cached_property
+    def plain(self) -> Robot:
+        """A rigid robot of the same coordinates: followers are fixed, what is soft slides and turns in a plane."""
+
+        def part(p: Part) -> Part:
+            if p.follows is not None:
+                p = _fixed(p)
+            if p.soft is not None:
+                assert (p.shape, p.spec.joint) == (3, "fixed")
+                p = replace(p, soft=None, spec=replace(p.spec, joint="planar", stiffness=20.0))
+            return replace(p, at=None)
+
+        return replace(self, parts=tuple(map(part, self.parts)))
+
+    # Coordinates
+
+    def _places(self) -> Iterator[tuple[Part, int, int, float, float, str]]:
+        """For each joint: the part, its nq and nv, ratio and offset to the joint of that name, itself if it leads."""
+        parts = {p.spec.name: p for p in self.parts}
+        for part in self.parts:
+            ratio, offset, leader = 1.0, 0.0, part
+            while leader.follows is not None:
+                offset, ratio = offset + ratio * leader.follows.offset, ratio * leader.follows.ratio
+                leader = parts[leader.follows.joint]
+            yield part, part.spec.nq, part.spec.nv, ratio, offset, leader.spec.name
+
+    def _columns(self, size: str) -> dict[str, slice]:
+        """Where each leading joint, and each shape, is among the own coordinates."""
+        found, at = {}, 0
+        for p in self.parts:
+            count = 0 if p.follows is not None else getattr(p.spec, size)
+            found[p.spec.name] = slice(at, at + count)
+            at += count
+            found[p.spec.name, "shape"] = slice(at, at + p.shape)
+            at += p.shape
+        return found
+
+    def _linear(self, size: str) -> tuple[np.ndarray, np.ndarray]:
+        columns, freed = self._columns(size), self.freed._columns(size)
+        last, last_freed = (list(c.values())[-1].stop for c in (columns, freed))
+        G, offset = np.zeros((last_freed, last)), np.zeros(last_freed)
+        for part, _, _, ratio, shift, leader in self._places():
+            rows, at = freed[part.spec.name], columns[leader]
+            if rows.stop > rows.start:
+                G[rows, at] = ratio * np.eye(rows.stop - rows.start)
+                offset[rows] = shift
+            rows, at = freed[part.spec.name, "shape"], columns[part.spec.name, "shape"]
+            G[rows, at] = np.eye(part.shape)
+        return G, offset
+
+    @cached_property
+    def G(self) -> np.ndarray:
+        """(nv of the freed robot, nv)"""
+        return self._linear("nv")[0]
+
+    def full(self, q: np.ndarray) -> np.ndarray:
+        """The configuration of the freed robot."""
+        G, offset = self._linear("nq")
+        return q @ G.T + offset
+
+    def configuration(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> np.ndarray:
+        """Random, by numbers that do not come from jounce."""
+        pieces = [np.zeros((*batch, 0))]
+        for p in self.parts:
+            if p.spec.joint in ("spherical", "free"):
+                u = rng.normal(size=(*batch, 4))
+                pieces += [rng.uniform(-1, 1, (*batch, p.spec.nq - 4)), u / np.linalg.norm(u, axis=-1, keepdims=True)]
+            elif p.follows is None:
+                pieces.append(rng.uniform(-1, 1, (*batch, p.spec.nq)))
+            pieces.append(self._scale(p) * rng.uniform(-1, 1, (*batch, p.shape)))
+        return np.concatenate(pieces, axis=-1)
+
+    def rates(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
+        """Random velocities (*shape, nv), of the size that each coordinate has."""
+        scale = [np.zeros(0)]
+        for p in self.parts:
+            scale += [np.ones(0 if p.follows is not None else p.spec.nv), self._scale(p)]
+        return np.concatenate(scale) * rng.uniform(-1, 1, (*shape, sum(map(len, scale))))
+
+    @staticmethod
+    def _scale(part: Part) -> np.ndarray:
+        return np.zeros(0) if part.soft is None else np.broadcast_to(part.soft.scale, (part.shape,))
+
+
+def _fixed(part: Part) -> Part:
+    spec = replace(part.spec, joint="fixed", armature=0.0, damping=0.0, stiffness=0.0)
+    return replace(part, spec=spec, follows=None, rest=0.0, limits=None)
+
+
+@dataclass
+class Maker:
+    """Adds parts with random inertias, axes and placements."""
+
+    rng: np.random.Generator
+    parts: list[Part] = field(default_factory=list)
+
+    def add(self, name: str, parent: str, joint: str, *, soft: object = None, **options: object) -> Maker:
+        names = [p.spec.name for p in self.parts]
+        spec = random_body(self.rng, name, -1 if parent == "world" else names.index(parent), joint)
+        keys = {k: options.pop(k) for k in ("armature", "damping", "stiffness") if k in options}
+        self.parts.append(Part(replace(spec, **keys), soft=soft, **options))
+        return self
+
+    def robot(self) -> Robot:
+        return Robot(tuple(self.parts))
+
+
+def maker(seed: int) -> Maker:
+    return Maker(np.random.default_rng(seed))
+
+
+class Leaf(jn.soft.Module):
+    """A leaf that bends about y by q[0] and slides out by q[1]; its spring hardens, and its damping grows with it."""
+
+    n = 2
+    scale = np.array([0.5, 0.05])
+    masses = np.array([0.05, 0.04, 0.03])
+    input_names = ("coil",)
+
+    def pose(self, q):
+        c, s, reach = np.cos(q[0]), np.sin(q[0]), 0.2 + q[1]
+        return np.array([[c, 0, s, reach * s], [0, 1, 0, 0], [-s, 0, c, reach * c], [0, 0, 0, 1]])
+
+    def points(self, q):
+        places = [(0.4, 0.02), (0.7, -0.01), (1.0, 0.03)]
+        return np.array(
+            [[u * (0.2 + q[1]) * np.sin(u * q[0]), y, (0.2 + q[1]) * u * np.cos(u * q[0])] for u, y in places]
+        )
+
+    def energy(self, q):
+        return 0.3 * q[0] ** 2 + 0.2 * q[0] ** 4 + 9.0 * q[1] ** 2 + 2.0 * q[0] ** 2 * q[1]
+
+    def dissipation(self, q, v):
+        return 0.01 * (1 + q[0] ** 2) * v[0] ** 2 + 0.2 * v[1] ** 2
+
+    def inputs(self, q):
+        return np.array([q[1] + 0.1 * np.sin(q[0])])
+
+
+def rod(length: float = 0.3, young: float = 2e3, nodes: int = 4, **options: object) -> jn.soft.Rod:
+    """So soft that its accelerations' derivatives keep their digits: each costs as many as its frequency has."""
+    return jn.soft.Rod(length, (0.02, 0.015), 1050.0, young, poisson=0.4, damping=1e-3, nodes=nodes, **options)
+
+
+FOLLOW = jn.Follow
+
+FOLLOWERS: dict[str, Robot] = {
+    "siblings that share a leader": maker(1)
+    .add("arm", "world", "revolute")
+    .add("lead", "arm", "revolute", limits=jn.Limits(-1, 2, velocity=3, effort=4))
+    .add("left", "arm", "revolute", follows=FOLLOW("lead", 0.8))
+    .add("right", "arm", "prismatic", follows=FOLLOW("lead", -0.3, 0.1))
+    .robot(),
+    "on the leader's own body": maker(2)
+    .add("a", "world", "revolute")
+    .add("b", "a", "revolute", follows=FOLLOW("a", 1.5, -0.2))
+    .add("c", "b", "revolute")
+    .add("d", "c", "revolute", follows=FOLLOW("c", -1.0))
+    .robot(),
+    "following a follower": maker(3)
+    .add("a", "world", "prismatic")
+    .add("b", "a", "revolute", follows=FOLLOW("a", 0.7, 0.4))
+    .add("c", "b", "revolute", follows=FOLLOW("b", -1.2, 0.3))
+    .add("d", "a", "revolute")
+    .add("e", "d", "helical", follows=FOLLOW("c", 0.5))
+    .robot(),
+    "across branches, the leader last": maker(4)
+    .add("a", "world", "revolute")
+    .add("b", "a", "revolute", follows=FOLLOW("d", 0.6, 0.2))
+    .add("c", "b", "revolute")
+    .add("d", "a", "prismatic")
+    .add("e", "world", "revolute", follows=FOLLOW("c", -0.9))
+    .robot(),
+    "ratio zero": maker(5)
+    .add("a", "world", "revolute")
+    .add("b", "a", "prismatic", follows=FOLLOW("a", 0.0, 0.4))
+    .add("c", "b", "revolute")
+    .add("tool", "c", "fixed")
+    .robot(),
+    "screws and slides": maker(6)
+    .add("a", "world", "helical")
+    .add("b", "a", "prismatic", follows=FOLLOW("a", -0.4, 0.2))
+    .add("c", "world", "prismatic")
+    .add("d", "c", "helical", follows=FOLLOW("c", -1.3, -0.5))
+    .add("e", "d", "revolute", follows=FOLLOW("a", 0.8))
+    .robot(),
+    "with armature, damping and springs": maker(7)
+    .add("a", "world", "revolute", armature=0.3, damping=0.2, stiffness=4.0, rest=0.3)
+    .add("b", "a", "prismatic", follows=FOLLOW("a", 0.5, -0.1), armature=0.4, damping=0.6, stiffness=8.0, rest=-0.2)
+    .add("c", "b", "revolute", follows=FOLLOW("a", -0.8, 0.6), armature=0.2, damping=0.3, stiffness=3.0, rest=0.7)
+    .add("d", "c", "revolute", stiffness=5.0)
+    .robot(),
+    "floating": maker(8)
+    .add("base", "world", "free")
+    .add("lead", "base", "revolute")
+    .add("left", "lead", "revolute", follows=FOLLOW("lead", -0.7, 0.3), damping=0.2)
+    .add("right", "base", "prismatic", follows=FOLLOW("lead", 0.4))
+    .robot(),
+    "next to a ball": maker(9)
+    .add("a", "world", "revolute")
+    .add("ball", "a", "spherical", stiffness=2.0)
+    .add("b", "ball", "revolute", follows=FOLLOW("a", 1.1, 0.1))
+    .add("c", "b", "revolute")
+    .robot(),
+    "carrying more": maker(10)
+    .add("a", "world", "revolute")
+    .add("b", "world", "revolute", follows=FOLLOW("a", -1.4, 0.2))
+    .add("c", "b", "universal")
+    .add("tool", "c", "fixed")
+    .add("d", "b", "prismatic", follows=FOLLOW("a", 0.3))
+    .robot(),
+}  # fmt: skip
+
+SOFT: dict[str, Robot] = {
+    "rod of constant curvature": maker(21).add("rod", "world", "fixed", soft=rod()).robot(),
+    "rod of polynomial strain": maker(22)
+    .add("rod", "world", "fixed", soft=rod(0.5, 500.0, strain=jn.soft.polynomial({"bend_y": 1, "bend_x": 0})))
+    .robot(),
+    "rod on a floating base": maker(23)
+    .add("base", "world", "free")
+    .add("rod", "base", "fixed", soft=rod(strain=jn.soft.constant_curvature(planar=True)))
+    .add("eye", "rod", "fixed", at=0.1)
+    .add("hand", "rod", "revolute", damping=0.02)
+    .robot(),
+    "swelling": maker(24)
+    .add("arm", "world", "revolute")
+    .add(
+        "body", "arm", "fixed",
+        soft=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 50.0, 0.4, damping=1e-3, wall=0.004, law="solid", nodes=(4, 4)),
+    )
+    .robot(),
+    "module of a user": maker(25)
+    .add("arm", "world", "revolute", stiffness=3.0)
+    .add("leaf", "arm", "fixed", soft=Leaf())
+    .add("tip", "leaf", "revolute")
+    .robot(),
+    "rod and followers": maker(26)
+    .add("arm", "world", "revolute")
+    .add("rod", "arm", "revolute", follows=FOLLOW("arm", -0.5, 0.2), damping=0.1, soft=rod())
+    .add("hand", "rod", "revolute", follows=FOLLOW("arm", 0.8))
+    .robot(),
+    "two rods in series": maker(27)
+    .add(
+        "first", "world", "fixed",
+        soft=rod(
+            strain=jn.soft.constant_curvature(planar=True),
+            actuators=[jn.soft.Tendon("t", (0.01, 0.0)), jn.soft.Chamber("c", area=1e-4)],
+        ),
+    )
+    .add(
+        "second", "first", "fixed",
+        soft=rod(strain=jn.soft.constant_strain("bend_x", "twist"), actuators=[jn.soft.Tendon("t", (0.0, 0.01))]),
+    )
+    .robot(),
+}  # fmt: skip

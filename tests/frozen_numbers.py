@@ -1,0 +1,104 @@
+"""Writes data/coupled_reference.json: what robots with followers and with soft bodies answered on the day it was run.
+
+    python tests/frozen_numbers.py
+
+Inputs come from a seed and are not stored. To keep the file small,
+
+- an array of more than `LONG` numbers is stored as its product with one fixed vector;
+- kinematics are those of the last body;
+- results in other axes than the body's are there where the base floats, or where a Jacobian or twist has axes;
+- what solves with the mass matrix has twelve digits, and none under wrenches: test_frozen.py looks at its equation.
+
+A call that was refused is null.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from calls import CALLS, FRAMES, Call, ask, good, keywords, numbers, outcome
+from coupled_robots import FOLLOWERS, SOFT, Robot
+
+FILE = Path(__file__).parent / "data" / "coupled_reference.json"
+ROBOTS = FOLLOWERS | SOFT
+ROWS = {"inverse_dynamics": 5, "forward_dynamics": 5, "hybrid_dynamics": 4, "generalized_inverse_dynamics": 4}
+ROWS |= {"inverse_dynamics_derivatives": 3, "forward_dynamics_derivatives": 3, "change_force_frame": 3}
+LONG = 40
+AT_REST = ("module of a user", "with armature, damping and springs", "two rods in series")  # have springs to hold them
+PROPERTIES = ("nq", "nv", "gravity", "lower", "upper", "velocity_limit", "effort_limit")
+NAMES = ("body_names", "joint_names", "frame_names", "input_names")
+
+
+def questions(name: str, call: Call) -> Iterator[tuple[str, dict[str, object], dict[str, object]]]:
+    """Label, arguments and keywords of the ways to make a call."""
+    robot, rows = ROBOTS[name], ROWS.get(call.method, 2)
+    if call.method == "equilibrium" and name not in AT_REST:
+        return
+    for label, options in keywords(call, robot, rows=rows).items():
+        turned = options.get("frame", "body") in FRAMES[1:]
+        if label == "frame body" or (turned and not floats(robot) and "velocity_frame" not in call.keywords):
+            continue
+        if "frames" in call.keywords:  # of the last body, in each of the axes
+            if "frames" in options or (label and not call.stacks):
+                continue
+            options = options | {"frames": [robot.parts[-1].spec.name]}
+        yield label, good(call, robot, rows=rows, seed=11), options
+
+
+def floats(robot: Robot) -> bool:
+    return any(p.spec.joint == "free" for p in robot.parts)
+
+
+def is_stored(call: Call, label: str) -> bool:
+    by_equation = label.startswith(("wrenches", "actuated", "a mask", "columns", "no input"))
+    return not (call.solves and call.method != "equilibrium" and by_equation)
+
+
+def key_of(call: Call, label: str) -> str:
+    return f"{call.name}, {label}" if label else call.name
+
+
+def shortened(array: np.ndarray) -> np.ndarray:
+    if array.size <= LONG or array.ndim < 2:
+        return array
+    return array @ np.cos(np.arange(1.0, array.shape[-1] + 1))
+
+
+def answers(name: str) -> dict[str, dict[str, list] | None]:
+    model = ROBOTS[name].model
+    found: dict[str, dict[str, list] | None] = {}
+    for call in CALLS.values():
+        for label, given, options in questions(name, call):
+            result = outcome(lambda c=call, g=given, o=options: ask(model, c, g, **o))
+            if isinstance(result, Exception):
+                found[key_of(call, label)] = None
+            elif is_stored(call, label):
+                arrays = numbers(model, call, result, options.get("frames"))
+                found[key_of(call, label)] = {k: _listed(a, 12 if call.solves else 17) for k, a in arrays.items()}
+    found["properties"] = {k: np.nan_to_num(getattr(model, k)).tolist() for k in PROPERTIES}
+    found["names"] = {k: list(getattr(model, k)) for k in NAMES}
+    parameters = outcome(lambda: model.inertial_parameters)
+    found["inertial_parameters"] = None if isinstance(parameters, Exception) else {"": parameters.tolist()}
+    return found
+
+
+def _listed(array: np.ndarray, digits: int) -> list:
+    array = shortened(array)
+    if array.dtype != np.float64:
+        return array.tolist()
+    short = np.array([float(f"{x:.{digits}g}") for x in array.ravel()])
+    return short.reshape(array.shape).tolist()
+
+
+if __name__ == "__main__":
+    FILE.parent.mkdir(exist_ok=True)
+    robots = []
+    for name in ROBOTS:
+        lines = [f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in answers(name).items()]
+        robots.append(f"{json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n}")
+    FILE.write_text("{\n" + ",\n".join(robots) + "\n}\n")
+    print(f"{FILE}: {FILE.stat().st_size} bytes")

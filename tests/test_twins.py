@@ -1,0 +1,789 @@
+"""Robots that are the same robot, said in two ways, and robots that take the same arguments: generated over all calls.
+
+(a) A joint that follows another with ratio zero is a fixed joint: every call answers with the same numbers, whatever
+the shapes and keywords. And whatever a robot is made of, its calls refuse bad input as a rigid robot of the same
+coordinates does, in the same words.
+(b) A joint that follows another is a free joint whose motion is given: with x = G q + offset the coordinates of the
+robot whose joints are all free, forces are G^T tau_x, matrices G^T M_x G, Jacobians J_x G.
+(c) A rod that cannot deform is a rigid body.
+
+The calls are found in the class itself. One that has no recipe in calls.py, or no rule below, is a failure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from calls import (
+    ARRAYS,
+    BAD_WORDS,
+    BY_BODY,
+    CALLS,
+    FRAMES,
+    ONE_STATE,
+    PROPERTIES,
+    WORDS,
+    Call,
+    ask,
+    ask_by_keyword,
+    backward_error,
+    bad_arrays,
+    bad_keywords,
+    bad_names,
+    bad_quaternions,
+    error,
+    good,
+    keywords,
+    numbers,
+    outcome,
+    outs,
+    parameters,
+    parameters_in_table,
+    public_calls,
+    public_properties,
+    says,
+    wrenches,
+)
+from coupled_robots import FOLLOWERS, SOFT, Maker, Robot, maker, rod
+
+FOLLOW = jn.Follow
+
+
+def with_a_joint_that_stays(some: Maker, on: str, leader: str) -> Robot:
+    """On one of the bodies, a body whose joint has ratio zero, with a joint on it and a frame at the end."""
+    some.add("zero", on, "revolute", follows=FOLLOW(leader, 0.0), armature=0.2, damping=0.3, stiffness=5.0)
+    some.add("end", "zero", "revolute", stiffness=20.0)
+    return some.add("tip", "end", "fixed").robot()
+
+
+SPRING = {"stiffness": 20.0}  # so that each of them can be at rest
+KINDS: dict[str, Robot] = {
+    "rigid": with_a_joint_that_stays(
+        maker(31).add("arm", "world", "revolute", **SPRING).add("slide", "arm", "prismatic", **SPRING), "arm", "arm"
+    ),
+    "floating": with_a_joint_that_stays(
+        maker(32).add("arm", "world", "free", stiffness=80.0).add("leg", "arm", "revolute", damping=0.4, **SPRING),
+        "arm",
+        "leg",
+    ),
+    "spherical": with_a_joint_that_stays(
+        maker(33).add("arm", "world", "revolute", **SPRING).add("ball", "arm", "spherical", **SPRING), "ball", "arm"
+    ),
+    "siblings": with_a_joint_that_stays(
+        maker(34)
+        .add("arm", "world", "revolute", **SPRING)
+        .add("left", "arm", "revolute", follows=FOLLOW("lead", -0.8, 0.1))
+        .add("lead", "arm", "revolute", **SPRING)
+        .add("right", "arm", "prismatic", follows=FOLLOW("lead", 0.3)),
+        "right",
+        "lead",
+    ),
+    "chain": with_a_joint_that_stays(
+        maker(35)
+        .add("arm", "world", "revolute", **SPRING)
+        .add("fore", "arm", "helical", follows=FOLLOW("arm", 1.4, -0.2), damping=0.2)
+        .add("hand", "fore", "revolute", follows=FOLLOW("fore", -0.6)),
+        "fore",
+        "hand",
+    ),
+    "branches": with_a_joint_that_stays(
+        maker(36)
+        .add("arm", "world", "free", stiffness=80.0)
+        .add("left", "arm", "revolute", **SPRING)
+        .add("right", "arm", "revolute", **SPRING)
+        .add("hand", "right", "revolute", follows=FOLLOW("left", 0.7, 0.2)),
+        "right",
+        "left",
+    ),
+    "soft": with_a_joint_that_stays(
+        maker(37)
+        .add("arm", "world", "revolute", **SPRING)
+        .add("rod", "arm", "fixed", soft=rod(young=2e4, actuators=[jn.soft.Tendon("cable", (0.01, 0.0))]))
+        .add("eye", "rod", "fixed", at=0.1),
+        "rod",
+        "arm",
+    ),
+}
+FIXED = {kind: robot.fixed("zero") for kind, robot in KINDS.items()}
+OF_RIGID_BODIES = {"articulated_inertia", "closed_form", "inverse_dynamics_regressor"}
+
+each_kind = pytest.mark.parametrize("kind", KINDS)
+each_call = pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
+each_array_call = pytest.mark.parametrize("call", [c for c in CALLS.values() if c.arrays], ids=lambda c: c.name)
+each_batch_call = pytest.mark.parametrize(
+    "call", [c for c in CALLS.values() if c.arrays and c.method not in ONE_STATE], ids=lambda c: c.name
+)
+each_call_with_out = pytest.mark.parametrize(
+    "call", [c for c in CALLS.values() if "out" in c.keywords], ids=lambda c: c.name
+)
+
+
+def is_refused(kind: str, call: Call) -> bool:
+    """Whether the call is about rigid bodies alone, or about soft ones, and the robot has others, which it says."""
+    of_others = call.method in OF_RIGID_BODIES if kind == "soft" else call.method == "backbone"
+    fault = of_others and outcome(lambda: ask(KINDS[kind].model, call, good(call, KINDS[kind])))
+    if not isinstance(fault, Exception):
+        return False
+    assert isinstance(fault, ValueError)
+    assert "rigid bodies" in str(fault) or "no soft body" in str(fault)
+    return True
+
+
+def report(differences: dict[str, object]) -> None:
+    """Fails with all that is not as it should be, a line each."""
+    lines = [f"{label}: {text}" for label, text in differences.items() if text]
+    assert not lines, "\n".join(lines)
+
+
+def compared(found: object, expected: object, call: Call, models: tuple[jn.Model, jn.Model], frames: object) -> str:
+    """What is not the same about two outcomes, and nothing if all is."""
+    if isinstance(found, Exception) or isinstance(expected, Exception):
+        mine, other = (says(x) if isinstance(x, Exception) else "an answer" for x in (found, expected))
+        return "" if mine == other else f"{mine!r}, expected {other!r}"
+    tolerance = 1e-9 if call.method == "equilibrium" else 1e-11 if call.solves else 1e-13
+    arrays, others = (numbers(m, call, x, frames) for m, x in zip(models, (found, expected), strict=True))
+    if not set(others) <= set(arrays):
+        return f"no {sorted(set(others) - set(arrays))}"
+    for key, other in others.items():
+        if np.shape(arrays[key]) != np.shape(other):
+            return f"{key} shape {np.shape(arrays[key])}, expected {np.shape(other)}"
+        off = error(arrays[key], other, call.order_axis(key))
+        if not off < tolerance:
+            return f"{key} is off by {off:.1e}"
+    return ""
+
+
+def assert_same(kind: str, call: Call, questions: dict[str, tuple[dict[str, object], dict[str, object]]]) -> None:
+    """Of the robot with a follower of ratio zero, and of the one where that joint is fixed."""
+    models = KINDS[kind].model, FIXED[kind].model
+    differences = {}
+    for label, (given, options) in questions.items():
+        found, expected = (outcome(lambda m=m, g=given, o=options: ask(m, call, g, **o)) for m in models)
+        differences[label] = compared(found, expected, call, models, options.get("frames"))
+        if isinstance(expected, Exception) and not is_refused(kind, call):
+            differences[label] = f"{says(expected)}, expected an answer"
+    report(differences)
+
+
+# --- recipes --------------------------------------------------------------------------------------------
+
+
+@each_kind
+def test_every_public_call_has_a_recipe(kind: str) -> None:
+    """With every parameter that its signature has."""
+    model = KINDS[kind].model
+    assert public_calls(model) == {c.method for c in CALLS.values()}
+    assert public_properties(model) == PROPERTIES
+    for method in public_calls(model):
+        assert parameters(model, method) == parameters_in_table(method), method
+
+
+# --- (a) the same numbers -------------------------------------------------------------------------------
+
+
+@each_call
+@each_kind
+def test_a_joint_of_ratio_zero_is_fixed(kind: str, call: Call) -> None:
+    """In all axes, with wrenches in all axes, and with every other keyword."""
+    robot = KINDS[kind]
+    assert_same(kind, call, {k: (good(call, robot), o) for k, o in keywords(call, robot).items()})
+
+
+@each_kind
+def test_properties(kind: str) -> None:
+    found, expected = KINDS[kind].model, FIXED[kind].model
+    for key in ("nq", "nv", "joint_names", "input_names"):
+        assert getattr(found, key) == getattr(expected, key)
+    for key in ("gravity", "lower", "upper", "velocity_limit", "effort_limit"):
+        np.testing.assert_array_equal(getattr(found, key), getattr(expected, key))
+    assert set(found.frame_names) == set(expected.frame_names)
+    assert set(found.body_names) - set(expected.body_names) == {"zero"}
+    if kind == "soft":
+        return
+    # Where the joint is fixed, its body is a part of the one that carries it.
+    own, other = (
+        dict(zip(m.body_names, m.inertial_parameters.reshape(-1, 10), strict=True)) for m in (found, expected)
+    )
+    zero = next(p.spec for p in KINDS[kind].parts if p.spec.name == "zero")
+    carrier = KINDS[kind].parts[zero.parent].spec.name
+    moved = zero.placement @ pseudo_inertia(own.pop("zero")) @ zero.placement.T
+    np.testing.assert_allclose(pseudo_inertia(own.pop(carrier)) + moved, pseudo_inertia(other.pop(carrier)), atol=1e-14)
+    for name, value in other.items():
+        np.testing.assert_array_equal(own[name], value)
+
+
+def pseudo_inertia(p: np.ndarray) -> np.ndarray:
+    """(4, 4) of the ten parameters: integrals of x x^T, x and 1."""
+    inertia = np.array([[p[4], p[5], p[7]], [p[5], p[6], p[8]], [p[7], p[8], p[9]]])
+    second = np.trace(inertia) / 2 * np.eye(3) - inertia
+    return np.block([[second, p[1:4, None]], [p[None, 1:4], p[:1, None]]])
+
+
+SHAPES = ((5,), (2, 3), (0,), (3, 0), (1,))
+
+
+@each_batch_call
+@each_kind
+def test_batches(kind: str, call: Call) -> None:
+    robot = KINDS[kind]
+    questions = {}
+    for shape in SHAPES:
+        for label, options in keywords(call, robot, shape).items():
+            questions[f"{shape} {label}"] = good(call, robot, shape), options
+    assert_same(kind, call, questions)
+
+
+def mixed_batches(call: Call, robot: Robot) -> dict[str, tuple[dict[str, object], dict[str, object]]]:
+    """Each argument against the others: alone in a batch, alone without, and crosswise; and wrenches against all."""
+    one, many, crossed = (good(call, robot, shape) for shape in ((), (3,), (3, 1)))
+    found = {}
+    for label, options in keywords(call, robot).items():
+        if label not in ("", "frame world"):
+            continue
+        for name in call.arrays:
+            found[f"{name} alone {label}"] = one | {name: many[name]}, options
+            found[f"all but {name} {label}"] = many | {name: one[name]}, options
+            found[f"{name} crosswise {label}"] = many | {name: crossed[name]}, options
+    if "wrenches" in call.keywords:
+        always = keywords(call, robot)[""]
+        for shape in ((4,), (0,), (2, 1), (3,)):
+            push = {"wrenches": wrenches(call, robot, shape), "wrench_frame": "mixed"}
+            found[f"wrenches {shape}"] = one, always | push
+            found[f"wrenches {shape} on three"] = many, always | push
+    return found
+
+
+def broadcast(call: Call, given: dict[str, object], options: dict[str, object]) -> tuple[dict, dict]:
+    """The arguments as they are meant: each of them in the whole batch."""
+    core = {k: 1 + (k in call.stacks) for k in (*call.arrays, "wrenches")}
+    pushes = options.get("wrenches", {})
+    leads = [given[k].shape[: -core[k]] for k in call.arrays] + [w.shape[: -core["wrenches"]] for w in pushes.values()]
+    lead = np.broadcast_shapes(*leads)
+
+    def whole(key: str, x: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(x, lead + x.shape[-core[key] :]).copy()
+
+    if pushes:
+        options = options | {"wrenches": {n: whole("wrenches", w) for n, w in pushes.items()}}
+    return {k: whole(k, x) if k in call.arrays else x for k, x in given.items()}, options
+
+
+@each_batch_call
+@each_kind
+def test_arguments_broadcast(kind: str, call: Call) -> None:
+    """To what they give when they are written out, where a rigid robot says that they do; else as it says."""
+    robot, model, plain = KINDS[kind], KINDS[kind].model, KINDS[kind].plain.model
+    if is_refused(kind, call) or call.method == "backbone":
+        return
+    differences = {}
+    for label, (given, options) in mixed_batches(call, robot).items():
+        mine, other = (outcome(lambda m=m, g=given, o=options: ask(m, call, g, **o)) for m in (model, plain))
+        if isinstance(other, Exception) or isinstance(mine, Exception):
+            words = [says(x) if isinstance(x, Exception) else "an answer" for x in (mine, other)]
+            differences[label] = "" if words[0] == words[1] else f"{words[0]}, expected {words[1]}"
+            continue
+        given, options = broadcast(call, given, options)
+        my_whole, other_whole = (ask(m, call, given, **options) for m in (model, plain))
+        if not compared(other, other_whole, call, (plain, plain), None):
+            differences[label] = compared(mine, my_whole, call, (model, model), None)
+        elif shape_of(mine, call) != shape_of(other, call):
+            differences[label] = f"{shape_of(mine, call)}, expected {shape_of(other, call)}"
+    report(differences)
+
+
+@each_batch_call
+@each_kind
+def test_a_batch_is_its_states(kind: str, call: Call) -> None:
+    """Of more states than there are SIMD lanes."""
+    robot, model, count = KINDS[kind], KINDS[kind].model, 11
+    if is_refused(kind, call):
+        return
+    given = good(call, robot, (count,))
+    differences = {}
+    for label, options in keywords(call, robot, (count,)).items():
+        frames = options.get("frames")
+        whole = numbers(model, call, ask(model, call, given, **options), frames)
+        for i in (0, 7, count - 1):
+            single = {k: x[i] if k in call.arrays else x for k, x in given.items()}
+            own = options | {k: {n: w[i] for n, w in x.items()} for k, x in options.items() if k == "wrenches"}
+            alone = numbers(model, call, ask(model, call, single, **own), frames)
+            for key in alone:
+                part = whole[key] if key == "actuated" else whole[key][i]
+                off = error(part, alone[key], call.order_axis(key))
+                if not off < (1e-11 if call.solves else 1e-13):
+                    differences[f"{label} {key} of state {i}"] = f"is off by {off:.1e}"
+    report(differences)
+
+
+LAYOUTS = {
+    "list": lambda x: x.tolist(),
+    "tuple of arrays": tuple,
+    "Fortran order": np.asfortranarray,
+    "every other": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "byte-swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "long double": lambda x: x.astype(np.longdouble),
+    "memoryview": memoryview,
+}
+
+
+@each_array_call
+@each_kind
+def test_layouts(kind: str, call: Call) -> None:
+    """Lists and arrays of any kind are as good as plain ones; inputs are left alone."""
+    robot, model = KINDS[kind], KINDS[kind].model
+    if is_refused(kind, call):
+        return
+    options = keywords(call, robot)[""]
+    for shape in ((),) if call.method in ONE_STATE else ((), (2,)):
+        given = good(call, robot, shape)
+        kept = {k: np.copy(x) for k, x in given.items() if k in call.arrays}
+        truth = numbers(model, call, ask(model, call, given, **options))
+        for label, layout in LAYOUTS.items():
+            for name in call.arrays:
+                changed = given | {name: layout(given[name])}
+                same = numbers(model, call, ask(model, call, changed, **options))
+                for key in truth:
+                    np.testing.assert_array_equal(same[key], truth[key], err_msg=f"{name} as {label}")
+        named = numbers(model, call, ask_by_keyword(model, call, given, **options))
+        for key in truth:
+            np.testing.assert_array_equal(named[key], truth[key], err_msg="by keyword")
+        for name, array in kept.items():
+            np.testing.assert_array_equal(given[name], array)
+
+
+# --- (a) the same words ---------------------------------------------------------------------------------
+
+
+def assert_same_words(
+    kind: str, call: Call, questions: dict[str, tuple[dict[str, object], dict[str, object]]], *, must: bool = False
+) -> None:
+    """As a rigid robot of the same coordinates; `must`: that one refuses, or the question says nothing."""
+    robot, plain = KINDS[kind], KINDS[kind].plain
+    assert (robot.model.nq, robot.model.nv) == (plain.model.nq, plain.model.nv)
+    assert robot.model.joint_names == plain.model.joint_names
+    differences = {}
+    for label, (given, options) in questions.items():
+        found, expected = (
+            outcome(lambda m=m, g=given, o=options: ask(m, call, g, **o)) for m in (robot.model, plain.model)
+        )
+        mine, other = (says(x) if isinstance(x, Exception) else shape_of(x, call) for x in (found, expected))
+        if mine != other:
+            differences[label] = f"{mine}, expected {other}"
+        assert not must or isinstance(expected, Exception), f"{label} is not refused by a rigid robot"
+    report(differences)
+
+
+def shape_of(result: object, call: Call) -> str:
+    """Of an answer; what is counted by body differs between robots of the same coordinates."""
+    if call.method in BY_BODY or call.method == "closed_form":
+        return "an answer"
+    if isinstance(result, jn.Linearization):
+        return f"an answer, {result.A.shape}, {result.B.shape}"
+    parts = result if isinstance(result, tuple) else [result]
+    return "an answer, " + ", ".join(str(np.shape(x)) for x in parts if not isinstance(x, (slice, jn.Equilibrium)))
+
+
+@each_array_call
+@each_kind
+def test_bad_arrays(kind: str, call: Call) -> None:
+    robot = KINDS[kind]
+    if is_refused(kind, call) or call.method == "backbone":  # which asks for the soft body first
+        return
+    given, options = good(call, robot), keywords(call, robot)[""]
+    questions = {}
+    for name in call.arrays:
+        values = bad_arrays(given[name], name in call.stacks and call.method != "closed_form")
+        if name.startswith("q"):
+            values |= bad_quaternions(robot, given[name])
+        questions |= {f"{name}: {label}": (given | {name: bad}, options) for label, bad in values.items()}
+        if len(call.arrays) > 1 and call.method not in ONE_STATE:
+            batch, other = good(call, robot, (3,)), good(call, robot, (2,))
+            questions[f"{name}: does not broadcast"] = batch | {name: other[name]}, options
+    assert_same_words(kind, call, questions)
+
+
+@each_call
+@each_kind
+def test_bad_names_and_words(kind: str, call: Call) -> None:
+    robot = KINDS[kind]
+    given, options = good(call, robot), keywords(call, robot)[""]
+    questions = {}
+    for name in call.first:
+        values = bad_names(robot) if name in ("name", "joint") else BAD_WORDS if name in WORDS else ()
+        questions |= {f"{name}: {bad!r}": (given | {name: bad}, options) for bad in values}
+    assert_same_words(kind, call, questions, must=True)
+
+
+@each_call
+@each_kind
+def test_bad_keywords(kind: str, call: Call) -> None:
+    robot = KINDS[kind]
+    if is_refused(kind, call):
+        return
+    questions = {}
+    for i, options in enumerate(bad_keywords(call, robot)):
+        if "u" in options and robot.model.input_names:  # a rigid robot has no inputs at all
+            continue
+        questions[f"{i}: {options}"] = good(call, robot), options
+    if call.method in ("linearize", "hybrid_dynamics") and kind in ("floating", "branches"):
+        half = np.arange(robot.model.nv) < 3
+        questions["half a joint"] = good(call, robot), {{"linearize": "actuated"}.get(call.method, "prescribed"): half}
+    assert_same_words(kind, call, questions)
+
+
+@each_call_with_out
+@each_kind
+def test_out(kind: str, call: Call) -> None:
+    """What is no place for the result is refused; what is one is filled and returned."""
+    robot, model = KINDS[kind], KINDS[kind].model
+    for frame in ("body", "world"):
+        options = {"frame": frame} if "frame" in call.keywords else {}
+        for shape in ((), (3,)):
+            given = good(call, robot, shape)
+            expected = np.asarray(ask(model, call, given, **options))
+            out = np.full(expected.shape, np.nan)
+            assert ask(model, call, given, out=out, **options) is out
+            np.testing.assert_array_equal(out, expected)
+            questions = {
+                f"{label}, {shape}, {frame}": (other, options | {"out": bad})
+                for label, (bad, other) in outs(expected.shape, given).items()
+            }
+            assert_same_words(kind, call, questions, must=True)
+    if "wrenches" in call.keywords:
+        given, push = good(call, robot), wrenches(call, robot)
+        expected = ask(model, call, given, wrenches=push)
+        room = np.zeros(expected.size + push["tip"].size)
+        place = {"wrenches": {"tip": room[-push["tip"].size :].reshape(push["tip"].shape)}}
+        inside = room[1 : expected.size + 1].reshape(expected.shape)
+        assert_same_words(kind, call, {"shared with a wrench": (given, place | {"out": inside})}, must=True)
+
+
+# --- (b) followers are free joints whose motion is given ------------------------------------------------
+
+COUPLED = FOLLOWERS | {"rod and followers": SOFT["rod and followers"]}
+RULES = {
+    "force": (
+        "inverse_dynamics generalized_inverse_dynamics inverse_dynamics_passive bias_force gravity_force elastic_force "
+        "gravity_force_derivatives damping_force change_force_frame"
+    ),
+    "matrix": (
+        "mass_matrix mass_matrix_derivatives coriolis_matrix coriolis_matrix_derivatives torque_coefficients "
+        "inverse_dynamics_derivatives"
+    ),
+    "columns": (
+        "jacobian jacobian_derivatives centroidal_momentum_matrix centroidal_momentum_matrix_derivatives"
+    ),
+    "rows": "actuation_matrix inverse_dynamics_regressor",
+    "same": (
+        "forward_kinematics pose twist backbone pose_derivatives center_of_mass center_of_mass_derivatives "
+        "centroidal_momentum centroidal_momentum_derivatives kinetic_energy kinetic_energy_derivatives "
+        "potential_energy potential_energy_derivatives frame_index"
+    ),
+    "motion": "difference change_velocity_frame",
+    "equation": (
+        "forward_dynamics hybrid_dynamics inverse_mass_matrix inverse_mass_matrix_apply forward_dynamics_derivatives "
+        "linearize"
+    ),
+    "own test": (
+        "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form"
+    ),
+}  # fmt: skip
+RULE = {method: rule for rule, methods in RULES.items() for method in methods.split()}
+PROJECTED = [c for c in CALLS.values() if RULE.get(c.method) not in ("equation", "own test")]
+SOLVED = [c for c in CALLS.values() if RULE.get(c.method) == "equation"]
+
+each_coupled = pytest.mark.parametrize("name", COUPLED)
+
+
+def freed_arguments(robot: Robot, given: dict[str, object]) -> dict[str, object]:
+    """Of the robot whose joints are all free: its motion, and the forces on the leaders."""
+    G, found = robot.G, dict(given)
+    own = robot.freed.model.coordinate
+    for name in ARRAYS & set(given):
+        if name.startswith("q"):
+            found[name] = robot.full(given[name])
+        elif name in ("tau", "f"):
+            lift = np.zeros_like(G)
+            for joint in robot.model.joint_names:
+                lift[own(joint), robot.model.coordinate(joint)] = np.eye(len(range(*own(joint).indices(len(G)))))
+            found[name] = given[name] @ lift.T
+        else:
+            found[name] = given[name] @ G.T
+    return found
+
+
+def projected(rule: str, x: np.ndarray, G: np.ndarray) -> np.ndarray:
+    match rule:
+        case "force" | "columns":
+            return x @ G
+        case "matrix":
+            return G.T @ x @ G
+        case "rows":
+            return G.T @ x
+    return x
+
+
+class Projected:
+    """What stands for a robot in the equations that its forward dynamics solves: the free robot, through G."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot, self._free, self._G = robot, robot.freed.model, robot.G
+        self.forward_dynamics = robot.model.forward_dynamics
+
+    def inverse_dynamics(self, q, v, **options):
+        return self._free.inverse_dynamics(self._robot.full(q), v @ self._G.T, **options) @ self._G
+
+    def mass_matrix(self, q, **options):
+        return self._G.T @ self._free.mass_matrix(self._robot.full(q), **options) @ self._G
+
+    def inverse_dynamics_derivatives(self, q, *v, **options):
+        motion = [x @ self._G.T for x in v]
+        found = self._free.inverse_dynamics_derivatives(self._robot.full(q), *motion, **options)
+        return [self._G.T @ x @ self._G for x in found]
+
+
+def test_every_public_call_has_a_rule() -> None:
+    assert set(RULE) == public_calls(next(iter(COUPLED.values())).model)
+
+
+@pytest.mark.parametrize("call", PROJECTED, ids=lambda c: c.name)
+@each_coupled
+def test_followers_are_joints_whose_motion_is_given(name: str, call: Call) -> None:
+    robot, model, free, G = COUPLED[name], COUPLED[name].model, COUPLED[name].freed.model, COUPLED[name].G
+    soft = [p for p in robot.parts if p.soft is not None]
+    if (call.method == "backbone" and not soft) or (call.method in OF_RIGID_BODIES and soft):
+        return
+    rule, differences = RULE[call.method], {}
+    for shape in ((),) if call.method in ONE_STATE else ((), (2,)):
+        given = good(call, robot, shape, seed=5)
+        for label, options in keywords(call, robot, shape).items():
+            frames = options.get("frames")
+            found = numbers(model, call, ask(model, call, given, **options), frames)
+            full = numbers(free, call, ask(free, call, freed_arguments(robot, given), **options), frames)
+            for key, x in full.items():
+                mine = found[key] @ G.T if rule == "motion" else found[key]
+                scale = x if rule in ("force", "matrix") else None
+                off = error(mine, projected(rule, x, G), call.order_axis(key), scale)
+                if not off < 1e-13:
+                    differences[f"{label} {shape} {key}"] = off
+    report(differences)
+
+
+@pytest.mark.parametrize("call", SOLVED, ids=lambda c: c.name)
+@each_coupled
+def test_what_solves_solves_the_equation_of_the_free_robot(name: str, call: Call) -> None:
+    robot, model = COUPLED[name], COUPLED[name].model
+    given, errors = good(call, robot, seed=6), {}
+    for label, options in keywords(call, robot).items():
+        result = ask(model, call, given, **options)
+        if call.method == "hybrid_dynamics":
+            mask = options["prescribed"]
+            np.testing.assert_array_equal(result[0][..., mask], given["acc"][..., mask])
+            np.testing.assert_array_equal(result[1][..., ~mask], given["tau"][..., ~mask])
+        if call.method == "linearize":
+            errors[label] = linearization_error(robot, given, options, result)
+        else:
+            errors[label] = backward_error(Projected(robot), call, given, options, result)
+    assert max(errors.values()) < 1e-13, errors
+
+
+def linearization_error(robot: Robot, given: dict[str, object], options: dict[str, object], lin) -> float:
+    """Displacements and velocities go with G; and M times the rates of velocities is what they are in the free robot.
+
+    There they are G times a vector, up to what the forces that tie the followers do, and G^T takes those away.
+    """
+    G, n, free = robot.G, robot.model.nv, robot.freed.model
+    frame = {"frame": options.get("frame", "body")}
+    given_wrenches = {k: options[k] for k in ("wrenches", "wrench_frame") if k in options}
+    q, v, acc = robot.full(given["q"]), given["v"] @ G.T, lin.acceleration @ G.T
+    tau = free.inverse_dynamics(q, v, acc, **given_wrenches, **frame)
+    other = free.linearize(q, v, tau, **given_wrenches, **frame)
+    np.testing.assert_allclose(other.acceleration, acc, rtol=1e-9, atol=1e-9)
+    both = np.kron(np.eye(2), G)
+    M = free.mass_matrix(q, **frame)
+    N = free.nv
+    mine, theirs = G.T @ M @ G @ lin.A[n:], G.T @ M @ other.A[N:] @ both
+    scale = np.abs(G.T) @ np.abs(M) @ np.abs(other.A[N:]) @ np.abs(both)
+    solved = error(mine, theirs, scale=scale)
+    moved = error(G @ lin.A[:n], other.A[:N] @ both)
+    driven = error(G.T @ M @ G @ lin.B[n:], np.eye(n)[:, lin.actuated], scale=np.abs(M) @ np.abs(G @ lin.B[n:]))
+    assert not lin.B[:n].any()
+    balance = error(robot.model.inverse_dynamics(given["q"], given["v"], lin.acceleration, **given_wrenches, **frame),
+                    given["tau"], scale=np.abs(G.T @ M @ G) @ np.abs(lin.acceleration))  # fmt: skip
+    return max(solved, moved, driven, balance)
+
+
+@each_coupled
+def test_coordinates(name: str) -> None:
+    robot, model, free, G = COUPLED[name], COUPLED[name].model, COUPLED[name].freed.model, COUPLED[name].G
+    rng = np.random.default_rng(0)
+    q, dv = robot.configuration(rng, (4,)), robot.rates(rng, (4,))
+    moved = free.integrate(robot.full(q), dv @ G.T)
+    np.testing.assert_allclose(robot.full(model.integrate(q, dv)), moved, rtol=1e-14, atol=1e-14)
+    for joint in model.joint_names:
+        np.testing.assert_array_equal(
+            G[free.coordinate(joint), model.coordinate(joint)], np.eye(len(dv[0, model.coordinate(joint)]))
+        )
+        np.testing.assert_array_equal(model.neutral()[model.position(joint)], free.neutral()[free.position(joint)])
+    followers = [p.spec.name for p in robot.parts if p.follows is not None]
+    for joint in followers:
+        with pytest.raises(ValueError, match=f"joint '{joint}' follows '.*': it has no coordinate"):
+            model.coordinate(joint)
+        with pytest.raises(ValueError, match="it has no coordinate"):
+            model.position(joint)
+    assert set(model.joint_names) | set(followers) == set(free.joint_names)
+    some = model.random_configuration(np.random.default_rng(1), (50,))
+    assert some.shape == (50, model.nq)
+    assert (some >= model.lower).all()
+    assert (some <= model.upper).all()
+
+
+@each_coupled
+def test_equilibrium(name: str) -> None:
+    """With a spring at each joint: no force is left, and the stiffness is that of the free robot."""
+    weak = COUPLED[name]
+    parts = [p if p.spec.joint == "fixed" else replace(p, spec=replace(p.spec, stiffness=60.0)) for p in weak.parts]
+    robot = Robot(tuple(parts), weak.gravity)
+    push = {robot.parts[-1].spec.name: np.array([0.3, -0.2, 0.1, 0.02, 0.01, -0.03])}
+    tau = 0.1 * robot.rates(np.random.default_rng(0))
+    for frame in FRAMES:
+        rest = robot.model.equilibrium(tau=tau, wrenches=push, wrench_frame=frame)
+        q, none, G, free = robot.full(rest.q), np.zeros(robot.freed.model.nv), robot.G, robot.freed.model
+        force = free.inverse_dynamics(q, none, none, wrenches=push, wrench_frame=frame)
+        assert np.abs(force @ G - tau).max() < 1e-12 * np.abs(free.gravity_force(q)).max()
+        K, _, _ = free.inverse_dynamics_derivatives(q, none, none, wrenches=push, wrench_frame=frame)
+        assert error(rest.stiffness, G.T @ K @ G) < 1e-12
+
+
+@each_coupled
+def test_closed_form(name: str) -> None:
+    """The papers' matrices, through G."""
+    robot = COUPLED[name]
+    if any(p.soft is not None for p in robot.parts):
+        return
+    for call in (c for c in CALLS.values() if c.method == "closed_form"):
+        given = good(call, robot, seed=5)
+        found = numbers(robot.model, call, ask(robot.model, call, given))
+        full = numbers(robot.freed.model, call, ask(robot.freed.model, call, freed_arguments(robot, given)))
+        for key, x in full.items():
+            assert error(found[key], projected("matrix" if x.ndim == 2 else "force", x, robot.G), scale=x) < 1e-12, key
+
+
+@each_coupled
+def test_articulated_inertias(name: str) -> None:
+    """What a body shows where its joint, and all above it, are gone: M without the rows of the joints below it.
+
+    Of bodies all of whose followers have their leaders below them as well.
+    """
+    robot = COUPLED[name]
+    if any(p.soft is not None for p in robot.parts):
+        return
+    model = robot.model
+    q = robot.configuration(np.random.default_rng(0))
+    found = dict(zip(model.body_names, model.articulated_inertia(q), strict=True))
+    for root, part in enumerate(robot.parts):
+        below = carried(robot, root)
+        inside = {robot.parts[i].spec.name for i in below[1:]}
+        if part.spec.joint == "fixed" or any(
+            robot.parts[i].follows is not None and robot.parts[i].follows.joint not in inside for i in below[1:]
+        ):
+            continue
+        parts = [
+            replace(robot.parts[i], spec=replace(robot.parts[i].spec, parent=below.index(robot.parts[i].spec.parent)))
+            for i in below[1:]
+        ]
+        base = replace(part, follows=None, rest=0.0, limits=None)
+        base = replace(base, spec=replace(part.spec, joint="free", parent=-1, armature=0.0))
+        alone = Robot((base, *parts), robot.gravity)
+        own = [q[model.position(j)] for j in alone.model.joint_names[1:]]
+        M = alone.model.mass_matrix(np.concatenate([[0, 0, 0, 0, 0, 0, 1.0], *own]))
+        schur = M[:6, :6] - M[:6, 6:] @ np.linalg.solve(M[6:, 6:], M[6:, :6])
+        assert error(found[part.spec.name], schur) < 1e-12, part.spec.name
+
+
+def carried(robot: Robot, root: int) -> list[int]:
+    """The body and all that it carries."""
+    found = [root]
+    for i, p in enumerate(robot.parts):
+        if p.spec.parent in found and i != root:
+            found.append(i)
+    return found
+
+
+def test_a_ratio_that_is_off_is_seen() -> None:
+    robot = COUPLED["siblings that share a leader"]
+    call = CALLS["inverse_dynamics of stacks"]
+    given = good(call, robot, seed=5)
+    full = ask(robot.freed.model, call, freed_arguments(robot, given))
+    G = robot.G.copy()
+    G[2] *= 1 + 1e-11
+    assert error(ask(robot.model, call, given), full @ robot.G, 0) < 1e-13
+    assert error(ask(robot.model, call, given), full @ G, 0) > 1e-13
+
+
+# --- (c) a rod that cannot deform is a rigid body -------------------------------------------------------
+
+
+def arm_of(link: dict[str, object]) -> jn.Model:
+    """A flying base, a link of 0.4 m along its z, whose frame is at its far end, and a hand on it."""
+    length = np.eye(4)
+    length[2, 3] = 0.4
+    b = jn.Builder()
+    b.add("base", "world", jn.Free(stiffness=30.0), inertia=jn.Inertia(0.3, rotational=(0.1, 0.2, 0.15)))
+    if "body" in link:
+        b.add("link", "base", jn.Revolute((0, 1, 0), damping=0.1, stiffness=9.0), **link)
+    else:
+        b.add("near", "base", jn.Revolute((0, 1, 0), damping=0.1, stiffness=9.0, name="link"))
+        b.add("link", "near", jn.Fixed(), length, **link)
+    b.add(
+        "tip",
+        "link",
+        jn.Revolute((1, 0, 0), stiffness=9.0),
+        np.eye(4),
+        jn.Inertia(0.2, (0, 0.1, 0), (0.01, 0.02, 0.02)),
+    )
+    return b.build()
+
+
+class Stiff:
+    """The robot of (c) where a `Robot` is expected."""
+
+    def __init__(self, model: jn.Model) -> None:
+        self.model = model
+        self.parts = [type("Part", (), {"spec": type("Spec", (), {"name": n}), "soft": None}) for n in ("base", "tip")]
+
+    def configuration(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> np.ndarray:
+        return self.model.random_configuration(rng, batch)
+
+    def rates(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
+        return rng.uniform(-1, 1, (*shape, self.model.nv))
+
+
+@pytest.mark.xfail(strict=False, reason="a rod must have a strain so far")
+@pytest.mark.parametrize(
+    "call",
+    [c for c in CALLS.values() if c.method not in OF_RIGID_BODIES and c.method != "backbone"],
+    ids=lambda c: c.name,
+)
+def test_a_rod_without_strains_is_a_rigid_body(call: Call) -> None:
+    length, radius, density = 0.4, 0.03, 900.0
+    mass = density * np.pi * radius**2 * length
+    across, along = mass * (3 * radius**2 + length**2) / 12, mass * radius**2 / 2
+    cylinder = jn.Inertia(mass, (0, 0, -length / 2), (across, across, along))
+    stiff = arm_of({"body": jn.soft.Rod(length, radius, density, 1e5, strain=np.zeros((6, 0)))})
+    rigid = arm_of({"inertia": cylinder})
+    assert (stiff.nq, stiff.nv) == (rigid.nq, rigid.nv) == (9, 8)
+    differences = {}
+    for shape in ((),) if call.method in ONE_STATE else ((), (3,)):
+        given = good(call, Stiff(rigid), shape)
+        for label, options in keywords(call, Stiff(rigid), shape).items():
+            found, expected = (outcome(lambda m=m, g=given, o=options: ask(m, call, g, **o)) for m in (stiff, rigid))
+            if call.method in BY_BODY and not isinstance(expected, Exception) and "frames" not in options:
+                options = options | {"frames": ["base", "link", "tip"]}
+                found, expected = (ask(m, call, given, **options) for m in (stiff, rigid))
+            differences[f"{label} {shape}"] = compared(found, expected, call, (stiff, rigid), options.get("frames"))
+    report(differences)
