@@ -26,9 +26,9 @@ struct Case {
   void* workspace = nullptr;
   std::ptrdiff_t count;
   InverseDynamicsCall inverse{};
-  HybridDynamicsCall forward{};
+  ForwardDynamicsCall forward{};
   Kernel<InverseDynamicsCall> inverse_kernel{};
-  Kernel<HybridDynamicsCall> forward_kernel{};
+  Kernel<ForwardDynamicsCall> forward_kernel{};
   bool is_forward;
 
   Case(const Kernels& kernels, const Tree& t, bool is_forward, int order, std::ptrdiff_t states) : count(states), is_forward(is_forward) {
@@ -46,9 +46,9 @@ struct Case {
     forward.tree = &t, forward.rows = rows, forward.singular = singular.data();
     forward.q = q.data(), forward.v = v.data(), forward.tau = tau.data(), forward.acc_out = acc.data();
     forward.q_step = t.nq, forward.v_step = step, forward.tau_step = std::ptrdiff_t(rows) * t.nv;
-    inverse_kernel = kernels.inverse_dynamics(order, states > 1);
-    forward_kernel = kernels.hybrid_dynamics(states > 1);
-    const std::size_t bytes = std::max(inverse_kernel.workspace(t, rows + 1, 0), forward_kernel.workspace(t, rows, 0));
+    inverse_kernel = kernels.inverse_dynamics(order + 2, states > 1);
+    forward_kernel = kernels.forward_dynamics(order + 2, states > 1);
+    const std::size_t bytes = std::max(inverse_kernel.workspace(inverse), forward_kernel.workspace(forward));
     workspace = ::operator new(bytes + 64, std::align_val_t(64));
   }
   Case(const Case&) = delete;

@@ -12,8 +12,11 @@ namespace jounce {
 
 struct Robot {
   std::vector<Body> bodies;
+  std::vector<BodyConstants> constants;
   std::vector<FreeJoint> free_joints;
-  std::vector<std::int32_t> quaternions{3};
+  std::vector<std::int32_t> quaternions{3}, columns;
+  std::vector<Range> ranges;
+  std::vector<Cluster> clusters;
   std::vector<double> zero;
   Tree tree{};
 
@@ -22,13 +25,25 @@ struct Robot {
     const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     // z to y, z to x, and z: the internal frame of a joint has its axis on z
     const double turn[3][9] = {{1, 0, 0, 0, 0, 1, 0, -1, 0}, {0, 0, 1, 1, 0, 0, 0, 1, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    Body base{Joint::free, -1, 0, 0, 6 + branches * links, 0, {}, {}, 0, 2.5, {}, {0.025, 0.025, 0.005, 0, 0, 0}};
+    Body base{};
+    base.joint = Joint::free;
+    base.parent = -1;
+    base.count = 6;
+    base.mass = 2.5;
+    base.second[0] = base.second[1] = 0.025, base.second[2] = 0.005;
+    base.leaf = branches * links == 0;
     std::copy(identity, identity + 9, base.R);
-    bodies.push_back(base);
+    add(base, 6 + branches * links);
     for (int i = 0; i < branches; ++i)
       for (int j = 0; j < links; ++j) {
         const int index = int(bodies.size());
-        Body body{Joint::revolute, j == 0 ? 0 : index - 1, index + 6, index + 5, index + 5 + links - j, 0, {}, {}, 0, 0.25, {}, {}};
+        Body body{};
+        body.joint = Joint::revolute;
+        body.parent = j == 0 ? 0 : index - 1;
+        body.q = index + 6, body.v = body.column = body.screw = index + 5;
+        body.count = 1;
+        body.mass = 0.25;
+        body.leaf = j == links - 1;
         const double* own = turn[j % 3];
         const double* above = j == 0 ? identity : turn[(j - 1) % 3];
         const double angle = 2 * M_PI * i / branches;
@@ -45,25 +60,40 @@ struct Robot {
         std::copy(h, h + 3, body.first);
         const double packed[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
         std::copy(packed, packed + 6, body.second);
-        bodies.push_back(body);
+        add(body, index + 5 + links - j);
       }
     const int n = int(bodies.size());
     zero.assign(n + 5, 0.0);
-    tree = {bodies.data(),
-            free_joints.data(),
-            quaternions.data(),
-            zero.data(),
-            zero.data(),
-            zero.data(),
-            zero.data(),
-            n,
-            0,
-            1,
-            n + 6,
-            n + 5,
-            0,
-            1,
-            {0, 0, -9.81}};
+    tree.bodies = bodies.data(), tree.constants = constants.data(), tree.quaternions = quaternions.data(), tree.ranges = ranges.data();
+    tree.clusters = clusters.data(), tree.cluster_columns = columns.data();
+    tree.armature = tree.damping = tree.stiffness = tree.rest = zero.data();
+    tree.size = tree.cluster_count = n;
+    tree.quaternion_count = 1;
+    tree.nq = tree.positions = n + 6;
+    tree.nv = tree.columns = tree.slots = tree.screws = n + 5;
+    tree.widest = 6;
+    tree.gravity[2] = -9.81;
+  }
+
+ private:
+  // A body that carries the columns from its own to `end`.
+  void add(Body b, int end) {
+    b.ratio = 1;
+    b.span = std::int32_t(ranges.size()), b.span_end = b.span + 1;
+    b.cluster = std::int32_t(clusters.size());
+    ranges.push_back({b.column, end});
+    clusters.push_back({std::int32_t(bodies.size()), b.parent, std::int32_t(columns.size()), b.count, tree.blocks, true, false});
+    for (int c = 0; c < b.count; ++c) columns.push_back(b.column + c);
+    tree.blocks += b.count * b.count;
+    bodies.push_back(b);
+    BodyConstants k{};
+    const double *J = b.second, rows[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
+    for (int r = 0; r < 9; ++r) k.R_transposed[r] = b.R[3 * (r % 3) + r / 3];
+    for (int r = 0; r < 5; ++r) {
+      k.p[r] = b.p[r % 3], k.first[r] = b.first[r % 3];
+      for (int j = 0; j < 3; ++j) k.second[j][r] = rows[j][r % 3];
+    }
+    constants.push_back(k);
   }
 };
 

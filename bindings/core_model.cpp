@@ -66,6 +66,7 @@ CoreModel::CoreModel(nb::dict c) {
   for (int i = 0; i < 3; ++i) tree_.gravity[i] = gravity[i];
 
   tree_.bodies = bodies_.data();
+  tree_.constants = constants_.data();
   tree_.size = std::int32_t(bodies_.size());
   tree_.free_joints = free_joints_.data();
   tree_.free_joint_count = std::int32_t(free_joints_.size());
@@ -106,6 +107,14 @@ void CoreModel::add_bodies(const nb::dict& c) {
     std::memcpy(b.second, &second[6 * i], sizeof b.second);
     b.massless = b.mass == 0;
     for (double x : b.second) b.massless &= x == 0;
+
+    BodyConstants& k = constants_.emplace_back();
+    const double *J = b.second, rows[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
+    for (int r = 0; r < 9; ++r) k.R_transposed[r] = b.R[3 * (r % 3) + r / 3];
+    for (int r = 0; r < 5; ++r) {
+      k.p[r] = b.p[r % 3], k.first[r] = b.first[r % 3];
+      for (int j = 0; j < 3; ++j) k.second[j][r] = rows[j][r % 3];
+    }
   }
 }
 
@@ -273,12 +282,13 @@ void CoreModel::cluster() {
   Integers local(tree_.nv, -1);
   for (int i = 0; i < n; ++i) {
     if (find(i) != i) continue;
-    Cluster cluster{i, bodies_[i].parent, std::int32_t(cluster_columns_.size()), 0, tree_.blocks, true};
+    Cluster cluster{i, bodies_[i].parent, std::int32_t(cluster_columns_.size()), 0, tree_.blocks, true, false};
     for (int j = i; j < n; ++j) {
       Body& b = bodies_[j];
       if (find(j) != i) continue;
       b.cluster = std::int32_t(clusters_.size());
       cluster.alone &= j == i;
+      cluster.nested |= b.parent >= 0 && find(b.parent) == i;
       const int c = own(b);
       if (c < 0) continue;
       if (local[c] < 0)

@@ -47,6 +47,7 @@ class CoreModel {
   const Recording* keep_recording(const nb::dict& from, const char* key, std::int64_t inputs, std::int64_t outputs);
 
   std::vector<Body> bodies_;
+  std::vector<BodyConstants> constants_;
   std::vector<Frame> frames_;
   std::vector<FreeJoint> free_joints_;
   std::vector<std::int32_t> quaternions_;

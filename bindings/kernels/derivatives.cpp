@@ -214,14 +214,16 @@ struct ForwardDerivativesKernel {
   template <class Arena>
   struct Space {
     ForwardDynamics<double> dynamics;
+    WorldFrame<Ring> world;
     InverseMassMatrix inverse;
     DerivativesSpace<Ring, Arena> partial;
     NegativeProducts::Space<Arena> products;
     double *K, *D;
     Space(const Tree& tree, Arena& arena)
         : dynamics(tree, 0, arena, 3),
+          world(tree, dynamics.motion(), arena),
           inverse(tree, dynamics.factors(), arena),
-          partial(tree, dynamics.motion(), dynamics.world(), 1, arena),
+          partial(tree, dynamics.motion(), world, 1, arena),
           products(tree.nv, arena),
           K(arena.template take<double>(std::size_t(tree.nv) * tree.nv)),
           D(arena.template take<double>(std::size_t(tree.nv) * tree.nv)) {}
@@ -243,10 +245,12 @@ struct ForwardDerivativesKernel {
       const double *v = call.states.v + i * call.states.v_step, *tau = call.tau + i * call.tau_step;
       double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state;
       dynamics.motion().read(tree, call.states, i, 1, 1);
-      call.singular[i] = dynamics.start(nullptr);
-      if (call.singular[i] >= 0) continue;
+      space.world.place(Axes::body);
+      space.world.weigh();
+      dynamics.start(nullptr, call.wrenches.count > 0);
       for (int c = 0; c < nv; ++c) dynamics.rate(0)[c] = v[c], dynamics.rate(1)[c] = 0, dynamics.tau(0)[c] = tau[c];
-      dynamics.run([](int) {}, [&](int) { apply_to_dynamics(call.wrenches, i, space); });
+      call.singular[i] = dynamics.run([](int) {}, [&](int) { apply_to_dynamics(call.wrenches, i, space); });
+      if (call.singular[i] >= 0) continue;
       for (int c = 0; c < nv; ++c) acc[c] = dynamics.rate(1)[c];
       space.inverse.run(inverse);
       space.partial.run(tree, v, acc, call.wrenches, i, space.K, space.D, nullptr);
@@ -261,12 +265,11 @@ struct ForwardDerivativesKernel {
       const int body = wrenches.frames[j].body;
       if (body < 0) continue;
       Vec3<Series<double, 1>> x;
-      auto& world = space.dynamics.world();
-      const auto f = wrench_in_world(wrenches, i, j, 1, world, x);
-      const auto &pose = world.pose(body);
+      const auto f = wrench_in_world(wrenches, i, j, 1, space.world, x);
+      const auto& pose = space.world.pose(body);
       const auto force = turn_back(pose.R, f.v), moment = turn_back(pose.R, f.w - cross(pose.x, f.v));
-      space.dynamics.inverse().apply_wrench(body, {leading(force.x), leading(force.y), leading(force.z)},
-                                            {leading(moment.x), leading(moment.y), leading(moment.z)});
+      space.dynamics.inverse().apply_wrench(body, Triple<double>::of(leading(force.x), leading(force.y), leading(force.z)),
+                                            Triple<double>::of(leading(moment.x), leading(moment.y), leading(moment.z)));
     }
   }
 };
@@ -281,14 +284,16 @@ struct InverseMassMatrixKernel {
   struct Space {
     using Ring = ArrayRing<double, -1>;
     Motion<Ring> motion;
+    BodyPlaces<double> places;
     WorldFrame<Ring> world;
     ArticulatedBodies<double> factors;
     InverseMassMatrix inverse;
     double* armature;
     Space(const Tree& tree, Arena& arena)
         : motion(Motion<Ring>::allocate(tree, arena)),
+          places(tree, motion, arena),
           world(tree, motion, arena),
-          factors(tree, world, arena),
+          factors(tree, places, arena),
           inverse(tree, factors, arena),
           armature(arena.template take<double>(tree.free_joint_count > 0 ? std::size_t(tree.columns) * tree.columns : 0)) {}
   };
@@ -306,8 +311,16 @@ struct InverseMassMatrixKernel {
     const bool turned = tree.passive && call.axes != Axes::body && tree.free_joint_count > 0;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(tree, call.states, i, 1, 0);
-      space.world.place(call.axes);
-      space.world.weigh();
+      space.places.begin();
+      for (int j = 0; j < tree.size; ++j) {
+        space.places.place(j);
+        space.factors.set_body(j);
+      }
+      if (call.axes != Axes::body) {
+        space.world.place(call.axes);
+        for (int j = 0; j < tree.free_joint_count; ++j)
+          for (int c = tree.free_joints[j].v; c < tree.free_joints[j].v + 6; ++c) set_leading(space.factors.screw(c), space.world.screw(c));
+      }
       if (turned) {
         std::memset(space.armature, 0, sizeof(double) * tree.columns * tree.columns);
         Armature<ArrayRing<double, -1>>(tree, space.world, call.axes).add<false>(0, space.armature);

@@ -24,7 +24,7 @@ class ForwardDynamicsRun {
   int operator()(std::ptrdiff_t first, int count) {
     const States at{call_.q, call_.v, nullptr, call_.q_step, call_.v_step, 0, 1};
     dynamics_.motion().read(tree_, at, first, count, 1);
-    if (const int singular = dynamics_.start(call_.prescribed); singular >= 0) return singular;
+    dynamics_.start(call_.prescribed, call_.wrenches.count > 0);
     for (int s = 0; s < width; ++s) read(first + (s < count ? s : count - 1), s);
     read_wrenches(first, count);
     const bool turned = call_.axes != Axes::body;
@@ -32,7 +32,7 @@ class ForwardDynamicsRun {
       keep_free_joints();
       for (int i = 0; i < tree_.free_joint_count; ++i) twist_to_body(i, 0);
     }
-    dynamics_.run(
+    const int singular = dynamics_.run(
         [&](int k) {
           for (int i = 0; turned && i < tree_.free_joint_count; ++i)
             if (call_.prescribed && call_.prescribed[tree_.free_joints[i].v])
@@ -44,6 +44,7 @@ class ForwardDynamicsRun {
           for (int i = 0; i < call_.wrenches.count; ++i)
             if (call_.wrenches.frames[i].body >= 0) apply_wrench(i, k);  // on the world no joint feels it
         });
+    if (singular >= 0) return singular;
     for (int k = 0; k < rows_; ++k) {
       T *rate = dynamics_.rate(k + 1), *tau = dynamics_.tau(k);
       for (int j = 0; j < tree_.nv; ++j) rate[j] = T(factorial.value[k + 1]) * rate[j];
@@ -139,8 +140,8 @@ class ForwardDynamicsRun {
       if (in.axes != Axes::body) continue;
       const Frame& frame = in.frames[i];
       for (int k = 0; k < rows_; ++k) {
-        const Vec3<T> f = apply(frame.R, at(w + 6 * k));
-        put(w + 6 * k, f, apply(frame.R, at(w + 6 * k + 3)) + cross(frame.p, f));
+        const Vec3<T> f = jounce::apply(frame.R, at(w + 6 * k));
+        put(w + 6 * k, f, jounce::apply(frame.R, at(w + 6 * k + 3)) + cross(frame.p, f));
       }
     }
   }
@@ -150,7 +151,7 @@ class ForwardDynamicsRun {
     const Wrenches& in = call_.wrenches;
     const Frame& frame = in.frames[i];
     const T *w = wrench_ + i * 6 * rows_, zero(0.0);
-    if (in.axes == Axes::body) return dynamics_.inverse().apply_wrench(frame.body, at(w + 6 * k), at(w + 6 * k + 3));
+    if (in.axes == Axes::body) return apply(frame.body, at(w + 6 * k), at(w + 6 * k + 3));
     T *R = pose_ + i * 12 * (rows_ + 2), *x = R + 9 * (rows_ + 2);
     dynamics_.inverse().extend_pose(frame.body, k, R, x);
     Vec3<T> f{zero, zero, zero}, t = f;
@@ -162,7 +163,10 @@ class ForwardDynamicsRun {
       t += apply_transpose(R + 9 * (k - j), moment);
     }
     if (in.axes == Axes::mixed) t += cross(frame.p, f);
-    dynamics_.inverse().apply_wrench(frame.body, f, t);
+    apply(frame.body, f, t);
+  }
+  void apply(int body, const Vec3<T>& f, const Vec3<T>& t) {
+    dynamics_.inverse().apply_wrench(body, Triple<T>::of(f.x, f.y, f.z), Triple<T>::of(t.x, t.y, t.z));
   }
 
   const ForwardDynamicsCall& call_;
@@ -198,14 +202,14 @@ struct ForwardDynamicsKernel {
 
 // What needs the factors alone.
 struct Factored {
-  using Ring = ArticulatedBodies<double>::Ring;
+  using Ring = BodyPlaces<double>::Ring;
   Motion<Ring> motion;
-  WorldFrame<Ring> world;
+  BodyPlaces<double> places;
   ArticulatedBodies<double> factors;
 
   template <class Arena>
   Factored(const Tree& tree, Arena& arena)
-      : motion(Motion<Ring>::allocate(tree, arena)), world(tree, motion, arena), factors(tree, world, arena) {}
+      : motion(Motion<Ring>::allocate(tree, arena)), places(tree, motion, arena), factors(tree, places, arena) {}
 
   template <class Call>
   static std::size_t workspace(const Call& call) {
@@ -216,8 +220,11 @@ struct Factored {
   int start(const Tree& tree, const double* q) {
     const States at{q, nullptr, nullptr, 0, 0, 0, 0};
     motion.read(tree, at, 0, 1, 0);
-    world.place(Axes::body);
-    world.weigh();
+    places.begin();
+    for (int i = 0; i < tree.size; ++i) {
+      places.place(i);
+      factors.set_body(i);
+    }
     return factors.factor(nullptr);
   }
 };
@@ -240,9 +247,11 @@ static void run_articulated_inertia(const ArticulatedInertiaCall& call, std::ptr
     call.singular[i] = space.start(tree, call.q + i * tree.nq);
     for (int j = 0; call.singular[i] < 0 && j < call.frame_count; ++j) {
       const Frame& frame = call.frames[j];
-      const auto& pose = space.world.pose(frame.body);
-      const auto number = [](const Vec3<Series<double, 1>>& u) { return Vec3<double>{leading(u.x), leading(u.y), leading(u.z)}; };
-      const Vec3<double> columns[3] = {number(pose.R.cx), number(pose.R.cy), number(pose.R.cz)}, x = number(pose.x + apply(pose.R, frame.p));
+      const auto vector = [](const Triple<double>& u) { return Vec3<double>{u[0], u[1], u[2]}; };
+      const Vec3<double> columns[3] = {vector(space.places.column(frame.body, 0)), vector(space.places.column(frame.body, 1)),
+                                       vector(space.places.column(frame.body, 2))};
+      const Vec3<double> x =
+          vector(space.places.position(frame.body)) + frame.p[0] * columns[0] + frame.p[1] * columns[1] + frame.p[2] * columns[2];
       double axes[3][3];  // of the user's frame, in the world
       for (int c = 0; c < 3; ++c) {
         const Vec3<double> axis = frame.R[c] * columns[0] + frame.R[3 + c] * columns[1] + frame.R[6 + c] * columns[2];

@@ -1,5 +1,5 @@
 // M x = f in time linear in the number of bodies: the articulated-body algorithm (Featherstone; paper A, Lemma 2), over clusters
-// (Chignoli et al., arXiv 2311.13732), at order zero and in world axes about a fixed point (world_frame.hpp).
+// (Chignoli et al., arXiv 2311.13732), at order zero and in world axes about a fixed point (body_places.hpp).
 //
 // Below, S are the screws of a body, I its articulated inertia, and y the n coordinates of a cluster that hangs on body p:
 //
@@ -13,8 +13,7 @@
 // forward dynamics: they are factored once. Coordinates whose motion is prescribed are held, too.
 #pragma once
 
-#include "jounce/six.hpp"
-#include "jounce/world_frame.hpp"
+#include "jounce/body_places.hpp"
 
 JOUNCE_BEGIN
 
@@ -33,12 +32,10 @@ JOUNCE_INLINE bool any_at_most(const Pack<W>& a, const Pack<W>& b) {
 template <class T>
 class ArticulatedBodies {
  public:
-  using Ring = ArrayRing<T, -1>;  // positions
-
   template <class Arena>
-  ArticulatedBodies(const Tree& tree, const WorldFrame<Ring>& world, Arena& arena)
+  ArticulatedBodies(const Tree& tree, const BodyPlaces<T>& places, Arena& arena)
       : tree_(tree),
-        world_(world),
+        places_(places),
         I_(arena.template take<Inertia>(tree.size + 1) + 1),
         S_(arena.template take<Six<T>>(tree.screws)),
         U_(arena.template take<Six<T>>(tree.nv)),
@@ -94,73 +91,100 @@ class ArticulatedBodies {
     }
   }
 
-  // After WorldFrame::place and weigh. `held`: (columns), what is prescribed, or null. `armature`: those of all columns as a matrix, or null:
-  // the diagonal of Tree::armature. Returns the body that has no inertia to move, or -1.
-  int factor(const bool* held, const double* armature = nullptr) {
+  // `held`: (nv), what is prescribed, or null. `armature`: that of all columns as a matrix, or null:
+  // the diagonal of Tree::armature.
+  void start(const bool* held, const double* armature = nullptr) {
     held_ = held;
     armature_ = armature;
-    for (int i = 0; i < tree_.size; ++i) {
-      const Body& b = tree_.bodies[i];
-      for (Six<T>& row : I_[i].row) row.clear();
-      if (!b.massless) inertia_matrix(world_.moments(i), &I_[i].row[0][0], Six<T>::size);
-      for (int s = b.screw; s < b.screw + b.count; ++s) set_leading(S_[s], world_.screw(s));
-    }
     for (int i = 0; i < tree_.cluster_count; ++i)
       if (!tree_.clusters[i].alone) open(tree_.clusters[i]);
-    for (int i = tree_.size - 1; i >= 0; --i) {
-      const Body& b = tree_.bodies[i];
-      const Cluster& cluster = tree_.clusters[b.cluster];
-      if (!cluster.alone) {
-        gather(i, b, cluster, cluster.up);
-        I_[b.parent].add(I_[i]);
-        if (cluster.body != i) continue;
-        if (!close(cluster)) return i;
-        for (int c = 0; c < cluster.count; ++c) I_[cluster.up].subtract(U_[own(cluster, c)], G_[own(cluster, c)]);
-      } else if (cluster.count == 0 || is_held(b)) {
-        I_[b.parent].add(I_[i]);
-      } else {
-        if (!project(i, b, cluster)) return i;
-        if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], cluster.count, U_ + b.column, G_ + b.column);
-      }
+  }
+  // Inertia and screws of body i by itself, once it has its place; or other screws than those.
+  JOUNCE_INLINE void set_body(int i) {
+    places_.set_inertia(i, I_[i].row);
+    places_.set_screws(i, S_ + tree_.bodies[i].screw);
+  }
+  Six<T>& screw(int i) { return S_[i]; }
+
+  // The articulated inertia of body i's parent, after those of all bodies behind i. False where the body has no inertia to move.
+  JOUNCE_INLINE bool reduce(int i) {
+    const Body& b = tree_.bodies[i];
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    if (cluster.alone && cluster.count > 0 && !is_held(b)) {
+      if (!project(i, b, cluster)) return false;
+      if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], cluster.count, U_ + b.column, G_ + b.column);
+      return true;
     }
+    return reduce_held(i, b, cluster);
+  }
+  // All of it, once set_body() has run for all. Returns the body that has no inertia to move, or -1.
+  int factor(const bool* held, const double* armature = nullptr) {
+    start(held, armature);
+    for (int i = tree_.size - 1; i >= 0; --i)
+      if (!reduce(i)) return i;
     return -1;
+  }
+
+  // Of M x = f, the way inwards: force() holds f once all bodies behind i, and those of i's cluster, have been visited. To be called
+  // for i from the last to the first, after clear_wrenches().
+  T* force() { return u_; }
+  void clear_wrenches() {
+    for (int i = -1; i < tree_.size; ++i) P_[i].clear();
+  }
+  JOUNCE_INLINE void inwards(int i) {
+    const Body& b = tree_.bodies[i];
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    if (!cluster.alone || cluster.count == 0 || is_held(b)) return inwards_held(i, b, cluster);
+    Six<T>& up = P_[b.parent];
+    for (int c = 0; c < b.count; ++c) u_[b.column + c] -= dot(S_[b.screw + c], P_[i]);
+    if (b.parent < 0) return;
+    if (b.count == 1)
+      up.set_sum(up, P_[i], u_[b.column], G_[b.column]);  // U D^-1 = G^T
+    else
+      up.set_combined(up, b.count + 1, [&](int c) { return c < b.count ? u_[b.column + c] : T(1.0); },
+                      [&](int c) -> const Six<T>& { return c < b.count ? G_[b.column + c] : P_[i]; });
+  }
+
+  // The way outwards: x (nv) where body i is the first of its cluster, zero where it is held; and the acceleration of the body.
+  JOUNCE_INLINE void outwards(int i, T* x) {
+    const Body& b = tree_.bodies[i];
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    if (cluster.alone && cluster.count == 1) {
+      const Six<T>& up = A_[b.parent];
+      const T y = is_held(b) ? T(0.0) : D_[cluster.block] * u_[b.column] - dot(G_[b.column], up);
+      x[b.column] = y;
+      A_[i].set_combined(up, 1, [&](int) { return y; }, [&](int) -> const Six<T>& { return S_[b.screw]; });
+      return;
+    }
+    if (cluster.body == i) spread(cluster, x);
+    A_[i].set_combined(A_[b.parent], cluster.count > 0 ? b.count : 0, [&](int c) { return T(b.ratio) * x[own(cluster, b.local + c)]; },
+                       [&](int c) -> const Six<T>& { return S_[b.screw + c]; });
+  }
+  void start_outwards() { A_[-1].clear(); }
+  // Of a solution x, what moves body i's joint; the first of several.
+  JOUNCE_INLINE T first_of(int i, const T* x) const {
+    const Body& b = tree_.bodies[i];
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    return cluster.count == 0 ? T(0.0) : T(b.ratio) * x[own(cluster, b.local)];
+  }
+
+  // The acceleration of a body, and the wrench through its joint: I A + P, and where others of its cluster hang on it, what their joints add.
+  const Six<T>& acceleration(int i) const { return A_[i]; }
+  JOUNCE_INLINE Six<T> wrench(int i, const T* x) const {
+    Six<T> F;
+    I_[i].apply(A_[i], F, P_[i]);
+    const Cluster& cluster = tree_.clusters[tree_.bodies[i].cluster];
+    if (cluster.nested) add_cluster_wrench(i, cluster, x, F);
+    return F;
   }
 
   // x = M^-1 f, zero where held; both (nv), and may be the same.
   void solve(const T* f, T* x) {
-    for (int i = -1; i < tree_.size; ++i) P_[i].clear();
     for (int c = 0; c < tree_.nv; ++c) u_[c] = f[c];
-    for (int i = tree_.size - 1; i >= 0; --i) {
-      const Body& b = tree_.bodies[i];
-      const Cluster& cluster = tree_.clusters[b.cluster];
-      Six<T>& up = P_[b.parent];
-      if (!cluster.alone) {
-        for (int c = 0; c < b.count; ++c) u_[own(cluster, b.local + c)] -= T(b.ratio) * dot(S_[b.screw + c], P_[i]);
-        up.set_combined(up, 1, [](int) { return T(1.0); }, [&](int) -> const Six<T>& { return P_[i]; });
-        if (cluster.body != i) continue;
-        Six<T>& outside = P_[cluster.up];
-        for (int c = 0; c < cluster.count; ++c) {
-          const int at = own(cluster, c);
-          if (!is_held(at)) outside.set_combined(outside, 1, [&](int) { return u_[at]; }, [&](int) -> const Six<T>& { return G_[at]; });
-        }
-      } else if (cluster.count == 0 || is_held(b)) {
-        up.set_combined(up, 1, [](int) { return T(1.0); }, [&](int) -> const Six<T>& { return P_[i]; });
-      } else {
-        for (int c = 0; c < b.count; ++c) u_[b.column + c] -= dot(S_[b.screw + c], P_[i]);
-        if (b.parent < 0) continue;
-        up.set_combined(up, b.count + 1, [&](int c) { return c < b.count ? u_[b.column + c] : T(1.0); },
-                        [&](int c) -> const Six<T>& { return c < b.count ? G_[b.column + c] : P_[i]; });  // U D^-1 = G^T
-      }
-    }
-    A_[-1].clear();
-    for (int i = 0; i < tree_.size; ++i) {
-      const Body& b = tree_.bodies[i];
-      const Cluster& cluster = tree_.clusters[b.cluster];
-      if (cluster.body == i) spread(cluster, x);
-      if (b.leaf) continue;
-      A_[i].set_combined(A_[b.parent], cluster.count > 0 ? b.count : 0, [&](int c) { return T(b.ratio) * x[own(cluster, b.local + c)]; },
-                         [&](int c) -> const Six<T>& { return S_[b.screw + c]; });
-    }
+    clear_wrenches();
+    for (int i = tree_.size - 1; i >= 0; --i) inwards(i);
+    start_outwards();
+    for (int i = 0; i < tree_.size; ++i) outwards(i, x);
   }
 
  private:
@@ -168,22 +192,25 @@ class ArticulatedBodies {
     Six<T> row[6];
 
     JOUNCE_INLINE void add(const Inertia& b) {
-      for (int r = 0; r < 6; ++r) row[r].set_combined(row[r], 1, [](int) { return T(1.0); }, [&](int) -> const Six<T>& { return b.row[r]; });
+      for (int r = 0; r < 6; ++r) row[r].add(b.row[r]);
     }
     JOUNCE_INLINE void subtract(const Six<T>& U, const Six<T>& G) {
       for (int r = 0; r < 6; ++r) row[r].set_combined(row[r], 1, [&](int) { return -U[r]; }, [&](int) -> const Six<T>& { return G; });
     }
     // += b - sum of U G^T
     JOUNCE_INLINE void add_reduced(const Inertia& b, int count, const Six<T>* U, const Six<T>* G) {
+      if (count == 1) {
+        for (int r = 0; r < 6; ++r) row[r].set_sum(row[r], b.row[r], -U[0][r], G[0]);
+        return;
+      }
       for (int r = 0; r < 6; ++r)
         row[r].set_combined(row[r], count + 1, [&](int c) { return c < count ? -U[c][r] : T(1.0); },
                             [&](int c) -> const Six<T>& { return c < count ? G[c] : b.row[r]; });
     }
-    // I s
-    JOUNCE_INLINE void apply(const Six<T>& s, Six<T>& out) const {
-      Six<T> none;
-      none.clear();
-      out.set_combined(none, 6, [&](int r) { return s[r]; }, [&](int r) -> const Six<T>& { return row[r]; });
+    // I s, and more + I s
+    JOUNCE_INLINE void apply(const Six<T>& s, Six<T>& out) const { out.set_product(s, row); }
+    JOUNCE_INLINE void apply(const Six<T>& s, Six<T>& out, const Six<T>& more) const {
+      out.set_combined(more, 6, [&](int r) { return s[r]; }, [&](int r) -> const Six<T>& { return row[r]; });
     }
     // What s . I s is made of, without cancellation.
     JOUNCE_INLINE T size(const Six<T>& s) const {
@@ -200,10 +227,53 @@ class ArticulatedBodies {
     return T(c == d ? tree_.armature[c] : 0.0);
   }
 
+  JOUNCE_NOINLINE bool reduce_held(int i, const Body& b, const Cluster& cluster) {
+    if (cluster.alone) {
+      I_[b.parent].add(I_[i]);
+      return true;
+    }
+    gather(i, b, cluster, cluster.up);
+    I_[b.parent].add(I_[i]);
+    if (cluster.body != i) return true;
+    if (!close(cluster)) return false;
+    for (int c = 0; c < cluster.count; ++c) I_[cluster.up].subtract(U_[own(cluster, c)], G_[own(cluster, c)]);
+    return true;
+  }
+
+  JOUNCE_NOINLINE void inwards_held(int i, const Body& b, const Cluster& cluster) {
+    Six<T>& up = P_[b.parent];
+    if (!cluster.alone)
+      for (int c = 0; c < b.count; ++c) u_[own(cluster, b.local + c)] -= T(b.ratio) * dot(S_[b.screw + c], P_[i]);
+    up.add(P_[i]);
+    if (cluster.alone || cluster.body != i) return;
+    for (int c = 0; c < cluster.count; ++c) {
+      const int at = own(cluster, c);
+      if (!is_held(at)) P_[cluster.up].set_combined(P_[cluster.up], 1, [&](int) { return u_[at]; }, [&](int) -> const Six<T>& { return G_[at]; });
+    }
+  }
+
+  // The joints of a cluster's bodies that body i carries move those beyond it.
+  JOUNCE_NOINLINE void add_cluster_wrench(int i, const Cluster& cluster, const T* x, Six<T>& F) const {
+    for (int j = i + 1; j < tree_.size; ++j) {
+      const Body& b = tree_.bodies[j];
+      if (&tree_.clusters[b.cluster] != &cluster || !carries(i, j)) continue;
+      for (int c = 0; c < b.count; ++c) {
+        Six<T> IS;
+        I_[j].apply(S_[b.screw + c], IS);
+        F.set_combined(F, 1, [&](int) { return T(b.ratio) * x[own(cluster, b.local + c)]; }, [&](int) -> const Six<T>& { return IS; });
+      }
+    }
+  }
+
   // A body that its cluster holds alone.
-  bool project(int i, const Body& b, const Cluster& cluster) {
+  JOUNCE_INLINE bool project(int i, const Body& b, const Cluster& cluster) {
     T* D = D_ + cluster.block;
     const int n = cluster.count;
+    if (n == 1) {
+      const int at = b.column;
+      I_[i].apply(S_[b.screw], U_[at]);
+      return invert(dot(S_[b.screw], U_[at]) + armature(at, at), I_[i].size(S_[b.screw]) + armature(at, at), D, at);
+    }
     for (int c = 0; c < n; ++c) {
       I_[i].apply(S_[b.screw + c], U_[b.column + c]);
       for (int d = 0; d <= c; ++d) D[c * n + d] = dot(S_[b.screw + d], U_[b.column + c]) + armature(b.column + c, b.column + d);
@@ -265,17 +335,18 @@ class ArticulatedBodies {
     U_[own(cluster, c)].clear();
   }
 
+  JOUNCE_INLINE bool invert(const T& pivot, const T& scale, T* D, int at) {
+    if (any_at_most(pivot, T(singular_fraction) * scale)) return false;
+    *D = T(1.0) / pivot;
+    G_[at].set_scaled(*D, U_[at]);
+    return true;
+  }
+
   // D = L diag(pivot) L^T in place, the inverses of the pivots on the diagonal, and G. False where a pivot is rounding error.
   bool factor_block(const Cluster& cluster) {
     T* D = D_ + cluster.block;
     const int n = cluster.count;
-    if (n == 1) {
-      const int at = own(cluster, 0);
-      if (any_at_most(D[0], T(singular_fraction) * scale_[at])) return false;
-      D[0] = T(1.0) / D[0];
-      for (int r = 0; r < Six<T>::size; ++r) G_[at][r] = D[0] * U_[at][r];
-      return true;
-    }
+    if (n == 1) return invert(D[0], scale_[own(cluster, 0)], D, own(cluster, 0));
     for (int i = 0; i < n; ++i) {
       T pivot = D[i * n + i];
       for (int j = 0; j < i; ++j) {
@@ -288,12 +359,16 @@ class ArticulatedBodies {
       if (any_at_most(pivot, T(cluster.alone ? singular_fraction : 1e-3 * singular_fraction) * scale_[own(cluster, i)])) return false;
       D[i * n + i] = T(1.0) / pivot;
     }
+    if (cluster.up < 0 && cluster.alone) {  // nobody asks
+      for (int c = 0; c < n; ++c) G_[own(cluster, c)].clear();
+      return true;
+    }
     for (int c = 0; c < n; ++c) G_[own(cluster, c)] = U_[own(cluster, c)];
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < i; ++j) eliminate(own(cluster, i), own(cluster, j), D[i * n + j]);
     for (int i = n - 1; i >= 0; --i) {
       Six<T>& row = G_[own(cluster, i)];
-      for (int r = 0; r < Six<T>::size; ++r) row[r] = D[i * n + i] * row[r];
+      row.set_scaled(D[i * n + i], row);
       for (int j = i + 1; j < n; ++j) eliminate(own(cluster, i), own(cluster, j), D[j * n + i]);
     }
     return true;
@@ -318,7 +393,7 @@ class ArticulatedBodies {
   }
 
   const Tree& tree_;
-  const WorldFrame<Ring>& world_;
+  const BodyPlaces<T>& places_;
   const bool* held_ = nullptr;
   const double* armature_ = nullptr;
   Inertia* I_;

@@ -162,18 +162,6 @@ JOUNCE_INLINE Moments<S> moments_of(const Body& b, const Pose<S>& pose) {
           second(&V::y, &V::z)};
 }
 
-// The 6x6 matrix of an inertia, [m 1, -[h]; [h], tr J - J], by rows that lie `stride` apart.
-template <class T, class S>
-JOUNCE_INLINE void inertia_matrix(const Moments<S>& m, T* rows, int stride) {
-  const T M(m.mass), o(0.0), x = leading(m.first.x), y = leading(m.first.y), z = leading(m.first.z);
-  const T xx = leading(m.xx), yy = leading(m.yy), zz = leading(m.zz), xy = leading(m.xy), xz = leading(m.xz), yz = leading(m.yz);
-  const T matrix[6][6] = {{M, o, o, o, z, -y},  {o, M, o, -z, o, x},       {o, o, M, y, -x, o},
-                          {o, -z, y, yy + zz, -xy, -xz}, {z, o, -x, -xy, xx + zz, -yz}, {-y, x, o, -xz, -yz, xx + yy}};
-  unroll<6>([&](auto r) JOUNCE_LAMBDA_INLINE {  // number by number: no wide load has to wait for these
-    unroll<6>([&](auto c) JOUNCE_LAMBDA_INLINE { rows[r * stride + c] = matrix[r][c]; });
-  });
-}
-
 // B = [m[w], -G; m[v] + G, N] in sums: `turning` = m w, `moving` = m v, G = [w][h], N = -[v][h] + [w] (tr J - J).
 template <class S>
 struct MomentumRate {

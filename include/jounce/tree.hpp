@@ -58,6 +58,11 @@ struct Body {
   double second[6];  // integral of x x^T dm: xx yy zz xy xz yz
 };
 
+// Constants of a body that registers are loaded from (triple.hpp): one number more than they are, or x y z x y.
+struct BodyConstants {
+  double R_transposed[9], p[5], first[5], second[3][5];
+};
+
 // A joint that follows another: q = ratio q_leader + offset.
 struct Follower {
   std::int32_t q, v, leader_q, leader_v;
@@ -74,6 +79,7 @@ struct Cluster {
   std::int32_t first, count;  // its own coordinates, in cluster_columns
   std::int32_t block;        // where among all blocks (count, count) its own is
   std::int32_t alone;
+  std::int32_t nested;  // whether some of its bodies hang on others of them
 };
 
 // A frame that a user knows by name, fixed in a body (-1: the world).
@@ -92,6 +98,7 @@ struct SoftBodies;  // soft_body.hpp
 
 struct Tree {
   const Body* bodies;
+  const BodyConstants* constants;  // of each of them
   const FreeJoint* free_joints;
   const std::int32_t* quaternions;  // where in q each begins
   const Follower* followers;

@@ -1,0 +1,154 @@
+// Three numbers of a vector at one order: of one state in a register, whose fourth lane means nothing; of several states (T a Pack)
+// each of the three in a register of its own.
+//
+// Constants of a body lie so that a register can be loaded from them: `Five` holds x y z x y.
+#pragma once
+
+#include "jounce/pack.hpp"
+
+JOUNCE_BEGIN
+
+template <class T>
+struct Triple {
+  T u[3];
+
+  static JOUNCE_INLINE Triple of(const T& x, const T& y, const T& z) { return {{x, y, z}}; }
+  static JOUNCE_INLINE Triple zero() { return {{T(0.0), T(0.0), T(0.0)}}; }
+  static JOUNCE_INLINE Triple load(const T* p) { return {{p[0], p[1], p[2]}}; }
+  JOUNCE_INLINE T operator[](int i) const { return u[i]; }
+  JOUNCE_INLINE const T* data() const { return u; }
+
+  friend JOUNCE_INLINE Triple operator+(const Triple& a, const Triple& b) { return {{a.u[0] + b.u[0], a.u[1] + b.u[1], a.u[2] + b.u[2]}}; }
+  friend JOUNCE_INLINE Triple operator-(const Triple& a, const Triple& b) { return {{a.u[0] - b.u[0], a.u[1] - b.u[1], a.u[2] - b.u[2]}}; }
+  JOUNCE_INLINE Triple& operator+=(const Triple& b) { return *this = *this + b; }
+  JOUNCE_INLINE Triple& operator-=(const Triple& b) { return *this = *this - b; }
+  // this += s a
+  JOUNCE_INLINE void add(const T& s, const Triple& a) {
+    for (int i = 0; i < 3; ++i) u[i] += s * a.u[i];
+  }
+
+  // M^T a for a matrix M by rows.
+  template <class C>
+  friend JOUNCE_INLINE Triple sum_of_rows(const C* M, const Triple& a) {
+    Triple y;
+    for (int i = 0; i < 3; ++i) y.u[i] = T(M[i]) * a.u[0] + T(M[3 + i]) * a.u[1] + T(M[6 + i]) * a.u[2];
+    return y;
+  }
+  // c x a for a constant c.
+  static JOUNCE_INLINE Triple cross(const double* c, const Triple& a) {
+    return {{T(c[1]) * a.u[2] - T(c[2]) * a.u[1], T(c[2]) * a.u[0] - T(c[0]) * a.u[2], T(c[0]) * a.u[1] - T(c[1]) * a.u[0]}};
+  }
+  friend JOUNCE_INLINE Triple cross_of(const Triple& a, const Triple& b) {
+    return {{a.u[1] * b.u[2] - a.u[2] * b.u[1], a.u[2] * b.u[0] - a.u[0] * b.u[2], a.u[0] * b.u[1] - a.u[1] * b.u[0]}};
+  }
+  // Of sums of crosses with constants: what is summed, and the sum. `c` is a Five.
+  JOUNCE_INLINE void add_cross(const double* c, const Triple& a) { *this += cross(c, a); }
+  JOUNCE_INLINE Triple crossed() const { return *this; }
+  // The sum of the three, in all of them.
+  JOUNCE_INLINE Triple total() const {
+    const T sum = u[0] + u[1] + u[2];
+    return {{sum, sum, sum}};
+  }
+  friend JOUNCE_INLINE Triple products(const Triple& a, const Triple& b) { return {{a.u[0] * b.u[0], a.u[1] * b.u[1], a.u[2] * b.u[2]}}; }
+  // (x of a + sign times y of b, y of a - sign times x of b, z of c)
+  template <int sign>
+  static JOUNCE_INLINE Triple turned(const Triple& a, const Triple& b, const Triple& c) {
+    if constexpr (sign > 0)
+      return {{a.u[0] + b.u[1], a.u[1] - b.u[0], c.u[2]}};
+    else
+      return {{a.u[0] - b.u[1], a.u[1] + b.u[0], c.u[2]}};
+  }
+  // Column j of the matrix [a].
+  template <int j>
+  JOUNCE_INLINE Triple skew() const {
+    const T o(0.0);
+    if constexpr (j == 0) return {{o, u[2], -u[1]}};
+    if constexpr (j == 1) return {{-u[2], o, u[0]}};
+    return {{u[1], -u[0], o}};
+  }
+  // Its entry j alone.
+  template <int j>
+  JOUNCE_INLINE Triple only_entry() const {
+    const T o(0.0);
+    return {{j == 0 ? u[0] : o, j == 1 ? u[1] : o, j == 2 ? u[2] : o}};
+  }
+};
+
+#ifdef JOUNCE_VECTOR_EXTENSIONS
+template <>
+struct Triple<double> {
+  using P = Pack<4>;
+  P r;
+
+  static JOUNCE_INLINE Triple of(double x, double y, double z) { return {P(P::V{x, y, z, 0.0})}; }
+  static JOUNCE_INLINE Triple zero() { return {P(0.0)}; }
+  static JOUNCE_INLINE Triple load(const double* p) { return {P::load(p)}; }  // and one number more
+  JOUNCE_INLINE void store(double* p) const { r.store(p); }  // and one number more
+  JOUNCE_INLINE double operator[](int i) const { return r[i]; }
+  JOUNCE_INLINE const double* data() const { return reinterpret_cast<const double*>(&r); }
+
+  friend JOUNCE_INLINE Triple operator+(const Triple& a, const Triple& b) { return {a.r + b.r}; }
+  friend JOUNCE_INLINE Triple operator-(const Triple& a, const Triple& b) { return {a.r - b.r}; }
+  JOUNCE_INLINE Triple& operator+=(const Triple& b) { return *this = *this + b; }
+  JOUNCE_INLINE Triple& operator-=(const Triple& b) { return *this = *this - b; }
+  JOUNCE_INLINE void add(double s, const Triple& a) { r += P(s) * a.r; }
+
+  template <int i>
+  JOUNCE_INLINE P all() const {
+    return shuffle<4>(r, r, [](int) { return i; });
+  }
+  friend JOUNCE_INLINE Triple sum_of_rows(const double* M, const Triple& a) {
+    return {P::load(M) * a.all<0>() + P::load(M + 3) * a.all<1>() + P::load(M + 6) * a.all<2>()};
+  }
+  JOUNCE_INLINE P next() const {  // y z x
+    return shuffle<4>(r, r, [](int i) { return i < 3 ? (i + 1) % 3 : 3; });
+  }
+  static JOUNCE_INLINE Triple cross(const double* c, const Triple& a) {
+    return {Triple{P::load(c) * a.next() - P::load(c + 1) * a.r}.next()};
+  }
+  friend JOUNCE_INLINE Triple cross_of(const Triple& a, const Triple& b) { return {Triple{a.r * b.next() - a.next() * b.r}.next()}; }
+  JOUNCE_INLINE void add_cross(const double* c, const Triple& a) {
+    r += P::load(c) * a.next();
+    r -= P::load(c + 1) * a.r;
+  }
+  JOUNCE_INLINE Triple crossed() const { return {next()}; }
+  JOUNCE_INLINE Triple total() const { return {r + next() + shuffle<4>(r, r, [](int i) { return i < 3 ? (i + 2) % 3 : 3; })}; }
+  friend JOUNCE_INLINE Triple products(const Triple& a, const Triple& b) { return {a.r * b.r}; }
+  template <int sign>
+  static JOUNCE_INLINE Triple turned(const Triple& a, const Triple& b, const Triple& c) {
+    const P swapped = shuffle<4>(b.r, b.r, [](int i) { return i < 2 ? 1 - i : i; }), signs(P::V{double(sign), -double(sign), 0.0, 0.0});
+    return {shuffle<4>(a.r + signs * swapped, c.r, [](int i) { return i < 2 ? i : 4 + i; })};
+  }
+  template <int j>
+  JOUNCE_INLINE Triple skew() const {
+    constexpr int i1 = (j + 1) % 3, i2 = (j + 2) % 3;  // entry i1 is u[i2], entry i2 is -u[i1]
+    constexpr auto sign = [](int i) { return i == i1 ? 1.0 : i == i2 ? -1.0 : 0.0; };
+    return {P(P::V{sign(0), sign(1), sign(2), 0.0}) * shuffle<4>(r, r, [](int i) { return i == i1 ? i2 : i1; })};
+  }
+  template <int j>
+  JOUNCE_INLINE Triple only_entry() const {
+    return {shuffle<4>(r, P(0.0), [](int i) { return i == j ? i : 4 + i; })};
+  }
+};
+#endif
+
+// A matrix by columns.
+template <class T>
+struct TripleMatrix {
+  Triple<T> c[3];
+
+  // M p for a constant p, added to a.
+  JOUNCE_INLINE Triple<T> plus_apply(const Triple<T>& a, const double* p) const {
+    Triple<T> y = Triple<T>::zero();
+    for (int j = 0; j < 3; ++j) y.add(T(p[j]), c[j]);
+    return a + y;
+  }
+  // M u
+  friend JOUNCE_INLINE Triple<T> apply(const TripleMatrix& M, const Triple<T>& u) {
+    Triple<T> y = Triple<T>::zero();
+    for (int j = 0; j < 3; ++j) y.add(u[j], M.c[j]);
+    return y;
+  }
+};
+
+JOUNCE_END
