@@ -143,21 +143,29 @@ void CoreModel::add_soft(const nb::list& given) {
     const std::size_t n = b.n;
     b.stiffness = keep(numbers(d, "stiffness", n * n));
     b.viscosity = keep(numbers(d, "viscosity", n * n));
-    std::vector<StrainStep>& steps = steps_.emplace_back();
+    std::vector<std::int32_t>& from = steps_.emplace_back();
+    std::vector<std::vector<double>> strain;  // of each step
     b.uniform = true;
     for (nb::handle row : nb::cast<nb::list>(d["steps"])) {
       const nb::dict s = nb::cast<nb::dict>(row);
-      StrainStep step{};
-      step.from = nb::cast<int>(s["start"]);
-      expect(-1 <= step.from && step.from < int(steps.size()), "a step must start from one before it");
-      step.constant = keep(numbers(s, "constant", 6));
-      step.linear = keep(numbers(s, "linear", 6 * n));
-      if (!nb::borrow(s["changes"]).is_none()) step.changes = keep(numbers(s, "changes", 12 * n));
-      b.uniform &= !step.changes && step.from < 0;
-      steps.push_back(step);
+      const int start = nb::cast<int>(s["start"]);
+      expect(-1 <= start && start < int(from.size()), "a step must start from one before it");
+      std::vector<double>& own = strain.emplace_back(numbers(s, "constant", 6));
+      const bool changes = !nb::borrow(s["changes"]).is_none();
+      for (double x : numbers(s, "linear", 6 * n)) own.push_back(x);
+      if (changes)
+        for (double x : numbers(s, "changes", 12 * n)) own.push_back(x);
+      own.resize(6 + 18 * n);
+      b.uniform &= !changes && start < 0;
+      from.push_back(start);
     }
-    b.steps = steps.data();
-    b.step_count = std::int32_t(steps.size());
+    b.from = from.data();
+    b.step_count = std::int32_t(from.size());
+    b.padded_steps = (b.step_count + step_padding - 1) / step_padding * step_padding;
+    std::vector<double> lanes;
+    for (std::size_t k = 0; k < 6 + 18 * n; ++k)
+      for (std::int32_t i = 0; i < b.padded_steps; ++i) lanes.push_back(strain[std::min(i, b.step_count - 1)][k]);
+    b.strain = keep(std::move(lanes));
     b.first = std::int32_t(sections_.size());
     for (nb::handle row : nb::cast<nb::list>(d["sections"])) {
       const nb::dict s = nb::cast<nb::dict>(row);

@@ -58,7 +58,7 @@ class CoreModel {
   std::vector<double> armature_, damping_, stiffness_, rest_;
 
   std::deque<std::vector<double>> numbers_;
-  std::deque<std::vector<StrainStep>> steps_;
+  std::deque<std::vector<std::int32_t>> steps_;
   std::vector<SoftBody> soft_bodies_;
   std::vector<Section> sections_;
   std::vector<nb::object> recorded_;  // what recordings belong to

@@ -33,14 +33,12 @@ constexpr int lanes_of<Pack<W>> = W;
 template <class P>
 constexpr int lanes_of<Dual<P>> = lanes_of<P>;
 
-template <int W>
-JOUNCE_INLINE void set_lane(Pack<W>& x, int lane, double value) {
-  x.set(lane, value);
-}
-template <class P>
-JOUNCE_INLINE void set_lane(Dual<P>& x, int lane, double value) {
-  set_lane(x.x, lane, value);
-  set_lane(x.d, lane, 0.0);
+template <class T>
+JOUNCE_INLINE T load_lanes(const double* p) {
+  if constexpr (is_dual<T>)
+    return {decltype(T::x)::load(p), decltype(T::x)(0.0)};
+  else
+    return T::load(p);
 }
 template <int W>
 JOUNCE_INLINE double lane(const Pack<W>& x, int i) {

@@ -23,10 +23,10 @@ class ForwardDynamics {
   using Ring = ArrayRing<T, -1>;
 
   template <class Arena>
-  ForwardDynamics(const Tree& tree, int order, Arena& arena, int section_coefficients = 1)
+  ForwardDynamics(const Tree& tree, int order, Arena& arena, int section_coefficients = 0)
       : tree_(tree),
         order_(order),
-        motion_(Motion<Ring>::allocate(tree, arena, section_coefficients)),
+        motion_(Motion<Ring>::allocate(tree, arena, section_coefficients > order + 2 ? section_coefficients : order + 2)),
         places_(tree, motion_, arena),
         factors_(tree, places_, arena),
         inverse_(tree, motion_, places_, order, arena),

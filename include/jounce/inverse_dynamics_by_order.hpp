@@ -23,10 +23,10 @@ class InverseDynamicsByOrder {
   using Ring = ArrayRing<T, -1>;
   using V = Triple<T>;
 
-  // To order `order`, from a motion and poses at order zero.
+  // To order `order`, from a motion, with room for as many coefficients of sections, and poses at order zero.
   template <class Arena>
-  InverseDynamicsByOrder(const Tree& tree, const Motion<Ring>& start, const BodyPlaces<T>& places, int order, Arena& arena)
-      : tree_(tree), start_(start), places_(places), n_(order + 1), K_(order + 2), stride_(round_up(tree.slots, native_width)) {
+  InverseDynamicsByOrder(const Tree& tree, Motion<Ring>& start, const BodyPlaces<T>& places, int order, Arena& arena)
+      : tree_(tree), start_(start), places_(places), sections_(start.sections), n_(order + 1), K_(order + 2), stride_(round_up(tree.slots, native_width)) {
     rate_ = arena.template take<T>(K_ * stride_);
     cosine_ = arena.template take<T>(K_ * stride_);
     sine_ = arena.template take<T>(K_ * stride_);
@@ -36,7 +36,6 @@ class InverseDynamicsByOrder {
     state_ = arena.template take<State>(tree.size + 1) + 1;
     ball_ = arena.template take<BallLevel>((tree.quaternion_count + tree.section_count) * (K_ + 1));
     ball_index_ = arena.template take<int>(tree.size);
-    sections_ = SectionTables<T>::allocate(tree, K_, arena);
   }
 
   T* rate(int k) const { return rate_ + k * stride_; }    // coefficient k of the velocities, by slots
@@ -83,7 +82,7 @@ class InverseDynamicsByOrder {
       const Follower& f = tree_.followers[i];
       rate_[k * stride_ + f.v] = T(f.ratio) * rate_[k * stride_ + f.leader_v];
     }
-    if (tree_.soft) sections_.extend(tree_, k, start_.q, rate_, stride_);
+    if (tree_.soft) sections_.extend(tree_, k, start_.q, rate_, stride_, k > 0);
   }
 
   // Coefficient k + 1 of the joints' rotations, from velocities to order k.
@@ -476,6 +475,7 @@ class InverseDynamicsByOrder {
   const Tree& tree_;
   const Motion<Ring>& start_;
   const BodyPlaces<T>& places_;
+  SectionTables<T>& sections_;
   int n_, K_, stride_;
   T *rate_, *cosine_, *sine_, *force_;
   Level* level_;
@@ -484,7 +484,6 @@ class InverseDynamicsByOrder {
   State* state_;
   BallLevel* ball_;
   int* ball_index_;
-  SectionTables<T> sections_;
 };
 
 JOUNCE_END

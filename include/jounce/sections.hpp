@@ -49,18 +49,19 @@ class SectionTables {
     for (int k = 0; k < K; ++k) extend(tree, k, q, rate, stride);
   }
 
-  // Coefficient k of the screws, from rates to k - 1, and of the slots, from those to k.
-  void extend(const Tree& tree, int k, const T* q, T* rate, int stride) {
-    extend_screws(tree, k, q, rate, stride);
+  // Coefficient k of the screws, from rates to k - 1, unless they are there, and of the slots, from those to k.
+  void extend(const Tree& tree, int k, const T* q, T* rate, int stride, bool screws = true) {
+    if (screws) extend_screws(tree, k, q, rate, stride);
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
       for (int r = 0; b.joint == Joint::section && r < 6; ++r) rate[k * stride + b.v + r] = twist(b, r, k, rate, stride);
     }
   }
 
-  // Screws to `count` coefficients, and the sections' twists in their near ends to one fewer, for `variation`.
+  // Screws to `count` coefficients, of which all but the last two are there, and the sections' twists in their near ends to one fewer, for
+  // SectionVariation.
   void extend_to(const Tree& tree, int count, const T* q, const T* rate, int stride) {
-    for (int k = 0; k < count; ++k) extend_screws(tree, k, q, rate, stride);
+    for (int k = done_ < count - 1 ? done_ : count - 1; k < count; ++k) extend_screws(tree, k, q, rate, stride);
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
       for (int k = 0; b.joint == Joint::section && k + 1 < count; ++k)
@@ -72,6 +73,7 @@ class SectionTables {
 
  private:
   void extend_screws(const Tree& tree, int k, const T* q, const T* rate, int stride) {
+    done_ = k + 1;
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& body = tree.soft->bodies[i];
       for (int s = 0; s < width; ++s) {
@@ -86,7 +88,8 @@ class SectionTables {
               for (int r = 0; r < 9; ++r) state(to[r], s) = R[r];
               for (int r = 0; r < 3; ++r) state(to[9 + r], s) = x[r];
             },
-            [&](int j, int c, int r, double x) { state(screw_[(std::ptrdiff_t(body.screw + j * body.n + c) * 6 + r) * length_ + k], s) = x; });
+            [&, first = screw_ + std::ptrdiff_t(body.screw) * 6 * length_ + k](int j, int c, int r, double x)
+                JOUNCE_LAMBDA_INLINE { state(first[((j * body.n + c) * 6 + r) * length_], s) = x; });
       }
     }
   }
@@ -100,7 +103,7 @@ class SectionTables {
     return sum;
   }
 
-  int first_, length_;
+  int first_, length_, done_;
   T *screw_, *rate_;
   SoftMotion<double>* motion_;
 };

@@ -19,12 +19,8 @@
 
 namespace jounce {
 
-struct StrainStep {
-  std::int32_t from;             // the step it starts from, of the same body; -1: the near end
-  const double *constant;        // (6)
-  const double *linear;          // (n, 6)
-  const double *changes;         // (2, n, 6): a_2 and a_3, or null where the strain is uniform
-};
+// Steps lie side by side, so that registers of them can be loaded: behind the last one it is repeated.
+constexpr int step_padding = 8;
 
 struct Section {
   std::int32_t step;     // in whose frame it is
@@ -35,9 +31,10 @@ struct SoftBody {
   std::int32_t q, v, n;               // its coordinates
   std::int32_t first, count;          // its sections, among all
   std::int32_t screw;                 // where the screws of its first section are among all of sections
-  const StrainStep* steps;
-  std::int32_t step_count;
-  std::int32_t uniform;               // whether all steps are, and so start at the near end
+  std::int32_t step_count, padded_steps;
+  const std::int32_t* from;  // the step that each starts from; -1: the near end
+  const double* strain;      // constant (6), linear (n, 6), and unless `uniform` the changes a_2 and a_3 (2, n, 6), each (padded_steps)
+  std::int32_t uniform;      // whether all steps are, and start at the near end
   const double *stiffness, *viscosity;  // (n, n), of the linear part
   const Recording *motion, *curvature;  // null: it has steps
   const Recording *elastic, *elastic_gradient;  // forces beyond the linear ones: of q (n), and their derivatives (n, n); or null

@@ -30,8 +30,8 @@ class SoftMotion {
       const StrainMotion<T> group(body.n, length, arena);
       if (groups_) groups_[g] = group;
     }
-    screws_ = arena.template take<N>(std::size_t(body.step_count) * 6 * length * np_);
-    moved_ = arena.template take<N>(std::size_t(3) * length * np_);
+    screws_ = arena.template take<N>(body.uniform ? 0 : std::size_t(body.step_count) * 6 * length * np_);
+    moved_ = arena.template take<N>(body.uniform ? 0 : std::size_t(body.step_count) * 3 * length * np_);
     poses_ = arena.template take<N>(std::size_t(body.step_count) * 12);
     recorded_ = arena.template take<double>(body.motion ? std::size_t(body.motion->inputs + body.motion->size) * length : 0);
   }
@@ -49,14 +49,14 @@ class SoftMotion {
       if (body_->motion) return extend_recorded(k, pose, screw);
     for (int g = 0; g < group_count_; ++g) {
       groups_[g].extend(k, [&](int c, int k) { return broadcast(q_[std::ptrdiff_t(c) * K_ + k]); });
-      for (int i = 0; i < W && g * W + i < body_->step_count; ++i) {
+      for (int i = 0; !body_->uniform && i < W && g * W + i < body_->step_count; ++i) {
         N* S = screws_ + std::ptrdiff_t(g * W + i) * 6 * K_ * np_ + k * np_;
         for (int r = 0; r < 6; ++r)
           for (int c = 0; c < body_->n; ++c) S[std::ptrdiff_t(r) * K_ * np_ + c] = lane(groups_[g].screw(c, r, k), i);
       }
     }
     for (int i = 0; i < body_->step_count; ++i) {
-      if (!body_->uniform && body_->steps[i].from >= 0) carry(i, k);
+      if (body_->from[i] >= 0) carry(i, k);
       if (k == 0) place(i);
     }
     for (int j = 0; j < body_->count; ++j) write(k, j, sections[body_->first + j], pose, screw);
@@ -70,33 +70,42 @@ class SoftMotion {
       return T(x);
   }
   N* at(int step, int r, int k) const { return screws_ + ((std::ptrdiff_t(step) * 6 + r) * K_ + k) * np_; }
+  // Coefficient k of component r of screw c of a step.
+  JOUNCE_INLINE N screw_of(int step, int c, int r, int k) const {
+    return body_->uniform ? lane(groups_[step / W].screw(c, r, k), step % W) : at(step, r, k)[c];
+  }
   N rotation(int step, int i, int k) const { return lane(groups_[step / W].rotation(i, k), step % W); }
   N translation(int step, int i, int k) const { return lane(groups_[step / W].translation(i, k), step % W); }
 
-  // S += Ad(E)^-1 S_from. Of v - x x w of the step it starts from, all coefficients are made: few orders ask for several.
-  void carry(int i, int k) {
-    const int from = body_->steps[i].from;
-    for (int m = 0; m <= k; ++m)
-      for (int r = 0; r < 3; ++r) {
-        N* y = moved_ + (std::ptrdiff_t(r) * K_ + m) * np_;
-        const N* v = at(from, r, m);
-        for (int c = 0; c < np_; ++c) y[c] = v[c];
-        const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
-        for (int j = 0; j <= m; ++j) {
-          const N x1 = translation(i, r1, j), x2 = translation(i, r2, j);
-          const N *w1 = at(from, 3 + r1, m - j), *w2 = at(from, 3 + r2, m - j);
-          for (int c = 0; c < np_; ++c) y[c] -= x1 * w2[c] - x2 * w1[c];
-        }
-      }
+  // y += s x, of all coordinates.
+  JOUNCE_INLINE void add(const N& s, const N* x, N* y) const {
+    if constexpr (is_dual<N>)
+      for (int c = 0; c < np_; ++c) y[c] += s * x[c];
+    else
+      for (int c = 0; c < np_; c += W) (Pack<W>::load(y + c) + Pack<W>(s) * Pack<W>::load(x + c)).store(y + c);
+  }
+
+  // S += Ad(E)^-1 S_from
+  JOUNCE_NOINLINE void carry(int i, int k) {
+    const int from = body_->from[i];
+    const auto moved = [&](int r, int m) { return moved_ + ((std::ptrdiff_t(i) * 3 + r) * K_ + m) * np_; };  // v - x x w
     for (int r = 0; r < 3; ++r) {
-      N *v = at(i, r, k), *w = at(i, 3 + r, k);
+      N* y = moved(r, k);
+      const N* v = at(from, r, k);
+      for (int c = 0; c < np_; ++c) y[c] = v[c];
+      const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
+      for (int j = 0; j <= k; ++j) {
+        add(N(0.0) - translation(i, r1, j), at(from, 3 + r2, k - j), y);
+        add(translation(i, r2, j), at(from, 3 + r1, k - j), y);
+      }
+    }
+    for (int r = 0; r < 3; ++r)
       for (int j = 0; j <= k; ++j)
         for (int s = 0; s < 3; ++s) {
           const N R = rotation(i, 3 * s + r, j);
-          const N *y = moved_ + (std::ptrdiff_t(s) * K_ + k - j) * np_, *u = at(from, 3 + s, k - j);
-          for (int c = 0; c < np_; ++c) v[c] += R * y[c], w[c] += R * u[c];
+          add(R, moved(s, k - j), at(i, r, k));
+          add(R, at(from, 3 + s, k - j), at(i, 3 + r, k));
         }
-    }
   }
 
   // The pose of a step's frame in the near end, at order zero.
@@ -104,12 +113,12 @@ class SoftMotion {
     N *own = poses_ + 12 * i, R[9], x[3];
     for (int r = 0; r < 9; ++r) R[r] = rotation(i, r, 0);
     for (int r = 0; r < 3; ++r) x[r] = translation(i, r, 0);
-    if (body_->steps[i].from < 0) {
+    if (body_->from[i] < 0) {
       for (int r = 0; r < 9; ++r) own[r] = R[r];
       for (int r = 0; r < 3; ++r) own[9 + r] = x[r];
       return;
     }
-    const N* from = poses_ + 12 * body_->steps[i].from;
+    const N* from = poses_ + 12 * body_->from[i];
     for (int r = 0; r < 3; ++r) {
       for (int c = 0; c < 3; ++c) own[3 * r + c] = from[3 * r] * R[c] + from[3 * r + 1] * R[3 + c] + from[3 * r + 2] * R[6 + c];
       own[9 + r] = from[9 + r] + from[3 * r] * x[0] + from[3 * r + 1] * x[1] + from[3 * r + 2] * x[2];
@@ -121,8 +130,15 @@ class SoftMotion {
     const int n = body_->n, i = section.step;
     if (!section.offset) {
       if (k == 0) pose(j, poses_ + 12 * i, poses_ + 12 * i + 9);
-      for (int r = 0; r < 6; ++r)
-        for (int c = 0; c < n; ++c) screw(j, c, r, at(i, r, k)[c]);
+      if (body_->uniform) {
+        const StrainMotion<T>& group = groups_[i / W];
+        const int own = i % W;
+        for (int c = 0; c < n; ++c)
+          for (int r = 0; r < 6; ++r) screw(j, c, r, lane(group.screw(c, r, k), own));
+      } else {
+        for (int c = 0; c < n; ++c)
+          for (int r = 0; r < 6; ++r) screw(j, c, r, at(i, r, k)[c]);
+      }
       return;
     }
     const double* slope = section.offset + 3;
@@ -140,10 +156,10 @@ class SoftMotion {
     for (int r = 0; r < 3; ++r) {
       const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
       for (int c = 0; c < n; ++c) {
-        N v = at(i, r, k)[c] + N(k == 0 ? slope[3 * c + r] : 0.0);
-        for (int m = 0; m <= k; ++m) v += at(i, 3 + r1, k - m)[c] * offset(r2, m) - at(i, 3 + r2, k - m)[c] * offset(r1, m);
+        N v = screw_of(i, c, r, k) + N(k == 0 ? slope[3 * c + r] : 0.0);
+        for (int m = 0; m <= k; ++m) v += screw_of(i, c, 3 + r1, k - m) * offset(r2, m) - screw_of(i, c, 3 + r2, k - m) * offset(r1, m);
         screw(j, c, r, v);
-        screw(j, c, 3 + r, at(i, 3 + r, k)[c]);
+        screw(j, c, 3 + r, screw_of(i, c, 3 + r, k));
       }
     }
   }

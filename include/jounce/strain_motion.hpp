@@ -32,220 +32,272 @@ class StrainMotion {
   StrainMotion(int n, int length, Arena& arena)
       : n_(n),
         K_(length),
-        constant_(arena.template take<T>(6)),
-        linear_(arena.template take<T>(6 * n)),
-        changes_(arena.template take<T>(12 * n)),
-        memory_(arena.template take<T>(std::size_t(places(n, length)) * length)) {}
+        columns_(stumpff + stumpff_count(length)),
+        places_(columns_ + n * column_places),
+        memory_(arena.template take<T>(std::size_t(places_) * length)) {}
 
-  // Steps first, first + 1, ... of a body; lanes beyond its last repeat that.
+  // Steps first, first + 1, ... of a body.
   void set(const SoftBody& body, int first) {
     uniform_ = body.uniform;
-    for (int lane = 0; lane < W; ++lane) {
-      const StrainStep& step = body.steps[first + lane < body.step_count ? first + lane : body.step_count - 1];
-      for (int i = 0; i < 6; ++i) set_lane(constant_[i], lane, step.constant[i]);
-      for (int i = 0; i < 6 * n_; ++i) set_lane(linear_[i], lane, step.linear[i]);
-      for (int i = 0; i < 12 * n_ && !uniform_; ++i) set_lane(changes_[i], lane, step.changes ? step.changes[i] : 0.0);
-    }
+    stride_ = body.padded_steps;
+    strain_ = body.strain + first;
   }
 
-  // Coefficient k, from those of the coordinates: q(c) is the series of coordinate c.
+  // Coefficient k, from those of the coordinates: q(c, k).
   template <class Q>
   void extend(int k, const Q& q) {
     k_ = k;
-    next_ = memory_;
-    omega_ = take(6);
+    now_ = memory_ + std::ptrdiff_t(k) * places_;
     if (uniform_) {
-      combine(linear_, q, omega_);
+      combine(linear(0), q, omega);
       if (k == 0)
-        for (int i = 0; i < 6; ++i) omega_[i * K_] += constant_[i];
+        for (int i = 0; i < 6; ++i) now_[omega + i] += strain(i);
     } else {
-      magnus(q);
+      combine(linear(0), q, a1);
+      combine(linear(n_), q, a2);
+      combine(linear(2 * n_), q, a3);
+      if (k == 0)
+        for (int i = 0; i < 6; ++i) now_[a1 + i] += strain(i);
     }
-    exponential();
-    screws_ = take(6 * n_);
-    for (int c = 0; c < n_; ++c)
-      if (uniform_)
-        tangent_of_constant(linear_ + 6 * c, part(screws_, 6 * c));
-      else
-        tangent(magnus_derivative(c), part(screws_, 6 * c));
+    if (k == 0)
+      run<0>();
+    else if (k == 1)
+      run<1>();
+    else
+      run<-1>();
   }
 
-  // Coefficient k of component i of screw c, of the rotation's entries by rows and of the translation.
-  const T& screw(int c, int i, int k) const { return screws_[(6 * c + i) * K_ + k]; }
-  const T& rotation(int i, int k) const { return R_[i * K_ + k]; }
-  const T& translation(int i, int k) const { return x_[i * K_ + k]; }
-
-  // Numbers that a motion has, at most.
-  static int places(int n, int length) { return 6 * 8 + stumpff_count(length) + 80 + n * 6 * 9; }
+  // Coefficient k of component i of screw c, of the rotation's entries by rows and of the translation; the latter two of uniform steps
+  // only at order zero.
+  const T& screw(int c, int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + columns_ + c * column_places + i]; }
+  const T& rotation(int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + R + i]; }
+  const T& translation(int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + x + i]; }
 
  private:
+  // Where the numbers of one order are: what all coordinates share, then Stumpff's functions, then a part for each coordinate.
+  // clang-format off
+  enum Place {
+    omega = 0, a1 = 6, a2 = 12, a3 = 18, C1 = 24, doubled = 30, outer = 36, inner = 42, C2 = 48, last = 54,
+    square = 60, along, slope, s = slope + 4, ww = s + 4, wv = ww + 6, A = wv + 6, B = A + 9, R = B + 9, x = R + 9, stumpff = x + 3,
+    screw_ = 0, d_doubled = 6, d_outer = 12, d_inner = 18, d_omega = 24, d_C2 = 30, d_first = 36, d_second = 42, column_places = 48
+  };
+  // clang-format on
   static int stumpff_count(int length) { return 6 + 2 * (length - 1) + (is_dual<T> ? 2 : 0); }
 
-  T* take(int count) {
-    T* place = next_;
-    next_ += std::ptrdiff_t(count) * K_;
-    return place;
+  // Number i of the steps' strains, and where the six of a coordinate begin: a_1's, a_2's and a_3's, n each.
+  JOUNCE_INLINE T strain(int i) const { return load_lanes<T>(strain_ + std::ptrdiff_t(i) * stride_); }
+  int linear(int c) const { return 6 + 6 * c; }
+  JOUNCE_INLINE void load(int first, T (&d)[6]) const {
+    for (int i = 0; i < 6; ++i) d[i] = strain(first + i);
   }
 
-  // Coefficient k of a product of series.
-  JOUNCE_INLINE T product(const T* a, const T* b) const {
-    T sum = a[0] * b[k_];
-    for (int j = 1; j <= k_; ++j) sum += a[j] * b[k_ - j];
+  // Coefficient k of a product of series, by their places.
+  template <int order>
+  JOUNCE_INLINE T product(int a, int b) const {
+    if constexpr (order == 0) return now_[a] * now_[b];
+    if constexpr (order == 1) return memory_[a] * now_[b] + now_[a] * memory_[b];
+    const T *left = memory_ + a, *right = now_ + b;
+    T sum = *left * *right;
+    for (int j = 1; j <= k_; ++j) {
+      left += places_, right -= places_;
+      sum += *left * *right;
+    }
     return sum;
   }
-  JOUNCE_INLINE T* part(T* a, int i) const { return a + std::ptrdiff_t(i) * K_; }
-  JOUNCE_INLINE const T* part(const T* a, int i) const { return a + std::ptrdiff_t(i) * K_; }
-  JOUNCE_INLINE T& now(T* a, int i = 0) const { return a[std::ptrdiff_t(i) * K_ + k_]; }
-  JOUNCE_INLINE const T& now(const T* a, int i = 0) const { return a[std::ptrdiff_t(i) * K_ + k_]; }
 
   // y = sum over coordinates of (n, 6) constants times q
   template <class Q>
-  void combine(const T* constants, const Q& q, T* y) const {
-    for (int i = 0; i < 6; ++i) {
-      T sum(0.0);
-      for (int c = 0; c < n_; ++c) sum += constants[6 * c + i] * q(c, k_);
-      now(y, i) = sum;
+  void combine(int first, const Q& q, int y) {
+    T sum[6];
+    for (T& each : sum) each = T(0.0);
+    for (int c = 0; c < n_; ++c) {
+      const T shape = q(c, k_);
+      for (int i = 0; i < 6; ++i) sum[i] += strain(first + 6 * c + i) * shape;
     }
+    for (int i = 0; i < 6; ++i) now_[y + i] = sum[i];
   }
 
-  // [a, b] of twists, a and b series.
-  T* bracket(const T* a, const T* b) {
-    T* y = take(6);
+  // [a, b] of twists that are series.
+  template <int order>
+  JOUNCE_INLINE void bracket(int a, int b, int y) {
+    if constexpr (order >= 0) {  // each number is loaded once
+      T sum[6];
+      for (T& each : sum) each = T(0.0);
+      for (int j = 0; j <= order; ++j) {
+        T u[6], v[6];
+        for (int i = 0; i < 6; ++i) u[i] = memory_[j * places_ + a + i], v[i] = memory_[(order - j) * places_ + b + i];
+        for (int i = 0; i < 3; ++i) {
+          const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+          sum[i] += u[3 + i1] * v[i2] - u[3 + i2] * v[i1] + u[i1] * v[3 + i2] - u[i2] * v[3 + i1];
+          sum[3 + i] += u[3 + i1] * v[3 + i2] - u[3 + i2] * v[3 + i1];
+        }
+      }
+      for (int i = 0; i < 6; ++i) now_[y + i] = sum[i];
+      return;
+    }
     for (int i = 0; i < 3; ++i) {
       const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-      now(y, i) = product(part(a, 3 + i1), part(b, i2)) - product(part(a, 3 + i2), part(b, i1)) + product(part(a, i1), part(b, 3 + i2)) -
-                  product(part(a, i2), part(b, 3 + i1));
-      now(y, 3 + i) = product(part(a, 3 + i1), part(b, 3 + i2)) - product(part(a, 3 + i2), part(b, 3 + i1));
+      now_[y + i] = product<order>(a + 3 + i1, b + i2) - product<order>(a + 3 + i2, b + i1) + product<order>(a + i1, b + 3 + i2) -
+                    product<order>(a + i2, b + 3 + i1);
+      now_[y + 3 + i] = product<order>(a + 3 + i1, b + 3 + i2) - product<order>(a + 3 + i2, b + 3 + i1);
     }
-    return y;
   }
   // Component i of [d, b], d constant.
-  JOUNCE_INLINE T bracket_with(const T* d, const T* b, int i) const {
+  JOUNCE_INLINE T bracket_with(const T* d, int b, int i) const {
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-    if (i >= 3) return d[3 + i1] * now(b, 3 + i2) - d[3 + i2] * now(b, 3 + i1);
-    return d[3 + i1] * now(b, i2) - d[3 + i2] * now(b, i1) + d[i1] * now(b, 3 + i2) - d[i2] * now(b, 3 + i1);
+    const T* y = now_ + b;
+    if (i >= 3) return d[3 + i1] * y[3 + i2] - d[3 + i2] * y[3 + i1];
+    return d[3 + i1] * y[i2] - d[3 + i2] * y[i1] + d[i1] * y[3 + i2] - d[i2] * y[3 + i1];
   }
 
-  // Omega from a_1, a_2 and a_3.
-  template <class Q>
-  void magnus(const Q& q) {
-    a1_ = take(6), a2_ = take(6);
-    T* a3 = take(6);
-    combine(linear_, q, a1_);
-    if (k_ == 0)
-      for (int i = 0; i < 6; ++i) a1_[i * K_] += constant_[i];
-    combine(changes_, q, a2_);
-    combine(changes_ + 6 * n_, q, a3);
-    const T* C1 = bracket(a1_, a2_);  // with the other sign
-    doubled_ = take(6), outer_ = take(6), inner_ = take(6);
-    for (int i = 0; i < 6; ++i) {
-      now(doubled_, i) = T(2.0) * now(a3, i) - now(C1, i);
-      now(outer_, i) = T(-20.0) * now(a1_, i) - now(a3, i) - now(C1, i);
+  template <int order>
+  JOUNCE_NOINLINE void run() {
+    if (!uniform_) magnus<order>();
+    exponential<order>();
+    for (int c = 0; c < n_; ++c) {
+      const int at = columns_ + c * column_places;
+      if (uniform_) {
+        tangent_of_constant(linear(c), at);
+      } else {
+        magnus_derivative<order>(c, at);
+        tangent<order>(at);
+      }
     }
-    const T* C2 = bracket(a1_, doubled_);
-    for (int i = 0; i < 6; ++i) now(inner_, i) = now(a2_, i) + T(1.0 / 60) * now(C2, i);
-    const T* last = bracket(outer_, inner_);
-    for (int i = 0; i < 6; ++i) now(omega_, i) = now(a1_, i) + T(1.0 / 12) * now(a3, i) - T(1.0 / 240) * now(last, i);
+  }
+
+  // Omega from a_1, a_2 and a_3; C_1 stands there with the other sign.
+  template <int order>
+  JOUNCE_NOINLINE void magnus() {
+    T* m = now_;
+    bracket<order>(a1, a2, C1);
+    for (int i = 0; i < 6; ++i) {
+      m[doubled + i] = T(2.0) * m[a3 + i] - m[C1 + i];
+      m[outer + i] = T(-20.0) * m[a1 + i] - m[a3 + i] - m[C1 + i];
+    }
+    bracket<order>(a1, doubled, C2);
+    for (int i = 0; i < 6; ++i) m[inner + i] = m[a2 + i] + T(1.0 / 60) * m[C2 + i];
+    bracket<order>(outer, inner, last);
+    for (int i = 0; i < 6; ++i) m[omega + i] = m[a1 + i] + T(1.0 / 12) * m[a3 + i] - T(1.0 / 240) * m[last + i];
   }
 
   // dOmega/dq_c, for the constant derivatives d_1, d_2, d_3 of a_1, a_2, a_3.
-  const T* magnus_derivative(int c) {
-    const T *d1 = linear_ + 6 * c, *d2 = changes_ + 6 * c, *d3 = changes_ + 6 * (n_ + c), o(0.0);
-    T *doubled = take(6), *outer = take(6), *inner = take(6), *y = take(6);
-    const auto constant = [&](const T& x) { return k_ == 0 ? x : o; };
+  template <int order>
+  JOUNCE_NOINLINE void magnus_derivative(int c, int at) {
+    T d1[6], d2[6], d3[6];
+    load(linear(c), d1), load(linear(n_ + c), d2), load(linear(2 * n_ + c), d3);
+    T* m = now_ + at;
     for (int i = 0; i < 6; ++i) {
-      const T C1 = bracket_with(d2, a1_, i) - bracket_with(d1, a2_, i);
-      now(doubled, i) = C1 + constant(T(2.0) * d3[i]);
-      now(outer, i) = C1 - constant(T(20.0) * d1[i] + d3[i]);
+      const T change = bracket_with(d2, a1, i) - bracket_with(d1, a2, i);
+      m[d_doubled + i] = order == 0 ? change + T(2.0) * d3[i] : change;
+      m[d_outer + i] = order == 0 ? change - T(20.0) * d1[i] - d3[i] : change;
     }
-    const T* C2 = bracket(a1_, doubled);
-    for (int i = 0; i < 6; ++i) now(inner, i) = T(1.0 / 60) * (bracket_with(d1, doubled_, i) + now(C2, i)) + constant(d2[i]);
-    const T *first = bracket(outer, inner_), *second = bracket(outer_, inner);
-    for (int i = 0; i < 6; ++i) now(y, i) = constant(d1[i] + T(1.0 / 12) * d3[i]) - T(1.0 / 240) * (now(first, i) + now(second, i));
-    return y;
+    bracket<order>(a1, at + d_doubled, at + d_C2);
+    for (int i = 0; i < 6; ++i) {
+      const T change = T(1.0 / 60) * (bracket_with(d1, doubled, i) + m[d_C2 + i]);
+      m[d_inner + i] = order == 0 ? change + d2[i] : change;
+    }
+    bracket<order>(at + d_outer, inner, at + d_first);
+    bracket<order>(outer, at + d_inner, at + d_second);
+    for (int i = 0; i < 6; ++i) {
+      const T change = T(-1.0 / 240) * (m[d_first + i] + m[d_second + i]);
+      m[d_omega + i] = order == 0 ? change + d1[i] + T(1.0 / 12) * d3[i] : change;
+    }
   }
 
-  // A, B, R and the translation.
-  void exponential() {
-    const T *v = omega_, *w = part(omega_, 3);
-    T *square = take(1), *along = take(1);
-    now(square) = product(w, w) + product(part(w, 1), part(w, 1)) + product(part(w, 2), part(w, 2));
-    now(along) = product(w, v) + product(part(w, 1), part(v, 1)) + product(part(w, 2), part(v, 2));
-    T* c = stumpff(square);
-    T *slopes = take(4), *s = take(4);  // from 1 on
+  // A and B, and for those who carry on from a step, or at order zero, R and the translation.
+  template <int order>
+  JOUNCE_NOINLINE void exponential() {
+    constexpr int v = omega, w = omega + 3, c = stumpff;
+    T* m = now_;
+    m[square] = product<order>(w, w) + product<order>(w + 1, w + 1) + product<order>(w + 2, w + 2);
+    m[along] = product<order>(w, v) + product<order>(w + 1, v + 1) + product<order>(w + 2, v + 2);
+    extend_stumpff<order>();
     for (int k = 1; k <= 3; ++k) {
-      now(slopes, k) = T(double(k)) * now(c, k + 2) - now(c, k + 1);
-      now(s, k) = product(along, part(slopes, k));
+      m[slope + k] = T(double(k)) * m[c + k + 2] - m[c + k + 1];
+      m[s + k] = product<order>(along, slope + k);
     }
-    T *ww = take(6), *wv = take(6);  // xx yy zz yz xz xy: entry i and i, or the two others than i
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 6; ++i) {  // xx yy zz yz xz xy: entry i and i, or the two others than i
       const int a = i < 3 ? i : (i + 1) % 3, b = i < 3 ? i : (i + 2) % 3;
-      now(ww, i) = product(part(w, a), part(w, b));
-      now(wv, i) = product(part(w, a), part(v, b)) + product(part(w, b), part(v, a));
+      m[ww + i] = product<order>(w + a, w + b);
+      m[wv + i] = product<order>(w + a, v + b) + product<order>(w + b, v + a);
     }
-    A_ = take(9), B_ = take(9);
     for (int i = 0; i < 3; ++i) {
-      now(A_, 4 * i) = now(c, 1) + product(part(c, 3), part(ww, i));
-      now(B_, 4 * i) = now(s, 1) + product(part(s, 3), part(ww, i)) + product(part(c, 3), part(wv, i));
-      const T turn = product(part(c, 2), part(w, i)), more = product(part(s, 2), part(w, i)) + product(part(c, 2), part(v, i));
-      const T both = product(part(c, 3), part(ww, 3 + i)), rest = product(part(s, 3), part(ww, 3 + i)) + product(part(c, 3), part(wv, 3 + i));
+      m[A + 4 * i] = m[c + 1] + product<order>(c + 3, ww + i);
+      m[B + 4 * i] = m[s + 1] + product<order>(s + 3, ww + i) + product<order>(c + 3, wv + i);
+      const T turn = product<order>(c + 2, w + i), more = product<order>(s + 2, w + i) + product<order>(c + 2, v + i);
+      const T both = product<order>(c + 3, ww + 3 + i), rest = product<order>(s + 3, ww + 3 + i) + product<order>(c + 3, wv + 3 + i);
       const int a = (i + 1) % 3, b = (i + 2) % 3;  // [w]_ba = w_i
-      now(A_, 3 * b + a) = both - turn, now(A_, 3 * a + b) = both + turn;
-      now(B_, 3 * b + a) = rest - more, now(B_, 3 * a + b) = rest + more;
+      m[A + 3 * b + a] = both - turn, m[A + 3 * a + b] = both + turn;
+      m[B + 3 * b + a] = rest - more, m[B + 3 * a + b] = rest + more;
     }
-    R_ = take(9), x_ = take(3);
+    if (uniform_ && order != 0) return;
     for (int i = 0; i < 3; ++i) {
-      const T turn = product(part(c, 1), part(w, i)), both = product(part(c, 2), part(ww, 3 + i));
+      const T turn = product<order>(c + 1, w + i), both = product<order>(c + 2, ww + 3 + i);
       const int a = (i + 1) % 3, b = (i + 2) % 3;
-      now(R_, 4 * i) = now(c, 0) + product(part(c, 2), part(ww, i));
-      now(R_, 3 * b + a) = both + turn, now(R_, 3 * a + b) = both - turn;
-      now(x_, i) = product(part(A_, i), v) + product(part(A_, 3 + i), part(v, 1)) + product(part(A_, 6 + i), part(v, 2));
+      m[R + 4 * i] = m[c] + product<order>(c + 2, ww + i);
+      m[R + 3 * b + a] = both + turn, m[R + 3 * a + b] = both - turn;
+      m[x + i] = product<order>(A + i, v) + product<order>(A + 3 + i, v + 1) + product<order>(A + 6 + i, v + 2);
     }
   }
 
   // c_0 ... c_5 of a series u, and as many more as their further coefficients need: c_n' = (n c_{n+2} - c_{n+1}) u' / 2.
-  T* stumpff(const T* u) {
+  template <int order>
+  JOUNCE_INLINE void extend_stumpff() {
     const int count = stumpff_count(K_);
-    T* c = take(count);
-    if (k_ == 0) {
-      stumpff_values_of(u[0], count, c, K_);
-      return c;
-    }
+    T* c = now_ + stumpff;
+    if constexpr (order == 0) return stumpff_values_of(now_[square], count, c, 1);
     const T half(0.5 / k_);
     for (int n = 0; n < count - 2 * k_; ++n) {
       T sum(0.0);
-      for (int j = 0; j < k_; ++j) sum += (T(n) * c[(n + 2) * K_ + j] - c[(n + 1) * K_ + j]) * (T(k_ - j) * u[k_ - j]);
-      c[n * K_ + k_] = half * sum;
+      const T *below = memory_ + stumpff + n, *u = now_ + square;
+      for (int j = 0; j < k_; ++j, below += places_, u -= places_) sum += (T(n) * below[2] - below[1]) * (T(k_ - j) * *u);
+      c[n] = half * sum;
     }
-    return c;
   }
 
-  void tangent_of_constant(const T* y, T* S) const {
+  JOUNCE_INLINE void tangent_of_constant(int first, int at) {
+    T *m = now_, y[6];
+    load(first, y);
     for (int i = 0; i < 3; ++i) {
-      T v(0.0), w(0.0);
-      for (int j = 0; j < 3; ++j) {
-        v += now(A_, 3 * i + j) * y[j] + now(B_, 3 * i + j) * y[3 + j];
-        w += now(A_, 3 * i + j) * y[3 + j];
-      }
-      now(S, i) = v, now(S, 3 + i) = w;
+      m[at + i] = m[A + 3 * i] * y[0] + m[A + 3 * i + 1] * y[1] + m[A + 3 * i + 2] * y[2] + m[B + 3 * i] * y[3] + m[B + 3 * i + 1] * y[4] +
+                  m[B + 3 * i + 2] * y[5];
+      m[at + 3 + i] = m[A + 3 * i] * y[3] + m[A + 3 * i + 1] * y[4] + m[A + 3 * i + 2] * y[5];
     }
   }
-  void tangent(const T* y, T* S) const {
+  template <int order>
+  JOUNCE_NOINLINE void tangent(int at) {
+    const int y = at + d_omega;
+    if constexpr (order >= 0) {
+      T sum[6];
+      for (T& each : sum) each = T(0.0);
+      for (int j = 0; j <= order; ++j) {
+        const T *m = memory_ + j * places_, *u = memory_ + (order - j) * places_ + y;
+        for (int i = 0; i < 3; ++i)
+          for (int l = 0; l < 3; ++l) {
+            const T a = m[A + 3 * i + l];
+            sum[i] += a * u[l] + m[B + 3 * i + l] * u[3 + l];
+            sum[3 + i] += a * u[3 + l];
+          }
+      }
+      for (int i = 0; i < 6; ++i) now_[at + i] = sum[i];
+      return;
+    }
     for (int i = 0; i < 3; ++i) {
       T v(0.0), w(0.0);
       for (int j = 0; j < 3; ++j) {
-        v += product(part(A_, 3 * i + j), part(y, j)) + product(part(B_, 3 * i + j), part(y, 3 + j));
-        w += product(part(A_, 3 * i + j), part(y, 3 + j));
+        v += product<order>(A + 3 * i + j, y + j) + product<order>(B + 3 * i + j, y + 3 + j);
+        w += product<order>(A + 3 * i + j, y + 3 + j);
       }
-      now(S, i) = v, now(S, 3 + i) = w;
+      now_[at + i] = v, now_[at + 3 + i] = w;
     }
   }
 
   int n_, K_, k_ = 0;
+  int columns_, places_;
   bool uniform_ = true;
-  T *constant_, *linear_, *changes_, *memory_, *next_ = nullptr;
-  T *omega_ = nullptr, *a1_ = nullptr, *a2_ = nullptr, *doubled_ = nullptr, *outer_ = nullptr, *inner_ = nullptr;
-  T *A_ = nullptr, *B_ = nullptr, *R_ = nullptr, *x_ = nullptr, *screws_ = nullptr;
+  int stride_ = 0;
+  const double* strain_ = nullptr;
+  T *memory_, *now_ = nullptr;
 };
 
 JOUNCE_END
