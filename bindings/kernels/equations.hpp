@@ -47,7 +47,10 @@ struct EquationsKernel {
     const bool direct = Task::fold == Fold::none || tree.follower_count == 0;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       double* out = call.out + i * call.size;
-      space.motion.read(tree, call.states, i, 1, call.states.rows);
+      if constexpr (Ring::order < 0 && requires { Task::along_path; })
+        space.motion.read_path(tree, call.states, i, call.frame->body);
+      else
+        space.motion.read(tree, call.states, i, 1, call.states.rows);
       space.task(call, space.world, direct ? out : space.by_columns);
       if (direct) continue;
       if (Task::fold == Fold::matrices)

@@ -9,6 +9,7 @@ template <class R>
 struct JacobianTask {
   using Ring = R;
   static constexpr Fold fold = Fold::columns;
+  static constexpr bool along_path = true;  // reads nothing else
   template <class Arena>
   JacobianTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {

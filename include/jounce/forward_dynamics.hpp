@@ -63,21 +63,31 @@ class ForwardDynamics {
       inverse_.extend(k);
       before(k);
       inverse_.fill_slots(k + 1);
-      for (int i = 0; i < n; ++i) {
-        if (k == 0) {
+      if (k == 0) {
+        for (int i = 0; i < n; ++i) {
           places_.place(i);
           factors_.set_body(i);
+          inverse_.template move<true>(i, 0);
         }
-        inverse_.move(i, k);
+        if (poses_) inverse_.set_poses();
+      } else {
+        for (int i = 0; i < n; ++i) inverse_.template move<false>(i, k);
       }
-      if (k == 0 && poses_) inverse_.set_poses();
       apply(k);
       start_forces(k);
-      for (int i = n - 1; i >= 0; --i) {
-        inverse_.gather(i, k);
-        subtract_bias(i, k);
-        if (k == 0 && !factors_.reduce(i)) return i;
-        factors_.inwards(i);
+      if (k == 0) {
+        for (int i = n - 1; i >= 0; --i) {
+          inverse_.template gather<true>(i, 0);
+          subtract_bias(i, 0);
+          if (!factors_.reduce(i)) return i;
+          factors_.inwards(i);
+        }
+      } else {
+        for (int i = n - 1; i >= 0; --i) {
+          inverse_.template gather<false>(i, k);
+          subtract_bias(i, k);
+          factors_.inwards(i);
+        }
       }
       factors_.start_outwards();
       if (k < order_ || held_)

@@ -115,10 +115,13 @@ class InverseDynamicsByOrder {
     }
   }
 
-  // Coefficient k of body i's motion, and the wrench that it takes; outwards. rate(k + 1) is zero where it is unknown.
-  JOUNCE_INLINE void move(int i, int k) {
+  // Coefficient k of body i's motion, and the wrench that it takes; outwards. rate(k + 1) is zero where it is unknown. `first`: k is 0,
+  // which has code of its own.
+  template <bool first>
+  JOUNCE_INLINE void move(int i, int order) {
+    const int k = first ? 0 : order;
     const Body& b = tree_.bodies[i];
-    if (k == 0) start_moving(i, b);
+    if (first) start_moving(i, b);
     if (i == 0 && k == 1) state_[-1].a = V::zero();  // the world's acceleration does not change
     Level &own = level(i, k), &next = level(i, k + 1);
     State& s = state_[i];
@@ -129,8 +132,8 @@ class InverseDynamicsByOrder {
     } else {
       if (turns(b.joint)) {
         V C = V::zero(), S = V::zero(), D = V::zero(), E = V::zero();
-        const V& first = level(i, 0).w_P;
-        C.add(cosine_[(k + 1) * stride_ + b.v], first), S.add(sine_[(k + 1) * stride_ + b.v], first);
+        const V& start = level(i, 0).w_P;
+        C.add(cosine_[(k + 1) * stride_ + b.v], start), S.add(sine_[(k + 1) * stride_ + b.v], start);
         for (int j = k; j >= 0; --j) {  // what comes from the parent last
           const T c = cosine_[j * stride_ + b.v], sn = sine_[j * stride_ + b.v];
           const V &u = level(i, k + 1 - j).w_P, &e = level(i, k - j).a_P;
@@ -167,7 +170,9 @@ class InverseDynamicsByOrder {
   }
 
   // The forces of body i's columns, coefficient k, into force(k), and its wrench towards the root; inwards.
-  JOUNCE_INLINE void gather(int i, int k) {
+  template <bool first>
+  JOUNCE_INLINE void gather(int i, int order) {
+    const int k = first ? 0 : order;
     const Body& b = tree_.bodies[i];
     const State& s = state_[i];
     Level& own = level(i, k);

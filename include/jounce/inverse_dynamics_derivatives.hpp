@@ -274,46 +274,37 @@ class InverseDynamicsDerivatives {
     if (has_fixed_wrenches_) fixed_wrench_.clear();
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
-      for (int c = 0; c < b.count; ++c) {
-        fill(b.screw + c, body_[i]);
-        if (b.joint == Joint::section) add_to_column(b.column + c, b.screw + c, body_[i]);
-      }
+      for (int c = 0; c < b.count; ++c) fill(b.screw + c, b.joint == Joint::section ? b.column + c : -1, body_[i]);
     }
   }
 
-  JOUNCE_NOINLINE void fill(int c, const Carried& b) {
-    const Screw<S>& J = world_.screw(c);
-    const Change& change = change_[c];
-    above_.set(c, J);
-    momenta_.set(c, b.m.momentum(J));
-    momenta_.set_angular(c, b.twice_b_transpose(J));
-    position_left_.set(c, change.second);
-    position_left_.set_angular(c, change.rate.w);
-    velocity_left_.set(c, change.both);
-    velocity_left_.set_angular(c, J.w);
-    if (has_fixed_wrenches_) fixed_wrench_.set(c, fixed_left(J, b));
-    position_right_.set(c, position_right(c, b));
-    velocity_right_.set(c, b.m.momentum(change.both) + b.twice_b(J.w));
-  }
-
-  Screw<S> position_right(int s, const Carried& b) const {
+  // The columns of screw s; of a section also what columns above its body meet, which is the sum over sections: added to column c.
+  JOUNCE_NOINLINE void fill(int s, int c, const Carried& b) {
     const Screw<S>& J = world_.screw(s);
-    Screw<S> position = dual_bracket(J, b.F) + b.m.momentum(change_[s].second) + b.twice_b(change_[s].rate.w);
-    if (has_fixed_wrenches_) position.w += cross(b.pull, J.v) - turn(b.pull_moment, J.w);
-    return position;
-  }
-  Screw<S> fixed_left(const Screw<S>& J, const Carried& b) const {
-    return dual_bracket(J, b.E) + Screw<S>{cross(b.pull, J.w), turn_back(b.pull_moment, J.w)};
-  }
-
-  // The sums over sections that columns above a soft body meet.
-  JOUNCE_NOINLINE void add_to_column(int c, int s, const Carried& b) {
-    const Screw<S>& J = world_.screw(s);
-    momenta_.add(c, b.m.momentum(J));
-    momenta_.add_vector(c, b.twice_b_transpose(J), 6);
-    if (has_fixed_wrenches_) fixed_wrench_.add(c, fixed_left(J, b));
-    position_right_.add(c, position_right(s, b));
-    velocity_right_.add(c, b.m.momentum(change_[s].both) + b.twice_b(J.w));
+    const Change& change = change_[s];
+    const Screw<S> momentum = b.m.momentum(J), velocity = b.m.momentum(change.both) + b.twice_b(J.w);
+    const Vec3<S> twice = b.twice_b_transpose(J);
+    Screw<S> position = dual_bracket(J, b.F) + b.m.momentum(change.second) + b.twice_b(change.rate.w), left;
+    if (has_fixed_wrenches_) {
+      position.w += cross(b.pull, J.v) - turn(b.pull_moment, J.w);
+      left = dual_bracket(J, b.E) + Screw<S>{cross(b.pull, J.w), turn_back(b.pull_moment, J.w)};
+      fixed_wrench_.set(s, left);
+    }
+    above_.set(s, J);
+    momenta_.set(s, momentum);
+    momenta_.set_angular(s, twice);
+    position_left_.set(s, change.second);
+    position_left_.set_angular(s, change.rate.w);
+    velocity_left_.set(s, change.both);
+    velocity_left_.set_angular(s, J.w);
+    position_right_.set(s, position);
+    velocity_right_.set(s, velocity);
+    if (c < 0) return;
+    momenta_.add(c, momentum);
+    momenta_.add_vector(c, twice, 6);
+    position_right_.add(c, position);
+    velocity_right_.add(c, velocity);
+    if (has_fixed_wrenches_) fixed_wrench_.add(c, left);
   }
 
   const Tree& tree_;

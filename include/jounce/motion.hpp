@@ -91,6 +91,32 @@ struct Motion {
         for (int k = 0; k < Ring::padded; ++k) lanes[j * Ring::padded + k] = k < K ? rate[k * stride + j] : 0.0;
   }
 
+  // The same at order zero for one state, and only for a body and those that carry it.
+  template <class In>
+  void read_path(const Tree& tree, const In& in, std::ptrdiff_t begin, int body)
+    requires(K == 1 && width == 1)
+  {
+    load_states(in.q + begin * in.q_step, in.q_step, 1, tree.nq, q);
+    for (int j = 0; j < tree.quaternion_count; ++j) normalize_quaternion(q + tree.quaternions[j]);
+    if (tree.slots > tree.nv) fill_slots(tree);
+    int columns[native_width], count = 0;
+    double angle[native_width] = {};
+    const auto turn = [&] {
+      Pack<native_width> s, c;
+      sincos(Pack<native_width>::load(angle), s, c);
+      for (int j = 0; j < count; ++j) sine[columns[j]] = s[j], cosine[columns[j]] = c[j];
+      count = 0;
+    };
+    for (int i = body; i >= 0; i = tree.bodies[i].parent) {
+      const Body& b = tree.bodies[i];
+      if (!turns(b.joint)) continue;
+      angle[count] = q[b.q];
+      columns[count++] = b.v;
+      if (count == native_width) turn();
+    }
+    if (count > 0) turn();
+  }
+
   template <class In>
   JOUNCE_INLINE void read_rates(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
     if (rows > 0) load_states(in.v + begin * in.v_step, in.v_step, count, tree.nv, rate);

@@ -73,6 +73,7 @@ class SectionCurvature {
       if (motion_) motion_[i] = motion;
     }
     values_ = arena.template take<double>(std::size_t(tree.soft->recorded_values) * rows);
+    sum_ = arena.template take<double>(std::size_t(tree.soft->widest) * rows);
   }
 
   double* wrench(int section) { return wrench_ + std::ptrdiff_t(section) * 6 * rows_; }  // (6, rows) coefficients of F, in the section's axes
@@ -83,38 +84,51 @@ class SectionCurvature {
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& b = tree.soft->bodies[i];
       const auto at = [&](int c, int k) { return k == 0 ? q[b.q + c] : rate[(k - 1) * stride + b.v + c] / k; };
-      // Coefficient k of the derivative by c of component r of screw d of section j.
-      const auto add = [&](int j, int c, int d, int r, int k, double x) {
+      // Coefficient k of the derivative by one coordinate of component r of screw d of section j.
+      const auto add = [&](int j, int d, int r, int k, double x) JOUNCE_LAMBDA_INLINE {
         const double* F = wrench(b.first + j) + r * rows_;
-        for (int m = k; m < rows_; ++m) K[m * size + (b.v + d) * columns + b.v + c] += factorial.value[m] * x * F[m - k];
+        for (int m = k; m < rows_; ++m) sum_[d * rows_ + m] += x * F[m - k];
+      };
+      const auto clear = [&] {
+        for (int d = 0; d < b.n * rows_; ++d) sum_[d] = 0;
+      };
+      const auto write = [&](int c) {
+        for (int d = 0; d < b.n; ++d)
+          for (int m = 0; m < rows_; ++m) K[m * size + (b.v + d) * columns + b.v + c] += factorial.value[m] * sum_[d * rows_ + m];
       };
       if (b.motion) {
         for (int k = 0; k < rows_; ++k) {
           for (int c = 0; c < b.n; ++c) values_[std::ptrdiff_t(c) * rows_ + k] = at(c, k);
           replay(*b.curvature, k, rows_, values_);
-          const std::int32_t* out = b.curvature->outputs;
+        }
+        for (int c = 0; c < b.n; ++c) {
+          clear();
           for (int j = 0; j < b.count; ++j)
-            for (int c = 0; c < b.n; ++c)
-              for (int d = 0; d < b.n; ++d)
-                for (int r = 0; r < 6; ++r, ++out) add(j, c, d, r, k, values_[std::ptrdiff_t(*out) * rows_ + k]);
+            for (int d = 0; d < b.n; ++d)
+              for (int r = 0; r < 6; ++r)
+                for (int k = 0; k < rows_; ++k)
+                  add(j, d, r, k, values_[std::ptrdiff_t(b.curvature->outputs[((j * b.n + c) * b.n + d) * 6 + r]) * rows_ + k]);
+          write(c);
         }
         continue;
       }
       for (int c = 0; c < b.n; ++c) {
         motion_[i].start();
+        clear();
         for (int k = 0; k < rows_; ++k) {
           for (int d = 0; d < b.n; ++d) motion_[i].shape(d)[k] = {at(d, k), c == d && k == 0 ? 1.0 : 0.0};
           motion_[i].extend(
               k, tree.soft->sections, [](int, const Dual<double>*, const Dual<double>*) {},
-              [&](int j, int d, int r, const Dual<double>& x) { add(j, c, d, r, k, x.d); });
+              [&](int j, int d, int r, const Dual<double>& x) JOUNCE_LAMBDA_INLINE { add(j, d, r, k, x.d); });
         }
+        write(c);
       }
     }
   }
 
  private:
   int rows_;
-  double *wrench_ = nullptr, *values_ = nullptr;
+  double *wrench_ = nullptr, *values_ = nullptr, *sum_ = nullptr;
   SoftMotion<Dual<double>>* motion_ = nullptr;
 };
 
