@@ -1,12 +1,12 @@
 #include "core_model.hpp"
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
-
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 
 #include "arguments.hpp"
 #include "recorded.hpp"
@@ -379,7 +379,8 @@ void CoreModel::add_frames(const nb::dict& c) {
     std::memcpy(f.p, &free_p[3 * i], sizeof f.p);
     free_joints_.push_back(f);
   }
-  expect(free_joints_.size() == std::size_t(std::count_if(bodies_.begin(), bodies_.end(), [](const Body& b) { return b.joint == Joint::free; })),
+  expect(free_joints_.size() ==
+             std::size_t(std::count_if(bodies_.begin(), bodies_.end(), [](const Body& b) { return b.joint == Joint::free; })),
          "free_body must have all free joints");
 }
 

@@ -25,7 +25,7 @@ class CoreModel {
   const Tree& tree() const { return tree_; }
   const std::vector<Frame>& frames() const { return frames_; }  // the bodies' first
   int body_count() const { return body_count_; }
-  const nb::dict& frame_index() const { return frame_index_; }                           // by name
+  const nb::dict& frame_index() const { return frame_index_; }              // by name
   const std::string& name_of(int body) const { return body_names_[body]; }  // of the user's body that it is a part of, quoted
 
   // Columns of one joint or shape, and its name, quoted.

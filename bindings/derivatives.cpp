@@ -55,11 +55,10 @@ nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
                              rows,    K.data(),        D.data(),
                              M.data()};
   const auto kernel = kernels().inverse_dynamics_derivatives(rows, false);
-  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  wrenches.gather(begin, end, rows, gathered.get());
-                  kernel.run(call, begin, end, workspace);
-                });
+  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+    wrenches.gather(begin, end, rows, gathered.get());
+    kernel.run(call, begin, end, workspace);
+  });
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(M).object());
 }
 
@@ -104,13 +103,12 @@ class ForwardDerivatives {
                                       inverse,
                                       singular.data()};
     const auto kernel = kernels().forward_dynamics_derivatives(1, false);
-    for_each_part(count, 10 * cost(tree_, 2), kernel.workspace(call),
-                  [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                    wrenches_.gather(begin, end, 1, gathered.get());
-                    kernel.run(call, begin, end, workspace);
-                    if (std::any_of(singular.begin() + begin, singular.begin() + end, [](int body) { return body >= 0; })) return;
-                    then(begin, end);
-                  });
+    for_each_part(count, 10 * cost(tree_, 2), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+      wrenches_.gather(begin, end, 1, gathered.get());
+      kernel.run(call, begin, end, workspace);
+      if (std::any_of(singular.begin() + begin, singular.begin() + end, [](int body) { return body >= 0; })) return;
+      then(begin, end);
+    });
     expect_regular(model_, singular, batch_, "forward dynamics");
   }
 

@@ -103,11 +103,10 @@ nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::ha
   const std::ptrdiff_t v_step = v_ref.broadcast(batch), a_step = a_ref.broadcast(batch);
   const PassiveCall call{&tree, moving.states(), axes, v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
   const auto kernel = kernels().passive_inverse_dynamics(2, false);
-  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  moving.to_body_axes(begin, end);
-                  kernel.run(call, begin, end, workspace);
-                });
+  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+    moving.to_body_axes(begin, end);
+    kernel.run(call, begin, end, workspace);
+  });
   return std::move(out).object();
 }
 

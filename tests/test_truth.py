@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from oracles import soft_virtual_work
 from coupled_robots import Robot, maker
-from oracles import soft_lagrange, virtual_work
+from oracles import soft_lagrange, soft_virtual_work, virtual_work
 from soft_build import rod_of
 from soft_models import Joint, RigidBody, Rod, SoftSpec, constant_basis, constant_curvature
 from trees import random_axes, random_inertia, random_pose

@@ -763,7 +763,6 @@ class Stiff:
         return rng.uniform(-1, 1, (*shape, self.model.nv))
 
 
-@pytest.mark.xfail(strict=False, reason="a rod must have a strain so far")
 @pytest.mark.parametrize(
     "call",
     [c for c in CALLS.values() if c.method not in OF_RIGID_BODIES and c.method != "backbone"],

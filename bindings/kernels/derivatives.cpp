@@ -1,8 +1,8 @@
+#include "jounce/armature.hpp"
+#include "jounce/fold.hpp"
 #include "jounce/forward_dynamics.hpp"
 #include "jounce/inverse_dynamics_derivatives.hpp"
 #include "jounce/inverse_mass_matrix.hpp"
-#include "jounce/armature.hpp"
-#include "jounce/fold.hpp"
 #include "jounce/passive_forces.hpp"
 #include "jounce/shape_forces.hpp"
 #include "select.hpp"
@@ -48,7 +48,8 @@ struct DerivativesSpace {
         rows(rows) {}
 
   // After WorldFrame::place and weigh. `v` and `rest`: rows of derivatives, of velocity and of those above it.
-  void run(const Tree& tree, const double* v, const double* rest, const Wrenches& wrenches, std::ptrdiff_t i, double* K, double* D, double* M) {
+  void run(const Tree& tree, const double* v, const double* rest, const Wrenches& wrenches, std::ptrdiff_t i, double* K, double* D,
+           double* M) {
     for (int k = 0; k <= rows; ++k) {
       const double* row = k == 0 ? v : rest + std::ptrdiff_t(k - 1) * tree.nv;
       for (int c = 0; c < tree.nv; ++c) rate[k * std::ptrdiff_t(tree.nv) + c] = factorial.inverse[k] * row[c];
@@ -120,7 +121,7 @@ struct DerivativesKernel {
       space.world.place(Axes::body);
       space.world.weigh();
       space.partial.run(tree, call.states.v + i * call.states.v_step, call.states.rest + i * call.states.rest_step, call.wrenches, i,
-                call.K + i * size, call.D + i * size, call.M ? call.M + i * size : nullptr);
+                        call.K + i * size, call.D + i * size, call.M ? call.M + i * size : nullptr);
     }
   }
 

@@ -21,7 +21,10 @@ struct InverseDynamicsKernel {
     ShapeForces shapes;
     T* force;
     Space(const Tree& tree, Arena& arena)
-        : motion(Motion<Ring>::allocate(tree, arena)), dynamics(tree, motion, arena), shapes(tree, n, arena), force(arena.template take<T>(n * motion.stride)) {}
+        : motion(Motion<Ring>::allocate(tree, arena)),
+          dynamics(tree, motion, arena),
+          shapes(tree, n, arena),
+          force(arena.template take<T>(n * motion.stride)) {}
   };
 
   static std::size_t workspace(const InverseDynamicsCall& call) {

@@ -69,9 +69,7 @@ struct PotentialEnergyTask {
   }
 };
 
-Kernel<EquationsCall> jacobian_kernel(int coefficients, bool) {
-  return equations_kernel<JacobianTask>(coefficients, &Kernels::jacobian);
-}
+Kernel<EquationsCall> jacobian_kernel(int coefficients, bool) { return equations_kernel<JacobianTask>(coefficients, &Kernels::jacobian); }
 Kernel<EquationsCall> center_of_mass_kernel(int coefficients, bool) {
   return equations_kernel<CenterOfMassTask>(coefficients, &Kernels::center_of_mass);
 }

@@ -47,7 +47,7 @@ class ArticulatedBodies {
         A_(arena.template take<Six<T>>(tree.size + 1) + 1) {}
 
   const Six<T>& screw(int i) const { return S_[i]; }
-  const Six<T>& G(int own) const { return G_[own]; }           // row of D^-1 U^T
+  const Six<T>& G(int own) const { return G_[own]; }  // row of D^-1 U^T
 
   // The articulated inertia of a body: what it takes to move it, cut off with all that it carries from the rest. Joints that it carries
   // are free, but for those that follow one which it does not carry: these are held.
@@ -141,8 +141,9 @@ class ArticulatedBodies {
     if (b.count == 1)
       up.set_sum(up, P_[i], u_[b.column], G_[b.column]);  // U D^-1 = G^T
     else
-      up.set_combined(up, b.count + 1, [&](int c) { return c < b.count ? u_[b.column + c] : T(1.0); },
-                      [&](int c) -> const Six<T>& { return c < b.count ? G_[b.column + c] : P_[i]; });
+      up.set_combined(
+          up, b.count + 1, [&](int c) { return c < b.count ? u_[b.column + c] : T(1.0); },
+          [&](int c) -> const Six<T>& { return c < b.count ? G_[b.column + c] : P_[i]; });
   }
 
   // The way outwards: x (nv) where body i is the first of its cluster, zero where it is held; and the acceleration of the body.
@@ -157,8 +158,9 @@ class ArticulatedBodies {
       return;
     }
     if (cluster.body == i) spread(cluster, x);
-    A_[i].set_combined(A_[b.parent], cluster.count > 0 ? b.count : 0, [&](int c) { return T(b.ratio) * x[own(cluster, b.local + c)]; },
-                       [&](int c) -> const Six<T>& { return S_[b.screw + c]; });
+    A_[i].set_combined(
+        A_[b.parent], cluster.count > 0 ? b.count : 0, [&](int c) { return T(b.ratio) * x[own(cluster, b.local + c)]; },
+        [&](int c) -> const Six<T>& { return S_[b.screw + c]; });
   }
   void start_outwards() { A_[-1].clear(); }
   // Of a solution x, what moves body i's joint; the first of several.
@@ -168,7 +170,8 @@ class ArticulatedBodies {
     return cluster.count == 0 ? T(0.0) : T(b.ratio) * x[own(cluster, b.local)];
   }
 
-  // The acceleration of a body, and the wrench through its joint: I A + P, and where others of its cluster hang on it, what their joints add.
+  // The acceleration of a body, and the wrench through its joint: I A + P, and where others of its cluster hang on it, what their joints
+  // add.
   const Six<T>& acceleration(int i) const { return A_[i]; }
   JOUNCE_INLINE Six<T> wrench(int i, const T* x) const {
     Six<T> F;
@@ -204,8 +207,9 @@ class ArticulatedBodies {
         return;
       }
       for (int r = 0; r < 6; ++r)
-        row[r].set_combined(row[r], count + 1, [&](int c) { return c < count ? -U[c][r] : T(1.0); },
-                            [&](int c) -> const Six<T>& { return c < count ? G[c] : b.row[r]; });
+        row[r].set_combined(
+            row[r], count + 1, [&](int c) { return c < count ? -U[c][r] : T(1.0); },
+            [&](int c) -> const Six<T>& { return c < count ? G[c] : b.row[r]; });
     }
     // I s, and more + I s
     JOUNCE_INLINE void apply(const Six<T>& s, Six<T>& out) const { out.set_product(s, row); }
@@ -248,7 +252,8 @@ class ArticulatedBodies {
     if (cluster.alone || cluster.body != i) return;
     for (int c = 0; c < cluster.count; ++c) {
       const int at = own(cluster, c);
-      if (!is_held(at)) P_[cluster.up].set_combined(P_[cluster.up], 1, [&](int) { return u_[at]; }, [&](int) -> const Six<T>& { return G_[at]; });
+      if (!is_held(at))
+        P_[cluster.up].set_combined(P_[cluster.up], 1, [&](int) { return u_[at]; }, [&](int) -> const Six<T>& { return G_[at]; });
     }
   }
 
@@ -305,11 +310,11 @@ class ArticulatedBodies {
       Six<T> IS;
       I_[i].apply(S_[b.screw + c], IS);
       U_[at].set_combined(U_[at], 1, [&](int) { return ratio; }, [&](int) -> const Six<T>& { return IS; });
-      scale_[at] += ratio * ratio * (I_[i].size(S_[b.screw + c]) + (b.joint == Joint::section ? T(0.0) : armature(b.column + c, b.column + c)));
+      scale_[at] +=
+          ratio * ratio * (I_[i].size(S_[b.screw + c]) + (b.joint == Joint::section ? T(0.0) : armature(b.column + c, b.column + c)));
       for (int d = 0; d < b.count; ++d)
         D[row * n + b.local + d] +=
-            ratio * ratio *
-            (dot(S_[b.screw + d], IS) + (b.joint == Joint::section ? T(0.0) : armature(b.column + c, b.column + d)));
+            ratio * ratio * (dot(S_[b.screw + d], IS) + (b.joint == Joint::section ? T(0.0) : armature(b.column + c, b.column + d)));
       for (int a = b.parent; a != up; a = tree_.bodies[a].parent) {
         const Body& above = tree_.bodies[a];
         for (int d = 0; d < above.count; ++d) {

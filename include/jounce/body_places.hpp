@@ -1,5 +1,5 @@
-// The bodies at one instant, in world axes: poses, screws and inertias, as numbers. What world_frame.hpp has as series, at order zero and in
-// registers, for the articulated-body algorithm.
+// The bodies at one instant, in world axes: poses, screws and inertias, as numbers. What world_frame.hpp has as series, at order zero and
+// in registers, for the articulated-body algorithm.
 //
 // As there, positions and moments are about a fixed point, which is where the root of a body's tree is.
 #pragma once
@@ -94,7 +94,8 @@ class BodyPlaces {
       second[j].add(a[j], at.x);
     }
     const T o(0.0), m(b.mass);
-    const V trace = (second[0].template only_entry<0>() + second[1].template only_entry<1>() + second[2].template only_entry<2>()).total(), none = V::zero();
+    const V trace = (second[0].template only_entry<0>() + second[1].template only_entry<1>() + second[2].template only_entry<2>()).total(),
+            none = V::zero();
     rows[0].set(V::of(m, o, o), h.template skew<0>());
     rows[1].set(V::of(o, m, o), h.template skew<1>());
     rows[2].set(V::of(o, o, m), h.template skew<2>());

@@ -94,7 +94,8 @@ class CoriolisMatrix {
     const Body& b = tree_.bodies[i];
     const int s = b.screw + c;
     const Screw<A> J = truncate<n>(world_.screw(s)), dJ = derivative(world_.screw(s));
-    const Screw<A> right = moments_[i].momentum(dJ) + rate_[i].apply(J), left = rate_[i].apply_transpose(J), momentum = moments_[i].momentum(J);
+    const Screw<A> right = moments_[i].momentum(dJ) + rate_[i].apply(J), left = rate_[i].apply_transpose(J),
+                   momentum = moments_[i].momentum(J);
     above_.set(s, J);
     above_.set(s, dJ, 6);
     right_.set(s, right);

@@ -35,7 +35,8 @@ template <class Ring>
 class PotentialEnergy {
  public:
   template <class Arena>
-  PotentialEnergy(const Tree& tree, const Motion<Ring>& motion, int rows, Arena& arena) : tree_(tree), motion_(motion), shapes_(tree, rows, arena) {}
+  PotentialEnergy(const Tree& tree, const Motion<Ring>& motion, int rows, Arena& arena)
+      : tree_(tree), motion_(motion), shapes_(tree, rows, arena) {}
 
   // After WorldFrame::weigh_subtrees.
   void run(const WorldFrame<Ring>& world, int rows, double* out) const {

@@ -3,8 +3,9 @@
 //   tau_k = M(q) a_k + b_k    for every Taylor coefficient k, with the same M:
 //
 // M is factored once (articulated_bodies.hpp); then, order by order, b_k comes from inverse dynamics with the coefficients
-// known so far (inverse_dynamics_by_order.hpp), and a_k = M^-1 (tau_k - b_k). The sweeps of both go along the tree together. Where the acceleration of a joint is prescribed, it is part of
-// b_k, its row and column of M are left out, and its force is what inverse dynamics gives in the end.
+// known so far (inverse_dynamics_by_order.hpp), and a_k = M^-1 (tau_k - b_k). The sweeps of both go along the tree together. Where the
+// acceleration of a joint is prescribed, it is part of b_k, its row and column of M are left out, and its force is what inverse dynamics
+// gives in the end.
 //
 // T is double, or a Pack with a state in each lane.
 #pragma once
@@ -39,8 +40,8 @@ class ForwardDynamics {
   ArticulatedBodies<T>& factors() { return factors_; }
   InverseDynamicsByOrder<T>& inverse() { return inverse_; }
 
-  T* rate(int k) { return inverse_.rate(k); }        // coefficient k of v: rate(0), and what is prescribed of the others; then all
-  T* tau(int k) { return tau_ + k * tree_.nv; }      // coefficient k of the forces; then those where accelerations are prescribed, too
+  T* rate(int k) { return inverse_.rate(k); }    // coefficient k of v: rate(0), and what is prescribed of the others; then all
+  T* tau(int k) { return tau_ + k * tree_.nv; }  // coefficient k of the forces; then those where accelerations are prescribed, too
 
   // Positions, from motion(). `held`: (nv), the coordinates whose accelerations are prescribed, or null; `wrenches`: whether there are any
   // from outside.

@@ -26,7 +26,13 @@ class InverseDynamicsByOrder {
   // To order `order`, from a motion, with room for as many coefficients of sections, and poses at order zero.
   template <class Arena>
   InverseDynamicsByOrder(const Tree& tree, Motion<Ring>& start, const BodyPlaces<T>& places, int order, Arena& arena)
-      : tree_(tree), start_(start), places_(places), sections_(start.sections), n_(order + 1), K_(order + 2), stride_(round_up(tree.slots, native_width)) {
+      : tree_(tree),
+        start_(start),
+        places_(places),
+        sections_(start.sections),
+        n_(order + 1),
+        K_(order + 2),
+        stride_(round_up(tree.slots, native_width)) {
     rate_ = arena.template take<T>(K_ * stride_);
     cosine_ = arena.template take<T>(K_ * stride_);
     sine_ = arena.template take<T>(K_ * stride_);
@@ -102,8 +108,8 @@ class InverseDynamicsByOrder {
       if (!is_ball(b.joint)) continue;
       BallLevel& next = ball(i, k + 1);
       for (int row = 0; row < 3; ++row) {
-        next_of_fixed_vector(k, [&](int j) { return ball(i, j).R + 3 * row; }, [&](int j) { return rate_ + j * stride_ + angular(b); },
-                             next.R + 3 * row);
+        next_of_fixed_vector(
+            k, [&](int j) { return ball(i, j).R + 3 * row; }, [&](int j) { return rate_ + j * stride_ + angular(b); }, next.R + 3 * row);
         T sum(0.0);
         for (int j = 0; j <= k && is_free(b.joint); ++j) {  // d' = R v
           const T *r = ball(i, j).R + 3 * row, *v = rate_ + (k - j) * stride_ + b.v;
@@ -248,7 +254,8 @@ class InverseDynamicsByOrder {
     const T scale(1.0 / (k + 1));
     T* rate = rate_ + (k + 1) * stride_;
     for (int c = 0; c < tree_.nv; ++c) rate[c] += scale * x[c];
-    for (int i = 0; i < tree_.follower_count; ++i) rate[tree_.followers[i].v] += scale * T(tree_.followers[i].ratio) * x[tree_.followers[i].leader_v];
+    for (int i = 0; i < tree_.follower_count; ++i)
+      rate[tree_.followers[i].v] += scale * T(tree_.followers[i].ratio) * x[tree_.followers[i].leader_v];
     for (int i = 0; tree_.soft && i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
       for (int r = 0; b.joint == Joint::section && r < 6; ++r)
@@ -265,8 +272,8 @@ class InverseDynamicsByOrder {
       return set_speed(body, x + 3);
     }
     for (int row = 0; row < 3; ++row)
-      next_of_fixed_vector(k - 1, [&](int j) { return R + 9 * j + 3 * row; }, [&](int j) { return level(body, j).w.data(); },
-                           R + 9 * k + 3 * row);
+      next_of_fixed_vector(
+          k - 1, [&](int j) { return R + 9 * j + 3 * row; }, [&](int j) { return level(body, j).w.data(); }, R + 9 * k + 3 * row);
     if (k < 2) return;
     const T over(1.0 / (k * (k - 1)));
     for (int row = 0; row < 3; ++row) {
@@ -299,9 +306,9 @@ class InverseDynamicsByOrder {
   struct State {
     TripleMatrix<T> W;  // of this order, and the acceleration
     V a;
-    V f, t;             // the wrench that this order's motion takes
-    V da, dw;           // what the accelerations of the order before added to a and w'
-    V x;                // position and rotation in the world, at order zero
+    V f, t;    // the wrench that this order's motion takes
+    V da, dw;  // what the accelerations of the order before added to a and w'
+    V x;       // position and rotation in the world, at order zero
     T R[10];
   };
 

@@ -18,8 +18,8 @@
 //
 // The screws S of a soft body's section change with its shape. By coordinate d its own twist W changes by X_d = S_d' + W x S_d, which is
 // dS/dq_d v since dS_c/dq_d - dS_d/dq_c = S_c x S_d, and its acceleration by X_d'; these are added to S' and S'' (in body axes:
-// S' = V_p x J + X, S'' = A_p x J + X' + V x X + V_p x S', and S_d' + X_d to J' + S'). Within a section K_cd has the part dS_c/dq_d . F as well
-// (sections.hpp), and what columns below or above it meet are sums over sections.
+// S' = V_p x J + X, S'' = A_p x J + X' + V x X + V_p x S', and S_d' + X_d to J' + S'). Within a section K_cd has the part dS_c/dq_d . F as
+// well (sections.hpp), and what columns below or above it meet are sums over sections.
 #pragma once
 
 #include "jounce/columns.hpp"

@@ -1,7 +1,7 @@
 // The inverse of the mass matrix, without the mass matrix (Carpentier 2018; paper B, IMMA), in world axes.
 //
-// Unit forces on all coordinates at once go through the sweeps of articulated_bodies.hpp. For the columns d of the result, with x_d the rows
-// of a cluster and P_d, A_d the wrench and acceleration of a body,
+// Unit forces on all coordinates at once go through the sweeps of articulated_bodies.hpp. For the columns d of the result, with x_d the
+// rows of a cluster and P_d, A_d the wrench and acceleration of a body,
 //
 //   towards the root   x_d = -sum of S^T P_d    of what lies below the cluster;  then x_d = D^-1 x_d,  P_d += U x_d,
 //                      and x = D^-1, P = U D^-1 for its own columns,

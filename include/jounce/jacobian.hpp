@@ -30,7 +30,8 @@ void jacobian(const Tree& tree, const WorldFrame<Ring>& world, const Frame& fram
       for (int r = 0; r < 6; ++r) {
         double coefficients[padded_length<S>];
         parts[r]->store(coefficients);
-        for (int k = 0; k < rows; ++k) out[(std::ptrdiff_t(k) * 6 + r) * tree.columns + b.column + c] = factorial.value[k] * coefficients[k];
+        for (int k = 0; k < rows; ++k)
+          out[(std::ptrdiff_t(k) * 6 + r) * tree.columns + b.column + c] = factorial.value[k] * coefficients[k];
       }
     }
   }

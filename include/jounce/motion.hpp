@@ -158,7 +158,6 @@ struct Motion {
   }
   static JOUNCE_INLINE double* lane(T* x) { return reinterpret_cast<double*>(x); }
 
-
   JOUNCE_INLINE typename Ring::Velocity velocity(int column) const {
     if constexpr (Ring::in_lanes)
       return Ring::Velocity::load(lanes + column * Ring::padded);

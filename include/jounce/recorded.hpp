@@ -108,7 +108,8 @@ inline void replay(const Recording& recording, int k, int K, double* x) {
         break;
       case Operation::sine: {  // and the cosine, which is next
         double* c = at(in.b);
-        const double up = sum(1, k, [&](int j) { return j * a[j] * c[k - j]; }), down = sum(1, k, [&](int j) { return j * a[j] * y[k - j]; });
+        const double up = sum(1, k, [&](int j) { return j * a[j] * c[k - j]; }),
+                     down = sum(1, k, [&](int j) { return j * a[j] * y[k - j]; });
         y[k] = k == 0 ? std::sin(a[0]) : up / k;
         c[k] = k == 0 ? std::cos(a[0]) : -down / k;
         break;
@@ -116,8 +117,8 @@ inline void replay(const Recording& recording, int k, int K, double* x) {
       case Operation::cosine:
         break;
       case Operation::power:
-        y[k] = k == 0 ? std::pow(a[0], in.value)
-                      : sum(1, k, [&](int j) { return (in.value * j - (k - j)) * a[j] * y[k - j]; }) / (k * a[0]);
+        y[k] =
+            k == 0 ? std::pow(a[0], in.value) : sum(1, k, [&](int j) { return (in.value * j - (k - j)) * a[j] * y[k - j]; }) / (k * a[0]);
         break;
       case Operation::arctan:
         y[k] = k == 0 ? std::atan(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * b[k - j]; })) / (k * b[0]);

@@ -31,7 +31,8 @@ class Regressor {
         wrenches_(padded * body_count, rows, arena),
         row_(arena.template take<double>(wrenches_.stride())) {}
 
-  // Derivatives 0 .. rows - 1 into out (rows, columns, 10 body_count), of rigid bodies; after WorldFrame::place and InverseDynamics::forward.
+  // Derivatives 0 .. rows - 1 into out (rows, columns, 10 body_count), of rigid bodies; after WorldFrame::place and
+  // InverseDynamics::forward.
   void run(double* out) {
     const std::ptrdiff_t width = std::ptrdiff_t(parameters) * body_count_, size = tree_.columns * width;
     std::memset(out, 0, sizeof(double) * rows_ * size);

@@ -76,7 +76,9 @@ class SectionCurvature {
     sum_ = arena.template take<double>(std::size_t(tree.soft->widest) * rows);
   }
 
-  double* wrench(int section) { return wrench_ + std::ptrdiff_t(section) * 6 * rows_; }  // (6, rows) coefficients of F, in the section's axes
+  double* wrench(int section) {
+    return wrench_ + std::ptrdiff_t(section) * 6 * rows_;
+  }  // (6, rows) coefficients of F, in the section's axes
 
   // Adds derivatives 0 .. rows - 1 to K (rows, columns, columns).
   void add(const Tree& tree, const double* q, const double* rate, int stride, double* K) {

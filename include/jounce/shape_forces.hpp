@@ -24,7 +24,8 @@ class ShapeForces {
         T* out = force + k * stride + b.v;
         const double scale = k == 0 ? 1.0 : 1.0 / k;
         for (int c = 0; c < b.n; ++c)
-          for (int d = 0; d < b.n; ++d) out[c] += T(scale * b.stiffness[c * b.n + d]) * shape[d] + T(b.viscosity[c * b.n + d]) * velocity[d];
+          for (int d = 0; d < b.n; ++d)
+            out[c] += T(scale * b.stiffness[c * b.n + d]) * shape[d] + T(b.viscosity[c * b.n + d]) * velocity[d];
       }
       for (int s = 0; s < states((const T*)nullptr); ++s) {
         const auto at = [&](int c, int k) { return k == 0 ? state(q[b.q + c], s) : state(rate[(k - 1) * stride + b.v + c], s) / k; };

@@ -8,7 +8,8 @@
 //
 //   Omega = a_1 + a_3 / 12 - [-20 a_1 - a_3 + C_1, a_2 + C_2] / 240,     C_1 = -[a_1, a_2],     C_2 = [a_1, 2 a_3 + C_1] / 60
 //
-// (signs for dT/ds = T xi). In the frame of a step there are sections: fixed there, or at an offset that is linear in q (bodies that swell).
+// (signs for dT/ds = T xi). In the frame of a step there are sections: fixed there, or at an offset that is linear in q (bodies that
+// swell).
 //
 // Or the body is a recorded function of q, which gives of each section its position (3), rotation (9, row-major) and screws
 // (n, 6), and another that gives the derivatives of the screws (n, n, 6); it has no steps.
@@ -28,15 +29,15 @@ struct Section {
 };
 
 struct SoftBody {
-  std::int32_t q, v, n;               // its coordinates
-  std::int32_t first, count;          // its sections, among all
-  std::int32_t screw;                 // where the screws of its first section are among all of sections
+  std::int32_t q, v, n;       // its coordinates
+  std::int32_t first, count;  // its sections, among all
+  std::int32_t screw;         // where the screws of its first section are among all of sections
   std::int32_t step_count, padded_steps;
   const std::int32_t* from;  // the step that each starts from; -1: the near end
   const double* strain;      // constant (6), linear (n, 6), and unless `uniform` the changes a_2 and a_3 (2, n, 6), each (padded_steps)
   std::int32_t uniform;      // whether all steps are, and start at the near end
-  const double *stiffness, *viscosity;  // (n, n), of the linear part
-  const Recording *motion, *curvature;  // null: it has steps
+  const double *stiffness, *viscosity;          // (n, n), of the linear part
+  const Recording *motion, *curvature;          // null: it has steps
   const Recording *elastic, *elastic_gradient;  // forces beyond the linear ones: of q (n), and their derivatives (n, n); or null
   const Recording *viscous, *viscous_gradient;  // of (q, v), and their derivatives (n, 2n); or null
   const Recording* energy;                      // of q, beyond the quadratic one; or null

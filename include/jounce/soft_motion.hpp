@@ -23,7 +23,8 @@ class SoftMotion {
   static constexpr int W = native_width;
 
   template <class Arena>
-  SoftMotion(const SoftBody& body, int length, Arena& arena) : body_(&body), K_(length), np_(round_up(body.n, W)), group_count_((body.step_count + W - 1) / W) {
+  SoftMotion(const SoftBody& body, int length, Arena& arena)
+      : body_(&body), K_(length), np_(round_up(body.n, W)), group_count_((body.step_count + W - 1) / W) {
     q_ = arena.template take<N>(std::size_t(body.n) * length);
     groups_ = arena.template take<StrainMotion<T>>(group_count_);
     for (int g = 0; g < group_count_; ++g) {

@@ -1,11 +1,13 @@
 // The steps of a soft body along a motion, one Taylor coefficient after the other: what each step's exponential makes of the shape's
 // coordinates. Steps lie side by side in SIMD lanes.
 //
-// With dexp_{-Omega} the tangent of the exponential in body axes, a step by itself has the screws (body twist for a unit rate of coordinate c)
+// With dexp_{-Omega} the tangent of the exponential in body axes, a step by itself has the screws (body twist for a unit rate of coordinate
+// c)
 //
 //   S_c = dexp_{-Omega} dOmega/dq_c,     dexp_{-Omega} = [A B; 0 A] for twists [linear; angular] and Omega = (v, w):
 //
-//   A = c_1 - c_2 [w] + c_3 w w^T,      B = s_1 - s_2 [w] - c_2 [v] + s_3 w w^T + c_3 (w v^T + v w^T),      s_k = (w . v) (k c_{k+2} - c_{k+1})
+//   A = c_1 - c_2 [w] + c_3 w w^T,      B = s_1 - s_2 [w] - c_2 [v] + s_3 w w^T + c_3 (w v^T + v w^T),      s_k = (w . v) (k c_{k+2} -
+//   c_{k+1})
 //
 // with Stumpff's functions c_k of |w|^2, and s_k their derivatives in the direction v: the group of motions is that of rotations over dual
 // numbers w + eps v. exp(Omega) has R = c_0 + c_1 [w] + c_2 w w^T, and the translation A^T v.

@@ -64,9 +64,11 @@ inline void stumpff_values(const Pack<W>& u, int count, Pack<W>* c, int stride) 
   }
   for (int k = count - 2; k < count; ++k) {
     int terms = 0;
-    for (double size = 1; size > 1e-18 && terms < 100; ++terms) size *= largest * reciprocals.value[2 * terms + k + 2] * reciprocals.value[2 * terms + k + 1];
+    for (double size = 1; size > 1e-18 && terms < 100; ++terms)
+      size *= largest * reciprocals.value[2 * terms + k + 2] * reciprocals.value[2 * terms + k + 1];
     Pack<W> sum(1.0);  // Horner: 1 - u / ((k + 1) (k + 2)) (1 - ...)
-    for (int j = terms; j >= 1; --j) sum = Pack<W>(1.0) - Pack<W>(reciprocals.value[2 * j + k] * reciprocals.value[2 * j + k - 1]) * u * sum;
+    for (int j = terms; j >= 1; --j)
+      sum = Pack<W>(1.0) - Pack<W>(reciprocals.value[2 * j + k] * reciprocals.value[2 * j + k - 1]) * u * sum;
     c[k * stride] = Pack<W>(reciprocals.factorial[k]) * sum;
   }
   for (int k = count - 3; k >= 0; --k) c[k * stride] = Pack<W>(reciprocals.factorial[k]) - u * c[(k + 2) * stride];

@@ -35,8 +35,8 @@ enum class Joint : std::int32_t {
 constexpr int freedom(Joint j) { return j == Joint::free ? 6 : j == Joint::spherical ? 3 : j == Joint::section ? 0 : 1; }
 constexpr bool turns(Joint j) { return j == Joint::revolute || j == Joint::helical; }
 constexpr bool slides(Joint j) { return j == Joint::prismatic || j == Joint::helical; }
-constexpr bool is_ball(Joint j) { return j >= Joint::spherical; }      // turns about any axis
-constexpr bool is_free(Joint j) { return j >= Joint::free; }           // and moves in any way
+constexpr bool is_ball(Joint j) { return j >= Joint::spherical; }  // turns about any axis
+constexpr bool is_free(Joint j) { return j >= Joint::free; }       // and moves in any way
 constexpr bool has_quaternion(Joint j) { return j == Joint::spherical || j == Joint::free; }
 
 struct Body {
@@ -74,10 +74,10 @@ struct Range {
 };
 
 struct Cluster {
-  std::int32_t body;         // its first, and the only one where `alone`
-  std::int32_t up;           // what it hangs on, -1: the world
+  std::int32_t body;          // its first, and the only one where `alone`
+  std::int32_t up;            // what it hangs on, -1: the world
   std::int32_t first, count;  // its own coordinates, in cluster_columns
-  std::int32_t block;        // where among all blocks (count, count) its own is
+  std::int32_t block;         // where among all blocks (count, count) its own is
   std::int32_t alone;
   std::int32_t nested;  // whether some of its bodies hang on others of them
 };

@@ -83,7 +83,7 @@ struct Triple<double> {
   static JOUNCE_INLINE Triple of(double x, double y, double z) { return {P(P::V{x, y, z, 0.0})}; }
   static JOUNCE_INLINE Triple zero() { return {P(0.0)}; }
   static JOUNCE_INLINE Triple load(const double* p) { return {P::load(p)}; }  // and one number more
-  JOUNCE_INLINE void store(double* p) const { r.store(p); }  // and one number more
+  JOUNCE_INLINE void store(double* p) const { r.store(p); }                   // and one number more
   JOUNCE_INLINE double operator[](int i) const { return r[i]; }
   JOUNCE_INLINE const double* data() const { return reinterpret_cast<const double*>(&r); }
 
@@ -112,7 +112,9 @@ struct Triple<double> {
     r -= P::load(c + 1) * a.r;
   }
   JOUNCE_INLINE Triple crossed() const { return {next()}; }
-  JOUNCE_INLINE Triple total() const { return {r + next() + shuffle<4>(r, r, [](int i) { return i < 3 ? (i + 2) % 3 : 3; })}; }
+  JOUNCE_INLINE Triple total() const {
+    return {r + next() + shuffle<4>(r, r, [](int i) { return i < 3 ? (i + 2) % 3 : 3; })};
+  }
   friend JOUNCE_INLINE Triple products(const Triple& a, const Triple& b) { return {a.r * b.r}; }
   template <int sign>
   static JOUNCE_INLINE Triple turned(const Triple& a, const Triple& b, const Triple& c) {

@@ -30,7 +30,7 @@ class WorldFrame {
   const Pose<S>& pose(int body) const { return pose_[body]; }           // -1: the world; x from point(body)
   const Screw<S>& screw(int i) const { return screw_[i]; }              // the unit twist of a column, from Body::screw on
   const Moments<S>& moments(int body) const { return moments_[body]; }  // after weigh()
-  const Vec3<T>& point(int body) const { return point_[body]; }    // the fixed point that is the body's origin here
+  const Vec3<T>& point(int body) const { return point_[body]; }         // the fixed point that is the body's origin here
 
   // Poses and screws; those of free joints for velocities in the given axes.
   void place(Axes axes) {

@@ -65,7 +65,7 @@ def own_records(bodies: Sequence[BodyRecord]) -> list[BodyRecord]:
     for b in bodies:
         if b.joint.nv and not b.joint.follows:
             records.append(b)
-        if b.soft is not None:
+        if b.soft is not None and b.soft.n > 0:
             records.append(replace(b, joint=Shape(b.soft.n, b.soft.scale, b.shape_name)))
     return records
 
@@ -198,7 +198,7 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array, leave: Leave = Leave.
         "free_body": free_body,
         "free_rotation": free_poses[:, :3, :3],
         "free_position": free_poses[:, :3, 3],
-        **{key: np.zeros_like(_each(bodies, key)) if leave & why else _each(bodies, key) for key, why in left_out.items()},
+        **{key: (0.0 if leave & why else 1.0) * _each(bodies, key) for key, why in left_out.items()},
         "gravity": np.zeros(3) if leave & Leave.WEIGHT else gravity,
     }
 

@@ -87,8 +87,9 @@ class Model(CoreModel):
             if b.joint_name in followers or b.joint_name in coordinates:
                 raise ValueError(f"two joints are named {b.joint_name!r}")
             coordinates[b.joint_name] = slice(q, q := q + b.joint.nq), slice(v, v := v + b.joint.nv)
+        none = slice(0, 0), slice(0, 0)  # a rod without strains
         soft = {
-            b.name: SoftPart(b.name, b.soft, *coordinates[b.shape_name]) for b in bodies if b.soft is not None
+            b.name: SoftPart(b.name, b.soft, *coordinates.get(b.shape_name, none)) for b in bodies if b.soft is not None
         }
         values: dict[str, object] = {
             "bodies": tuple(bodies),

@@ -317,7 +317,7 @@ def _moments(rod: Rod, shapes: Array, count: int) -> Array:
     x = rod.backbone(shapes, s)[..., :3, 3]
     parts = [np.einsum("s,asi->ai", mass, x), np.einsum("s,asi,asj->aij", mass, x, x).reshape(len(shapes), -1)]
     elastic = np.einsum("s,sij->ij", inertia, squares).ravel()
-    scale = [mass.sum() * rod.length, mass.sum() * rod.length**2, max(np.abs(elastic).max(), 1e-300)]
+    scale = [mass.sum() * rod.length, mass.sum() * rod.length**2, max(np.abs(elastic).max(initial=0.0), 1e-300)]
     return np.concatenate([(p / s).ravel() for p, s in zip([*parts, elastic], scale, strict=True)])
 
 

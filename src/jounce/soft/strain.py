@@ -161,11 +161,11 @@ def given(strain: object) -> Strain:
     if callable(strain):
         function: Callable[[float], ArrayLike] = strain
         first = reals("strain(0.0)", function(0.0))
-        if first.ndim != 2 or first.shape[0] != 6 or first.shape[1] == 0:
+        if first.ndim != 2 or first.shape[0] != 6:
             raise ValueError(f"strain(0.0) has shape {first.shape}, expected (6, n)")
         return _Function(function, first.shape[1])
     matrix = reals("strain", strain)
-    if matrix.ndim != 2 or matrix.shape[0] != 6 or matrix.shape[1] == 0:
+    if matrix.ndim != 2 or matrix.shape[0] != 6:
         raise ValueError(
             f"strain is {strain!r}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)"
         )
