@@ -52,10 +52,7 @@ BAD_ROD = [
     ),
     *(("section", x) for x in ["ring", None, 1, "", ["disk"], np.array(["disk", "line"])]),
     *(("nodes", x) for x in [0, -1, 201, 1.5, "10", np.nan, [10], True, np.inf, (3, 4)]),
-    *(
-        ("strain", x)
-        for x in ["bend", 3.0, np.zeros(6), np.zeros((5, 2)), np.zeros((6, 2, 1)), [[1], [2]]]
-    ),
+    *(("strain", x) for x in ["bend", 3.0, np.zeros(6), np.zeros((5, 2)), np.zeros((6, 2, 1)), [[1], [2]]]),
     ("strain", np.full((6, 1), np.nan)),
     ("strain", np.full((6, 1), 1j)),
     ("strain", [["a"]] * 6),

@@ -8,7 +8,7 @@ JOUNCE_BEGIN
 template <class R>
 struct JacobianTask {
   using Ring = R;
-  static constexpr Fold fold = Fold::columns;
+  static constexpr Fold fold = Fold::none;
   static constexpr bool along_path = true;  // reads nothing else
   template <class Arena>
   JacobianTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}

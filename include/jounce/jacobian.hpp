@@ -8,11 +8,11 @@
 
 JOUNCE_BEGIN
 
-// Derivatives 0 .. rows - 1 into out (rows, 6, columns); after WorldFrame::place.
+// Derivatives 0 .. rows - 1 into out (rows, 6, nv); after WorldFrame::place.
 template <class Ring>
 void jacobian(const Tree& tree, const WorldFrame<Ring>& world, const Frame& frame, Axes axes, int rows, double* out) {
   using S = typename Ring::Velocity;
-  for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(rows) * 6 * tree.columns; ++i) out[i] = 0;
+  for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(rows) * 6 * tree.nv; ++i) out[i] = 0;
   const Pose<S>& pose = world.pose(frame.body);
   const auto& point = world.point(frame.body);
   const Vec3<S> x = pose.x + apply(pose.R, frame.p);
@@ -26,12 +26,13 @@ void jacobian(const Tree& tree, const WorldFrame<Ring>& world, const Frame& fram
       else
         J.v -= cross(x, J.w);
       if (axes == Axes::body) J = {apply_transpose(frame.R, turn_back(pose.R, J.v)), apply_transpose(frame.R, turn_back(pose.R, J.w))};
+      const int column = b.column < tree.nv ? b.column + c : tree.followers[b.column - tree.nv].leader_v;
       const S* parts[6] = {&J.v.x, &J.v.y, &J.v.z, &J.w.x, &J.w.y, &J.w.z};
       for (int r = 0; r < 6; ++r) {
         double coefficients[padded_length<S>];
         parts[r]->store(coefficients);
         for (int k = 0; k < rows; ++k)
-          out[(std::ptrdiff_t(k) * 6 + r) * tree.columns + b.column + c] = factorial.value[k] * coefficients[k];
+          out[(std::ptrdiff_t(k) * 6 + r) * tree.nv + column] += b.ratio * factorial.value[k] * coefficients[k];
       }
     }
   }

@@ -82,7 +82,7 @@ def scipy_linalg() -> Any:
 def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -> NDArray[np.intp]:
     """Columns of tau: all, those of named joints, those where a mask (nv,) is True, or those listed."""
     if actuated is None:
-        return np.arange(model.nv)
+        return model._all_columns
     given = np.asarray(actuated)
     columns = None
     if given.size == 0 and given.ndim == 1:

@@ -74,6 +74,7 @@ class Model(CoreModel):
     _own: tuple[BodyRecord, ...]  # a record for each joint that has coordinates, and for each soft body's shape
     _soft: dict[str, SoftPart]
     _inputs: Inputs
+    _all_columns: NDArray[np.intp]
 
     def __init__(self, bodies: Sequence[BodyRecord], gravity: Array) -> None:
         super().__init__(compiled(bodies, gravity))
@@ -103,6 +104,7 @@ class Model(CoreModel):
             "_own": tuple(records),
             "_soft": soft,
             "_inputs": Inputs(list(soft.values()), v),
+            "_all_columns": frozen(np.arange(v)),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -504,6 +506,9 @@ class Model(CoreModel):
         >>> lin.A.shape, lin.B.shape
         ((24, 24), (24, 12))
         """
+        if u is None and actuated is None and frame == "body":  # the usual case
+            parts = self._linearize(q, v, tau, None, wrenches, wrench_frame)
+            return Linearization(*parts, self._all_columns, frame)
         return linearize(self, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
 
     # Statics

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .race import Problem
-from .subjects import subject, tree_name
+from .subjects import INDEPENDENT, subject, tree_name
 
-ROBOTS = ("Panda", "ANYmal", "TALOS")
+ROBOTS = ("Panda", "ANYmal", "TALOS")  # as they are loaded by default
 BATCH = 4096
 _MATRICES = (
     "bias force",
     "mass matrix",
+    "Jacobian",
     "inverse mass matrix",
     "derivatives of inverse dynamics",
     "derivatives of forward dynamics",
@@ -66,8 +67,11 @@ def cases(full: bool) -> list[Case]:
 def _robots() -> list[Case]:
     found = []
     for name in ROBOTS:
-        found += [Case(f"{kind} dynamics", name, 0, ("Pinocchio", "MuJoCo")) for kind in ("inverse", "forward")]
+        found += [Case(f"{kind} dynamics", name, 0, ("Pinocchio",)) for kind in ("inverse", "forward")]
         found += [Case("inverse dynamics", name, 5, ("Pinocchio",))]
+        found += [Case(quantity, name, 0, ("Pinocchio",)) for quantity in _MATRICES]
+    for name in (name + INDEPENDENT for name in ROBOTS):
+        found += [Case(f"{kind} dynamics", name, 0, ("Pinocchio", "MuJoCo")) for kind in ("inverse", "forward")]
         others = {"bias force": ("adam",), "mass matrix": ("adam",)}
         found += [Case(quantity, name, 0, ("Pinocchio", *others.get(quantity, ()))) for quantity in _MATRICES]
     return found

@@ -33,7 +33,10 @@ def goals(instruction_set: str) -> list[Goal]:
         found.append(Goal("rnea, for the torque alone", Case("inverse dynamics", robot, 5).name, "Pinocchio", 1))
     for robot in ROBOTS:
         found.append(Goal("aba", Case("forward dynamics", robot).name, "Pinocchio", 2))
-    found.append(Goal("computeABADerivatives", Case("linearization", "TALOS").name, "Pinocchio", 2))
+    for robot in (ROBOTS[0], ROBOTS[2]):
+        found.append(Goal("computeABADerivatives", Case("linearization", robot).name, "Pinocchio", 1.5))
+        found.append(Goal("crba", Case("mass matrix", robot).name, "Pinocchio", 1))
+        found.append(Goal("computeFrameJacobian", Case("Jacobian", robot).name, "Pinocchio", 1))
     lanes = {"avx512": 4.0, "avx2": 2.5}.get(instruction_set, 1.0)
     for order in (0, 5):
         batch = Case("inverse dynamics", tree_name(7), order, states=BATCH)

@@ -53,6 +53,7 @@ def _run(m: Model, quantity: str, q: Array, v: Array, tau: Array) -> tuple[str, 
         "forward dynamics": ("forward_dynamics", lambda: m.forward_dynamics(q, first, forces)),
         "bias force": ("bias_force", lambda: m.bias_force(q, first)),
         "mass matrix": ("mass_matrix", lambda: m.mass_matrix(q)),
+        "Jacobian": ("jacobian", lambda: m.jacobian(m.body_names[-1], q)),
         "inverse mass matrix": ("inverse_mass_matrix", lambda: m.inverse_mass_matrix(q)),
         "derivatives of inverse dynamics": (
             "inverse_dynamics_derivatives",

@@ -37,6 +37,7 @@ class Subject:
     urdf: str
     floating: bool
     is_tree: bool = False  # one of paper A's
+    independent: Model | None = None  # where `model` has joints that follow or damping: without, as peers read the file
 
     @property
     def bodies(self) -> int:

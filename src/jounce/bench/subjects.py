@@ -1,4 +1,8 @@
-"""The robots of the race: paper A's trees, and Panda, ANYmal and TALOS from the package example-robot-data."""
+"""The robots of the race: paper A's trees, and Panda, ANYmal and TALOS from the package example-robot-data.
+
+Each of the latter as ``jn.load`` gives it with nothing else said than the base, and once more as Pinocchio reads the
+file: joints that mimic others on their own, no damping.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,9 @@ from .race import LeftOut, Subject
 _FILES: dict[str, tuple[str, Literal["fixed", "floating"]]] = {
     "Panda": ("panda_description/urdf/panda.urdf", "fixed"),
     "ANYmal": ("anymal_b_simple_description/robots/anymal.urdf", "floating"),
-    "TALOS": ("talos_data/robots/talos_reduced.urdf", "floating"),
+    "TALOS": ("talos_data/robots/talos_full_v2.urdf", "floating"),
 }
+INDEPENDENT = ", independent joints"
 
 
 def tree_name(bodies: int) -> str:
@@ -38,8 +43,8 @@ def subject(name: str) -> Subject:
     Raises:
         LeftOut: its file is not here.
     """
-    if name in _FILES:
-        return _from_file(name, *_FILES[name])
+    if name.removesuffix(INDEPENDENT) in _FILES:
+        return _from_file(name, *_FILES[name.removesuffix(INDEPENDENT)])
     bodies = int(name.removeprefix("N = "))
     model = aerial_manipulator(2, 3) if bodies == 7 else aerial_manipulator(5, (bodies - 1) // 5)
     if len(model.body_names) != bodies:
@@ -54,9 +59,11 @@ def _from_file(name: str, file: str, base: Literal["fixed", "floating"]) -> Subj
         raise LeftOut("example-robot-data is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LoadWarning)
-        model = load(path, base, mimic="independent", damping=False)  # as Pinocchio reads it
+        independent = load(path, base, mimic="independent", damping=False)  # as Pinocchio reads it
+        model = independent if name.endswith(INDEPENDENT) else load(path, base)
+    alike = model.nv == independent.nv and not model.damping_force(model.neutral(), np.ones(model.nv)).any()
     urdf = re.sub(r"<(visual|collision)>.*?</\1>", "", path.read_text(), flags=re.DOTALL)  # meshes are not here
-    return Subject(name, model, urdf, floating=base == "floating")
+    return Subject(name, model, urdf, base == "floating", independent=None if alike else independent)
 
 
 def urdf_of(model: Model) -> str:

@@ -1,4 +1,9 @@
-"""Pinocchio: rnea, aba, crba, computeMinverse, the derivatives of rnea and aba, and rneaInParallel on one thread."""
+"""Pinocchio: rnea, aba, crba, computeMinverse, Jacobians, the derivatives of rnea and aba, and rneaInParallel.
+
+Where the robot has joints that follow others or damping, which these functions do not know, Pinocchio is timed on its
+model of the same file, with independent joints, in the state that the robot is in; jounce's answer is compared with
+what follows from Pinocchio's equations for the joints that are coupled (see `independent`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ import numpy as np
 
 from ...conversions import Pinocchio
 from ..race import Array, Call, LeftOut, Problem
+from . import independent
 
 _MAX_NV = 300
 
@@ -16,6 +22,9 @@ _MAX_NV = 300
 def call(problem: Problem) -> Call | None:
     """Order 0 is all it has; against a higher order of jounce it computes that."""
     import pinocchio as pin
+
+    if problem.subject.independent is not None:
+        return independent.call(problem, call)
 
     if problem.model.nv > _MAX_NV:
         raise LeftOut(f"its Data holds tensors of nv^3 numbers, {problem.model.nv**3 * 8 / 1e9:.1f} GB each")
@@ -72,12 +81,18 @@ def call(problem: Problem) -> Call | None:
         "inverse dynamics": ("rnea", lambda: pin.rnea(model, data, q, v, a), forces),
         "forward dynamics": ("aba", lambda: pin.aba(model, data, q, v, tau), forces),
         "mass matrix": ("crba", lambda: pin.crba(model, data, q), matrix),
+        "Jacobian": (
+            "computeFrameJacobian",
+            lambda: pin.computeFrameJacobian(model, data, q, frame),
+            lambda x: np.array(x)[:, here],
+        ),
         "inverse mass matrix": ("computeMinverse", lambda: pin.computeMinverse(model, data, q), matrix),
         "bias force": ("nonLinearEffects", lambda: pin.nonLinearEffects(model, data, q, v), lambda x: forces(x)[0]),
         "derivatives of inverse dynamics": ("computeRNEADerivatives", rnea_derivatives, rnea_matrices),
         "derivatives of forward dynamics": ("computeABADerivatives", aba_derivatives, aba_matrices),
         "linearization": ("computeABADerivatives", aba_derivatives, aba_matrices),
     }
+    frame = model.getFrameId(problem.model.body_names[-1]) if problem.quantity == "Jacobian" else 0
     label, single, form = calls[problem.quantity]
     part = first_row if problem.quantity in ("inverse dynamics", "forward dynamics") else lambda x: x
     return Call(label, single, lambda: form(single()), part)
