@@ -1,8 +1,6 @@
 // Scratch memory for one call, handed out in aligned pieces from a block that the caller owns; nothing is freed or grown.
 #pragma once
 
-#include <cstddef>
-
 #include "jounce/config.hpp"
 
 JOUNCE_BEGIN

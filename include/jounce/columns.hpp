@@ -5,8 +5,6 @@
 // of a soft body is the sum over its sections, but for products of one section with itself.
 #pragma once
 
-#include <cstring>
-
 #include "jounce/arena.hpp"
 #include "jounce/world_frame.hpp"
 

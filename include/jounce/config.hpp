@@ -2,8 +2,7 @@
 // each build lives in a namespace of its own so that the linker never mixes them.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "jounce/standard.hpp"
 
 #ifndef JOUNCE_ISA
 #define JOUNCE_ISA generic

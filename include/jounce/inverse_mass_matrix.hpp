@@ -10,9 +10,6 @@
 // The rest follows from symmetry. x, P and A have their columns side by side, a register of them at a time.
 #pragma once
 
-#include <cstring>
-#include <type_traits>
-
 #include "jounce/articulated_bodies.hpp"
 #include "jounce/columns.hpp"
 

@@ -1,8 +1,6 @@
 // SO(3) and SE(3) at order zero: quaternions x y z w, exponentials and logarithms, good from zero to pi.
 #pragma once
 
-#include <cmath>
-
 #include "jounce/config.hpp"
 #include "jounce/vec3.hpp"
 

@@ -5,9 +5,6 @@
 // turns are computed for all joints at once: for a single state, joints lie side by side in the SIMD lanes; for a batch, states do.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-
 #include "jounce/arena.hpp"
 #include "jounce/lie.hpp"
 #include "jounce/ring.hpp"

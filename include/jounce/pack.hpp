@@ -2,9 +2,6 @@
 // a LaneSeries (a lane is a Taylor coefficient).
 #pragma once
 
-#include <cstring>
-#include <utility>
-
 #include "jounce/config.hpp"
 
 JOUNCE_BEGIN

@@ -4,10 +4,6 @@
 // Walther, Evaluating Derivatives, ch. 13), from which every time derivative of the function comes out along a motion.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-
 #include "jounce/stumpff.hpp"
 
 namespace jounce {

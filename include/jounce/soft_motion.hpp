@@ -9,8 +9,6 @@
 // N is double, or Dual<double> for the derivative of the screws in one direction.
 #pragma once
 
-#include <type_traits>
-
 #include "jounce/arena.hpp"
 #include "jounce/strain_motion.hpp"
 

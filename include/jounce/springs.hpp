@@ -6,8 +6,6 @@
 // where c0 is away from 1, and shifted from those at 1 (where F_0 = 2, F_k = -k / (2k + 1) F_{k-1}) otherwise.
 #pragma once
 
-#include <cmath>
-
 #include "jounce/lie.hpp"
 #include "jounce/ring.hpp"
 

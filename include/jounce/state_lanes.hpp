@@ -1,8 +1,6 @@
 // States between the caller's arrays, one state after the other, and SIMD lanes, one state a lane.
 #pragma once
 
-#include <cstddef>
-
 #include "jounce/ring.hpp"
 
 JOUNCE_BEGIN

@@ -5,8 +5,6 @@
 // They are entire: nothing happens at u = 0. Their derivatives are Stumpff functions again, c_k' = (k c_{k+2} - c_{k+1}) / 2.
 #pragma once
 
-#include <cmath>
-
 #include "jounce/pack.hpp"
 
 JOUNCE_BEGIN

@@ -1,9 +1,6 @@
 // Sine and cosine of W angles at once, and the Taylor series of both along a motion.
 #pragma once
 
-#include <cmath>
-#include <cstring>
-
 #include "jounce/pack.hpp"
 
 JOUNCE_BEGIN
