@@ -95,7 +95,8 @@ class InverseMassMatrix {
   // A joint alone: 1, 3 or 6 coordinates.
   void gather(const Body& b, const Cluster& cluster) {
     set_own(cluster);
-    with_freedom(b.count, [&](auto dof) JOUNCE_LAMBDA_INLINE {
+    with_freedom(b.count, [&](auto freedom) JOUNCE_LAMBDA_INLINE {
+      constexpr int dof = freedom;
       for_each_register(b, dof, [&](int d, int begin, int end) JOUNCE_LAMBDA_INLINE { gather_columns<dof>(d, begin, end, b); });
     });
   }

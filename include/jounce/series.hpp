@@ -276,7 +276,7 @@ template <class Factor, int K, int W>
 JOUNCE_INLINE LaneSeries<K, W> operator*(const Factor& a, const LaneSeries<K, W>& b)
   requires requires { a[0]; }
 {
-  if constexpr (b.blocks > 2 || K > longest_unrolled)
+  if constexpr (LaneSeries<K, W>::blocks > 2 || K > longest_unrolled)
     return multiply_long(a, b);
   else
     return multiply_unrolled(a, b);

@@ -15,6 +15,7 @@ struct Triple {
   static JOUNCE_INLINE Triple of(const T& x, const T& y, const T& z) { return {{x, y, z}}; }
   static JOUNCE_INLINE Triple zero() { return {{T(0.0), T(0.0), T(0.0)}}; }
   static JOUNCE_INLINE Triple load(const T* p) { return {{p[0], p[1], p[2]}}; }
+  JOUNCE_INLINE void store(T* p) const { p[0] = u[0], p[1] = u[1], p[2] = u[2], p[3] = T(0.0); }  // and one number more
   JOUNCE_INLINE T operator[](int i) const { return u[i]; }
   JOUNCE_INLINE const T* data() const { return u; }
 
