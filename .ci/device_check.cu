@@ -1,0 +1,287 @@
+// What device_check.py compiles: every algorithm as a kernel, one state a thread. It calls all there is, whether that makes
+// sense or not, and is never run. Each line `template __global__ ...` is compiled without the others.
+#include "jounce/centroidal.hpp"
+#include "jounce/change_axes.hpp"
+#include "jounce/configuration.hpp"
+#include "jounce/energy.hpp"
+#include "jounce/fold.hpp"
+#include "jounce/forward_dynamics.hpp"
+#include "jounce/forward_kinematics.hpp"
+#include "jounce/gravity_force.hpp"
+#include "jounce/inverse_dynamics.hpp"
+#include "jounce/inverse_dynamics_derivatives.hpp"
+#include "jounce/inverse_mass_matrix.hpp"
+#include "jounce/jacobian.hpp"
+#include "jounce/mass_matrix.hpp"
+#include "jounce/passive_inverse_dynamics.hpp"
+#include "jounce/regressor.hpp"
+
+using namespace jounce;
+
+// Where the state of this thread is, and where its answer and its scratch memory are; one type for all kernels.
+struct Call {
+  const Tree* tree;
+  const Frame* frame;
+  const bool* prescribed;
+  const double *q, *v, *rest, *tau;
+  long q_step, v_step, rest_step;
+  int rows, frames;
+  Axes axes;
+  void* block;
+  double *out, *more, *most;
+
+  int state() const { return blockIdx.x * blockDim.x + threadIdx.x; }
+};
+
+// A motion that has been read, and the screws that come from it.
+template <class Ring>
+struct Moving {
+  Arena arena;
+  Motion<Ring> motion;
+  WorldFrame<Ring> world;
+  explicit Moving(const Call& c)
+      : arena(c.block), motion(Motion<Ring>::allocate(*c.tree, arena, c.rows + 2)), world(*c.tree, motion, arena) {
+    motion.read(*c.tree, c, c.state(), 1, c.rows);
+    world.place(c.axes);
+    world.weigh();
+  }
+};
+
+template <class Ring>
+__global__ void inverse_dynamics(Call c) {
+  using T = typename Ring::Coefficient;
+  constexpr int n = Ring::order + 1;
+  Arena arena(c.block);
+  auto motion = Motion<Ring>::allocate(*c.tree, arena);
+  InverseDynamics<Ring> dynamics(*c.tree, motion, arena);
+  const ShapeForces shapes(*c.tree, n, arena);
+  T* force = arena.take<T>(n * motion.stride);
+  dynamics.start();
+  motion.read(*c.tree, c, c.state(), 1, c.rows);
+  dynamics.forward();
+  dynamics.apply_wrench(0, dynamics.kinematics(0).a, dynamics.kinematics(0).a);
+  dynamics.backward([&](int column, const typename Ring::Acceleration& f) {
+    T x[Ring::padded];
+    f.store(x);
+    for (int k = 0; k < n; ++k) force[k * motion.stride + column] = x[k];
+  });
+  add_passive_forces(*c.tree, motion.q, motion.rate, motion.stride, 0, n, force);
+  shapes.add_forces(*c.tree, motion.q, motion.rate, motion.stride, 0, n, force);
+  fold_lines(*c.tree, 1, 1, force);
+  store_states(force, c.tree->nv, 1, c.tree->nv, c.out);
+}
+
+template <class Ring>
+__global__ void forward_kinematics(Call c) {
+  Moving<Ring> m(c);
+  ForwardKinematics<Ring> kinematics(*c.tree, m.motion, m.arena);
+  kinematics.run();
+  kinematics[0].x.x.store(c.out);
+}
+
+template <class Ring>
+__global__ void jacobians(Call c) {
+  Moving<Ring> m(c);
+  if constexpr (Ring::order < 0) m.motion.read_path(*c.tree, c, c.state(), c.frame->body);
+  m.world.place_path(c.frame->body, c.axes);
+  jacobian(*c.tree, m.world, *c.frame, c.axes, c.rows, c.out);
+  fold_columns(*c.tree, 6, c.out, c.more);
+}
+
+template <class Ring>
+__global__ void gravity(Call c) {
+  Moving<Ring> m(c);
+  m.world.weigh_subtrees();
+  gravity_force(*c.tree, m.world, c.rows, c.out);
+}
+
+template <class Ring>
+__global__ void mass_matrix(Call c) {
+  Moving<Ring> m(c);
+  m.world.weigh_subtrees();
+  MassMatrix<Ring>(*c.tree, m.world, c.rows, m.arena).run(c.axes, c.out);
+  fold_matrices(*c.tree, c.rows, c.out, c.more);
+}
+
+template <class Ring>
+__global__ void coriolis_matrix(Call c) {
+  Moving<Ring> m(c);
+  CoriolisMatrix<Ring>(*c.tree, m.world, c.rows, m.arena).run(c.axes, c.out);
+}
+
+template <class Ring>
+__global__ void inverse_dynamics_derivatives(Call c) {
+  Moving<Ring> m(c);
+  InverseDynamicsDerivatives<Ring> derivatives(*c.tree, m.motion, m.world, c.rows, m.arena);
+  SectionCurvature curvature(*c.tree, c.rows, m.arena);
+  const ShapeForces shapes(*c.tree, c.rows, m.arena);
+  derivatives.acceleration(0)[0] = c.rest[0];
+  m.motion.sections.extend_to(*c.tree, c.rows + 2, m.motion.q, c.rest, c.tree->nv);
+  derivatives.forward();
+  derivatives.apply_wrench(0, m.world.screw(0));
+  derivatives.apply_fixed_wrench(0, m.world.screw(0), &m.world.pose(0).x);
+  derivatives.run(c.out, c.more, c.most);
+  add_passive_derivatives(*c.tree, m.motion, c.rows, c.out, c.more, c.most);
+  derivatives.section_wrench(0).v.x.store(curvature.wrench(0));
+  curvature.add(*c.tree, m.motion.q, c.rest, c.tree->nv, c.out);
+  shapes.add_derivatives(*c.tree, m.motion.q, c.rest, c.tree->nv, c.rows, c.out, c.more);
+}
+
+template <class Ring>
+__global__ void centroidal(Call c) {
+  Moving<Ring> m(c);
+  m.world.weigh_subtrees();
+  const Centroidal<Ring> whole(*c.tree, m.world);
+  whole.center_of_mass(c.rows, c.out);
+  whole.momentum(c.rows, c.more);
+  whole.momentum_matrix(c.rows, c.most);
+}
+
+template <class Ring>
+__global__ void energy(Call c) {
+  Moving<Ring> m(c);
+  auto* twist = m.arena.template take<Screw<typename Ring::Acceleration>>(c.tree->size);
+  kinetic_energy(*c.tree, m.motion, m.world, c.rows, twist, c.out);
+  PotentialEnergy<Ring>(*c.tree, m.motion, c.rows, m.arena).run(m.world, c.rows, c.more);
+}
+
+template <class Ring>
+__global__ void regressor(Call c) {
+  Moving<Ring> m(c);
+  InverseDynamics<Ring> dynamics(*c.tree, m.motion, m.arena);
+  dynamics.start();
+  dynamics.forward();
+  Regressor<Ring>(*c.tree, c.frame, c.frames, m.world, dynamics, c.rows, m.arena).run(c.out);
+  fold_lines(*c.tree, c.rows, c.frames, c.out, c.more);
+}
+
+// Its orders are numbers, not types.
+template <class T>
+__global__ void forward_dynamics(Call c) {
+  using V = Triple<T>;
+  Arena arena(c.block);
+  ForwardDynamics<T> dynamics(*c.tree, c.rows - 1, arena);
+  T *R = arena.take<T>(9 * (c.rows + 2)), *x = arena.take<T>(3 * (c.rows + 2));
+  dynamics.motion().read(*c.tree, c, c.state(), 1, 1);
+  dynamics.start(c.prescribed, true);
+  for (int j = 0; j < c.tree->nv; ++j) dynamics.rate(0)[j] = T(c.v[j]), dynamics.tau(0)[j] = T(c.tau[j]);
+  c.more[0] = dynamics.run(
+      [&](int k) { dynamics.tau(k)[0] += dynamics.inverse().ball_rotation(0, k)[0] * dynamics.inverse().ball_position(0, k)[0]; },
+      [&](int k) {
+        dynamics.inverse().extend_pose(0, k, R, x);
+        dynamics.inverse().apply_wrench(0, V::of(R[0], R[1], R[2]), V::of(x[0], x[1], x[2]));
+      });
+  for (int k = 0; k < c.rows; ++k) store_states(dynamics.rate(k + 1), c.tree->nv, 1, c.tree->nv, c.out);
+}
+
+template <class T>
+__global__ void articulated_bodies(Call c) {
+  using Ring = typename BodyPlaces<T>::Ring;
+  Arena arena(c.block);
+  auto motion = Motion<Ring>::allocate(*c.tree, arena);
+  BodyPlaces<T> places(*c.tree, motion, arena);
+  ArticulatedBodies<T> factors(*c.tree, places, arena);
+  T *x = arena.take<T>(c.tree->nv), inertia[6][6];
+  motion.read(*c.tree, c, c.state(), 1, 0);
+  places.begin();
+  for (int i = 0; i < c.tree->size; ++i) {
+    places.place(i);
+    factors.set_body(i);
+  }
+  c.more[0] = factors.factor(c.prescribed, c.rest);
+  factors.solve(x, x);
+  factors.inertia(0, inertia);
+  x[0] += inertia[0][0];
+  store_states(x, c.tree->nv, 1, c.tree->nv, c.out);
+}
+
+template <class Matrix>
+__global__ void inverse_mass_matrix(Call c) {
+  using Ring = BodyPlaces<double>::Ring;
+  Moving<Ring> m(c);
+  BodyPlaces<double> places(*c.tree, m.motion, m.arena);
+  ArticulatedBodies<double> factors(*c.tree, places, m.arena);
+  Matrix inverse(*c.tree, factors, m.arena);
+  places.begin();
+  for (int i = 0; i < c.tree->size; ++i) {
+    places.place(i);
+    factors.set_body(i);
+  }
+  set_leading(factors.screw(0), m.world.screw(0));
+  Armature<Ring>(*c.tree, m.world, c.axes).template add<false>(0, c.more);
+  if (factors.factor(nullptr, c.more) < 0) inverse.run(c.out);
+}
+
+template <class Dynamics>
+__global__ void passive_inverse_dynamics(Call c) {
+  Moving<typename Dynamics::Ring> m(c);
+  Dynamics(*c.tree, m.world, m.arena).run(c.axes, c.v, c.rest, c.out);
+}
+
+// The sections of soft bodies by themselves.
+template <class T>
+__global__ void sections(Call c) {
+  Arena arena(c.block);
+  auto tables = SectionTables<T>::allocate(*c.tree, c.rows, arena);
+  T *q = arena.take<T>(c.tree->positions), *rate = arena.take<T>(c.rows * c.tree->slots);
+  tables.fill(*c.tree, c.rows, q, rate, c.tree->slots);
+  state(rate[0], 0) += state(tables.pose[0], 0);
+  store_states(rate, c.tree->nv, 1, c.tree->nv, c.out);
+}
+
+double value_of(double x) { return x; }
+double value_of(const Dual<double>& x) { return x.x + x.d; }
+
+template <class N>
+__global__ void soft_motion(Call c) {
+  Arena arena(c.block);
+  SoftMotion<N> motion(*c.tree->soft->bodies, c.rows, arena);
+  motion.start();
+  for (int k = 0; k < c.rows; ++k) {
+    motion.shape(0)[k] = N(c.q[k]);
+    motion.extend(
+        k, c.tree->soft->sections, [&](int, const N* R, const N*) { c.out[0] += value_of(R[0]); },
+        [&](int, int, int, const N& x) { c.out[1] += value_of(x); });
+  }
+}
+
+template <class Motion>
+__global__ void coordinates(Call c) {
+  integrate(*c.tree, c.q, c.v, c.out);
+  difference(*c.tree, c.q, c.v, c.out);
+  Motion motion(*c.tree->free_joints, c.q, c.v, c.rows, c.tree->nv, c.axes);
+  motion.twist(c.axes, Axes::world, c.more, 6);
+  motion.wrench(c.axes, Axes::body, c.most, c.rows, 6);
+}
+
+// Orders 0, 2 and one that is not unrolled; where positions are enough, -1.
+template __global__ void inverse_dynamics<ArrayRing<double, 0>>(Call);
+template __global__ void inverse_dynamics<ArrayRing<double, 2>>(Call);
+template __global__ void inverse_dynamics<ArrayRing<double, 6>>(Call);
+template __global__ void forward_kinematics<ArrayRing<double, 2>>(Call);
+template __global__ void jacobians<ArrayRing<double, -1>>(Call);
+template __global__ void jacobians<ArrayRing<double, 2>>(Call);
+template __global__ void gravity<ArrayRing<double, 2>>(Call);
+template __global__ void mass_matrix<ArrayRing<double, -1>>(Call);
+template __global__ void mass_matrix<ArrayRing<double, 2>>(Call);
+template __global__ void coriolis_matrix<ArrayRing<double, 0>>(Call);
+template __global__ void coriolis_matrix<ArrayRing<double, 2>>(Call);
+template __global__ void inverse_dynamics_derivatives<ArrayRing<double, -1>>(Call);
+template __global__ void inverse_dynamics_derivatives<ArrayRing<double, 2>>(Call);
+template __global__ void centroidal<ArrayRing<double, 2>>(Call);
+template __global__ void energy<ArrayRing<double, 2>>(Call);
+template __global__ void regressor<ArrayRing<double, 2>>(Call);
+template __global__ void forward_dynamics<double>(Call);
+template __global__ void articulated_bodies<double>(Call);
+template __global__ void inverse_mass_matrix<InverseMassMatrix>(Call);
+template __global__ void passive_inverse_dynamics<PassiveInverseDynamics>(Call);
+template __global__ void sections<double>(Call);
+template __global__ void soft_motion<double>(Call);
+template __global__ void soft_motion<Dual<double>>(Call);
+template __global__ void coordinates<FreeMotion>(Call);
+
+// What is there for CPUs compiles, too.
+template __global__ void inverse_dynamics<ArrayRing<Pack<2>, 2>>(Call);
+template __global__ void inverse_dynamics<LaneRing<2, 4>>(Call);
+template __global__ void mass_matrix<LaneRing<6, 4>>(Call);
+template __global__ void forward_dynamics<Pack<2>>(Call);
