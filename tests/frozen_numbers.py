@@ -9,7 +9,7 @@ Inputs come from a seed and are not stored. To keep the file small,
 - results in other axes than the body's are there where the base floats, or where a Jacobian or twist has axes;
 - what solves with the mass matrix has twelve digits, and none under wrenches: test_frozen.py looks at its equation.
 
-A call that was refused is null.
+A call that was refused on that day is null.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def test_names_and_properties(name: str) -> None:
 
 
 def test_every_call_is_stored_for_some_robot() -> None:
-    """But for those that robots with followers and soft bodies refused."""
+    """But for those that robots with followers and soft bodies refused on that day."""
     answered = {key.split(",")[0] for stored in STORED.values() for key, value in stored.items() if value is not None}
     assert set(CALLS) - answered == {"articulated_inertia", "closed_form", "closed_form of stacks"}
 
