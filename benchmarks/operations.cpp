@@ -14,7 +14,6 @@
 
 #include "kernels/derivatives.cpp"
 #include "kernels/forward_dynamics.cpp"
-#include "kernels/hybrid_dynamics.cpp"
 #include "kernels/inverse_dynamics.cpp"
 #include "robot.hpp"
 #include "world_frame_inverse.hpp"
@@ -64,17 +63,17 @@ struct State {
     });
   }
   void forward_dynamics(int order) {
-    HybridDynamicsCall call{};
+    ForwardDynamicsCall call{};
     call.tree = &tree, call.q = q.data(), call.v = v.data(), call.tau = tau.data(), call.rows = order + 1, call.acc_out = out.data();
     call.singular = &singular;
-    (order == 0 ? forward_dynamics_kernel() : hybrid_dynamics_kernel(false)).run(call, 0, 1, block());
+    forward_dynamics_kernel(order + 2, false).run(call, 0, 1, block());
   }
   void inverse_derivatives() {
-    inverse_dynamics_derivatives_kernel(1).run({&tree, states(2), {}, 1, K.data(), D.data(), inverse.data()}, 0, 1, block());
+    inverse_dynamics_derivatives_kernel(1, false).run({&tree, states(2), {}, 1, K.data(), D.data(), inverse.data()}, 0, 1, block());
   }
   void forward_derivatives() {
     const Block k{K.data(), tree.nv, 0}, d{D.data(), tree.nv, 0}, m{inverse.data(), tree.nv, 0};
-    forward_dynamics_derivatives_kernel().run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, m, &singular}, 0, 1, block());
+    forward_dynamics_derivatives_kernel(1, false).run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, m, &singular}, 0, 1, block());
   }
 };
 
@@ -94,7 +93,7 @@ void row(const Tree& tree) {
   const long body = count([&] { s.inverse_dynamics<Ring>(); }).all(), world = count([&] { s.world_frame_inverse<Ring>(); }).all(),
              forward = count([&] { s.forward_dynamics(r); }).all();
   const long given = 8 * (tree.nq + (r + 2) * tree.nv), result = 8 * (r + 1) * tree.nv;
-  const long work = long(InverseDynamicsKernel<Ring>::workspace(tree, r + 2, 0));
+  const long work = long(InverseDynamicsKernel<Ring>::workspace({&tree, s.states(r + 2), {}, nullptr}));
   std::printf("| %d | %d | %ld | %ld | %ld | %ld | %ld | %ld |\n", tree.size, r, body, world, forward, given, result, work);
 }
 

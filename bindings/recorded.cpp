@@ -54,7 +54,7 @@ nb::object derivatives(const Recorded& self, nb::handle x_) {
                   for (std::ptrdiff_t s = begin; s < end; ++s) {
                     for (int i = 0; i < n; ++i)
                       for (int k = 0; k < K; ++k) series[std::ptrdiff_t(i) * K + k] = factorial.inverse[k] * given[(s * K + k) * n + i];
-                    for (int k = 0; k < K; ++k) replay(recording, k, K, series);
+                    replay(recording, 0, K, K, series);
                     for (int i = 0; i < m; ++i)
                       for (int k = 0; k < K; ++k)
                         result[(s * K + k) * m + i] = factorial.value[k] * series[std::ptrdiff_t(recording.outputs[i]) * K + k];

@@ -62,13 +62,16 @@ struct Recording {
 
 JOUNCE_BEGIN
 
-// Coefficient k of every value in `x` (inputs + size, K), from those below it and those of the inputs.
-inline void replay(const Recording& recording, int k, int K, double* x) {
+// Coefficients [from, to) of every value in `x` (inputs + size, K), from those below them and those of the inputs.
+inline void replay(const Recording& recording, int from, int to, int K, double* x) {
   const auto at = [&](std::int32_t i) { return x + std::ptrdiff_t(i) * K; };
   const auto sum = [](int from, int to, const auto& term) {
     double y = 0;
     for (int j = from; j <= to; ++j) y += term(j);
     return y;
+  };
+  const auto each = [&](const auto& set) JOUNCE_LAMBDA_INLINE {
+    for (int k = from; k < to; ++k) set(k);
   };
   for (int i = 0; i < recording.size; ++i) {
     const Instruction& in = recording.instructions[i];
@@ -76,62 +79,70 @@ inline void replay(const Recording& recording, int k, int K, double* x) {
     const double *a = operands(in.op) > 0 ? at(in.a) : nullptr, *b = operands(in.op) > 1 ? at(in.b) : nullptr;
     switch (in.op) {
       case Operation::constant:
-        y[k] = k == 0 ? in.value : 0;
+        each([&](int k) { y[k] = k == 0 ? in.value : 0; });
         break;
       case Operation::add:
-        y[k] = a[k] + b[k];
+        each([&](int k) { y[k] = a[k] + b[k]; });
         break;
       case Operation::subtract:
-        y[k] = a[k] - b[k];
+        each([&](int k) { y[k] = a[k] - b[k]; });
         break;
       case Operation::scale:
-        y[k] = in.value * a[k];
+        each([&](int k) { y[k] = in.value * a[k]; });
         break;
       case Operation::multiply:
-        y[k] = sum(0, k, [&](int j) { return a[j] * b[k - j]; });
+        each([&](int k) { y[k] = sum(0, k, [&](int j) { return a[j] * b[k - j]; }); });
         break;
       case Operation::divide:
-        y[k] = (a[k] - sum(1, k, [&](int j) { return b[j] * y[k - j]; })) / b[0];
+        each([&](int k) { y[k] = (a[k] - sum(1, k, [&](int j) { return b[j] * y[k - j]; })) / b[0]; });
         break;
       case Operation::sqrt:
-        y[k] = k == 0 ? std::sqrt(a[0]) : (a[k] - sum(1, k - 1, [&](int j) { return y[j] * y[k - j]; })) / (2 * y[0]);
+        each([&](int k) { y[k] = k == 0 ? std::sqrt(a[0]) : (a[k] - sum(1, k - 1, [&](int j) { return y[j] * y[k - j]; })) / (2 * y[0]); });
         break;
       case Operation::exp:
-        y[k] = k == 0 ? std::exp(a[0]) : sum(1, k, [&](int j) { return j * a[j] * y[k - j]; }) / k;
+        each([&](int k) { y[k] = k == 0 ? std::exp(a[0]) : sum(1, k, [&](int j) { return j * a[j] * y[k - j]; }) / k; });
         break;
       case Operation::log:
-        y[k] = k == 0 ? std::log(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * a[k - j]; })) / (k * a[0]);
+        each([&](int k) {
+          y[k] = k == 0 ? std::log(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * a[k - j]; })) / (k * a[0]);
+        });
         break;
       case Operation::sine: {  // and the cosine, which is next
         double* c = at(in.b);
-        const double up = sum(1, k, [&](int j) { return j * a[j] * c[k - j]; }),
-                     down = sum(1, k, [&](int j) { return j * a[j] * y[k - j]; });
-        y[k] = k == 0 ? std::sin(a[0]) : up / k;
-        c[k] = k == 0 ? std::cos(a[0]) : -down / k;
+        each([&](int k) {
+          const double up = sum(1, k, [&](int j) { return j * a[j] * c[k - j]; }),
+                       down = sum(1, k, [&](int j) { return j * a[j] * y[k - j]; });
+          y[k] = k == 0 ? std::sin(a[0]) : up / k;
+          c[k] = k == 0 ? std::cos(a[0]) : -down / k;
+        });
         break;
       }
       case Operation::cosine:
         break;
       case Operation::power:
-        y[k] =
-            k == 0 ? std::pow(a[0], in.value) : sum(1, k, [&](int j) { return (in.value * j - (k - j)) * a[j] * y[k - j]; }) / (k * a[0]);
+        each([&](int k) {
+          y[k] =
+              k == 0 ? std::pow(a[0], in.value) : sum(1, k, [&](int j) { return (in.value * j - (k - j)) * a[j] * y[k - j]; }) / (k * a[0]);
+        });
         break;
       case Operation::arctan:
-        y[k] = k == 0 ? std::atan(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * b[k - j]; })) / (k * b[0]);
+        each([&](int k) {
+          y[k] = k == 0 ? std::atan(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * b[k - j]; })) / (k * b[0]);
+        });
         break;
       case Operation::stumpff: {  // Taylor's formula about a_0
         constexpr int longest = 34, count = highest_stumpff + 2 * longest;
         double c[count], power[longest];
         stumpff_values(a[0], count, c);
         const int index = int(in.value);
-        y[k] = k == 0 ? c[index] : 0;
-        for (int m = 0; m <= k; ++m) power[m] = m == 0;
+        each([&](int k) { y[k] = k == 0 ? c[index] : 0; });
+        for (int m = 0; m < to; ++m) power[m] = m == 0;
         double scale = 1;
-        for (int j = 1; j <= k; ++j) {  // power = (a - a_0)^j
+        for (int j = 1; j < to; ++j) {  // power = (a - a_0)^j
           for (int m = 0; m < count - 2 * j; ++m) c[m] = 0.5 * (m * c[m + 2] - c[m + 1]);
           scale /= j;
-          for (int m = k; m >= 0; --m) power[m] = sum(1, m, [&](int l) { return a[l] * power[m - l]; });
-          y[k] += scale * c[index] * power[k];
+          for (int m = to - 1; m >= 0; --m) power[m] = sum(1, m, [&](int l) { return a[l] * power[m - l]; });
+          each([&](int k) { y[k] += scale * c[index] * power[k]; });
         }
         break;
       }

@@ -99,10 +99,9 @@ class SectionCurvature {
           for (int m = 0; m < rows_; ++m) K[m * size + (b.v + d) * columns + b.v + c] += factorial.value[m] * sum_[d * rows_ + m];
       };
       if (b.motion) {
-        for (int k = 0; k < rows_; ++k) {
+        for (int k = 0; k < rows_; ++k)
           for (int c = 0; c < b.n; ++c) values_[std::ptrdiff_t(c) * rows_ + k] = at(c, k);
-          replay(*b.curvature, k, rows_, values_);
-        }
+        replay(*b.curvature, 0, rows_, rows_, values_);
         for (int c = 0; c < b.n; ++c) {
           clear();
           for (int j = 0; j < b.count; ++j)
@@ -117,12 +116,11 @@ class SectionCurvature {
       for (int c = 0; c < b.n; ++c) {
         motion_[i].start();
         clear();
-        for (int k = 0; k < rows_; ++k) {
+        for (int k = 0; k < rows_; ++k)
           for (int d = 0; d < b.n; ++d) motion_[i].shape(d)[k] = {at(d, k), c == d && k == 0 ? 1.0 : 0.0};
-          motion_[i].extend(
-              k, tree.soft->sections, [](int, const Dual<double>*, const Dual<double>*) {},
-              [&](int j, int d, int r, const Dual<double>& x) JOUNCE_LAMBDA_INLINE { add(j, d, r, k, x.d); });
-        }
+        motion_[i].extend(
+            0, rows_, tree.soft->sections, [](int, const Dual<double>*, const Dual<double>*) {},
+            [&](int j, int d, int r, int k, const Dual<double>& x) JOUNCE_LAMBDA_INLINE { add(j, d, r, k, x.d); });
         write(c);
       }
     }

@@ -46,22 +46,20 @@ class SectionTables {
 
   // All coefficients to K, of screws and of the sections' slots.
   void fill(const Tree& tree, int K, const T* q, T* rate, int stride) {
-    for (int k = 0; k < K; ++k) extend(tree, k, q, rate, stride);
+    extend_screws(tree, 0, K, q, rate, stride);
+    for (int k = 0; k < K; ++k) set_slots(tree, k, rate, stride);
   }
 
   // Coefficient k of the screws, from rates to k - 1, unless they are there, and of the slots, from those to k.
-  void extend(const Tree& tree, int k, const T* q, T* rate, int stride, bool screws = true) {
-    if (screws) extend_screws(tree, k, q, rate, stride);
-    for (int i = 0; i < tree.size; ++i) {
-      const Body& b = tree.bodies[i];
-      for (int r = 0; b.joint == Joint::section && r < 6; ++r) rate[k * stride + b.v + r] = twist(b, r, k, rate, stride);
-    }
+  void extend(const Tree& tree, int k, const T* q, T* rate, int stride, bool screws) {
+    if (screws) extend_screws(tree, k, k + 1, q, rate, stride);
+    set_slots(tree, k, rate, stride);
   }
 
   // Screws to `count` coefficients, of which all but the last two are there, and the sections' twists in their near ends to one fewer, for
   // SectionVariation.
   void extend_to(const Tree& tree, int count, const T* q, const T* rate, int stride) {
-    for (int k = done_ < count - 1 ? done_ : count - 1; k < count; ++k) extend_screws(tree, k, q, rate, stride);
+    extend_screws(tree, done_ < count - 1 ? done_ : count - 1, count, q, rate, stride);
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
       for (int k = 0; b.joint == Joint::section && k + 1 < count; ++k)
@@ -72,24 +70,34 @@ class SectionTables {
   const T* series(int index, int i) const { return screw_ + (std::ptrdiff_t(index - first_) * 6 + i) * length_; }
 
  private:
-  void extend_screws(const Tree& tree, int k, const T* q, const T* rate, int stride) {
-    done_ = k + 1;
+  void set_slots(const Tree& tree, int k, T* rate, int stride) const {
+    for (int i = 0; i < tree.size; ++i) {
+      const Body& b = tree.bodies[i];
+      for (int r = 0; b.joint == Joint::section && r < 6; ++r) rate[k * stride + b.v + r] = twist(b, r, k, rate, stride);
+    }
+  }
+
+  // Coefficients [from, to), from rates to to - 2.
+  void extend_screws(const Tree& tree, int from, int to, const T* q, const T* rate, int stride) {
+    done_ = to;
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& body = tree.soft->bodies[i];
+      T* first = screw_ + std::ptrdiff_t(body.screw) * 6 * length_;
       for (int s = 0; s < width; ++s) {
         SoftMotion<double>& motion = motion_[i * width + s];
-        if (k == 0) motion.start();
-        for (int c = 0; c < body.n; ++c)
-          motion.shape(c)[k] = k == 0 ? state(q[body.q + c], s) : state(rate[(k - 1) * stride + body.v + c], s) / k;
+        if (from == 0) motion.start();
+        for (int k = from; k < to; ++k)
+          for (int c = 0; c < body.n; ++c)
+            motion.shape(c)[k] = k == 0 ? state(q[body.q + c], s) : state(rate[(k - 1) * stride + body.v + c], s) / k;
         motion.extend(
-            k, tree.soft->sections,
+            from, to, tree.soft->sections,
             [&](int j, const double* R, const double* x) {
-              T* to = pose + 12 * (body.first + j);
-              for (int r = 0; r < 9; ++r) state(to[r], s) = R[r];
-              for (int r = 0; r < 3; ++r) state(to[9 + r], s) = x[r];
+              T* place = pose + 12 * (body.first + j);
+              for (int r = 0; r < 9; ++r) state(place[r], s) = R[r];
+              for (int r = 0; r < 3; ++r) state(place[9 + r], s) = x[r];
             },
-            [&, first = screw_ + std::ptrdiff_t(body.screw) * 6 * length_ + k](int j, int c, int r, double x)
-                JOUNCE_LAMBDA_INLINE { state(first[((j * body.n + c) * 6 + r) * length_], s) = x; });
+            [&](int j, int c, int r, int k, double x)
+                JOUNCE_LAMBDA_INLINE { state(first[((j * body.n + c) * 6 + r) * length_ + k], s) = x; });
       }
     }
   }

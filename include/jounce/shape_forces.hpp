@@ -82,9 +82,10 @@ class ShapeForces {
     for (int k = 0; k < count; ++k) {
       for (int c = 0; c < n; ++c) values_[std::ptrdiff_t(c) * length_ + k] = position(c, k);
       for (int c = n; c < recording->inputs; ++c) values_[std::ptrdiff_t(c) * length_ + k] = rate(c - n, k);
-      replay(*recording, k, length_, values_);
-      for (int j = 0; j < recording->output_count; ++j) out(j, k, values_[std::ptrdiff_t(recording->outputs[j]) * length_ + k]);
     }
+    replay(*recording, 0, count, length_, values_);
+    for (int j = 0; j < recording->output_count; ++j)
+      for (int k = 0; k < count; ++k) out(j, k, values_[std::ptrdiff_t(recording->outputs[j]) * length_ + k]);
   }
 
   int length_;

@@ -32,6 +32,7 @@ class SoftMotion {
     screws_ = arena.template take<N>(body.uniform ? 0 : std::size_t(body.step_count) * 6 * length * np_);
     moved_ = arena.template take<N>(body.uniform ? 0 : std::size_t(body.step_count) * 3 * length * np_);
     poses_ = arena.template take<N>(std::size_t(body.step_count) * 12);
+    offsets_ = arena.template take<N>(std::size_t(body.count) * 3 * length);
     recorded_ = arena.template take<double>(body.motion ? std::size_t(body.motion->inputs + body.motion->size) * length : 0);
   }
 
@@ -41,24 +42,27 @@ class SoftMotion {
     for (int g = 0; g < group_count_; ++g) groups_[g].set(*body_, g * W);
   }
 
-  // Coefficient k. Calls pose(section, R, x) at order zero and screw(section, c, component, number) for all sections.
+  // Coefficients [from, to), those below being there. Calls pose(section, R, x) at order zero and screw(section, c, component, k, number)
+  // for all sections.
   template <class Poses, class Screws>
-  void extend(int k, const Section* sections, const Poses& pose, const Screws& screw) {
+  void extend(int from, int to, const Section* sections, const Poses& pose, const Screws& screw) {
     if constexpr (!is_dual<N>)
-      if (body_->motion) return extend_recorded(k, pose, screw);
-    for (int g = 0; g < group_count_; ++g) {
-      groups_[g].extend(k, [&](int c, int k) { return broadcast(q_[std::ptrdiff_t(c) * K_ + k]); });
-      for (int i = 0; !body_->uniform && i < W && g * W + i < body_->step_count; ++i) {
-        N* S = screws_ + std::ptrdiff_t(g * W + i) * 6 * K_ * np_ + k * np_;
-        for (int r = 0; r < 6; ++r)
-          for (int c = 0; c < body_->n; ++c) S[std::ptrdiff_t(r) * K_ * np_ + c] = lane(groups_[g].screw(c, r, k), i);
+      if (body_->motion) return extend_recorded(from, to, pose, screw);
+    for (int k = from; k < to; ++k) {
+      for (int g = 0; g < group_count_; ++g) {
+        groups_[g].extend(k, [&](int c, int k) { return broadcast(q_[std::ptrdiff_t(c) * K_ + k]); });
+        for (int i = 0; !body_->uniform && i < W && g * W + i < body_->step_count; ++i) {
+          N* S = screws_ + std::ptrdiff_t(g * W + i) * 6 * K_ * np_ + k * np_;
+          for (int r = 0; r < 6; ++r)
+            for (int c = 0; c < body_->n; ++c) S[std::ptrdiff_t(r) * K_ * np_ + c] = lane(groups_[g].screw(c, r, k), i);
+        }
       }
+      for (int i = 0; i < body_->step_count; ++i) {
+        if (body_->from[i] >= 0) carry(i, k);
+        if (k == 0) place(i);
+      }
+      for (int j = 0; j < body_->count; ++j) write(k, j, sections[body_->first + j], pose, screw);
     }
-    for (int i = 0; i < body_->step_count; ++i) {
-      if (body_->from[i] >= 0) carry(i, k);
-      if (k == 0) place(i);
-    }
-    for (int j = 0; j < body_->count; ++j) write(k, j, sections[body_->first + j], pose, screw);
   }
 
  private:
@@ -125,7 +129,7 @@ class SoftMotion {
   }
 
   template <class Poses, class Screws>
-  void write(int k, int j, const Section& section, const Poses& pose, const Screws& screw) const {
+  void write(int k, int j, const Section& section, const Poses& pose, const Screws& screw) {
     const int n = body_->n, i = section.step;
     if (!section.offset) {
       if (k == 0) pose(j, poses_ + 12 * i, poses_ + 12 * i + 9);
@@ -133,53 +137,60 @@ class SoftMotion {
         const StrainMotion<T>& group = groups_[i / W];
         const int own = i % W;
         for (int c = 0; c < n; ++c)
-          for (int r = 0; r < 6; ++r) screw(j, c, r, lane(group.screw(c, r, k), own));
+          for (int r = 0; r < 6; ++r) screw(j, c, r, k, lane(group.screw(c, r, k), own));
       } else {
         for (int c = 0; c < n; ++c)
-          for (int r = 0; r < 6; ++r) screw(j, c, r, at(i, r, k)[c]);
+          for (int r = 0; r < 6; ++r) screw(j, c, r, k, at(i, r, k)[c]);
       }
       return;
     }
     const double* slope = section.offset + 3;
-    const auto offset = [&](int r, int m) {  // coefficient m
-      N o(m == 0 ? section.offset[r] : 0.0);
-      for (int c = 0; c < n; ++c) o += N(slope[3 * c + r]) * q_[std::ptrdiff_t(c) * K_ + m];
-      return o;
-    };
+    N* o = offsets_ + std::ptrdiff_t(j) * 3 * K_;
+    for (int r = 0; r < 3; ++r) {
+      N sum(k == 0 ? section.offset[r] : 0.0);
+      for (int c = 0; c < n; ++c) sum += N(slope[3 * c + r]) * q_[std::ptrdiff_t(c) * K_ + k];
+      o[r * K_ + k] = sum;
+    }
     if (k == 0) {
-      const N *own = poses_ + 12 * i, o[3] = {offset(0, 0), offset(1, 0), offset(2, 0)};
+      const N* own = poses_ + 12 * i;
       N x[3];
-      for (int r = 0; r < 3; ++r) x[r] = own[9 + r] + own[3 * r] * o[0] + own[3 * r + 1] * o[1] + own[3 * r + 2] * o[2];
+      for (int r = 0; r < 3; ++r) x[r] = own[9 + r] + own[3 * r] * o[0] + own[3 * r + 1] * o[K_] + own[3 * r + 2] * o[2 * K_];
       pose(j, own, x);
     }
-    for (int r = 0; r < 3; ++r) {
-      const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
-      for (int c = 0; c < n; ++c) {
-        N v = screw_of(i, c, r, k) + N(k == 0 ? slope[3 * c + r] : 0.0);
-        for (int m = 0; m <= k; ++m) v += screw_of(i, c, 3 + r1, k - m) * offset(r2, m) - screw_of(i, c, 3 + r2, k - m) * offset(r1, m);
-        screw(j, c, r, v);
-        screw(j, c, 3 + r, screw_of(i, c, 3 + r, k));
+    for (int c = 0; c < n; ++c) {
+      N v[3];
+      for (int r = 0; r < 3; ++r) v[r] = screw_of(i, c, r, k) + N(k == 0 ? slope[3 * c + r] : 0.0);
+      for (int m = k; m >= 0; --m) {
+        const N w[3] = {screw_of(i, c, 3, k - m), screw_of(i, c, 4, k - m), screw_of(i, c, 5, k - m)};
+        const N x = o[m], y = o[K_ + m], z = o[2 * K_ + m];
+        v[0] += w[1] * z - w[2] * y;
+        v[1] += w[2] * x - w[0] * z;
+        v[2] += w[0] * y - w[1] * x;
+        if (m > 0) continue;
+        for (int r = 0; r < 3; ++r) screw(j, c, r, k, v[r]), screw(j, c, 3 + r, k, w[r]);
       }
     }
   }
 
   // A recorded function: position, rotation and screws of each section.
   template <class Poses, class Screws>
-  void extend_recorded(int k, const Poses& pose, const Screws& screw) {
+  void extend_recorded(int from, int to, const Poses& pose, const Screws& screw) {
     const Recording& recording = *body_->motion;
-    for (int c = 0; c < body_->n; ++c) recorded_[std::ptrdiff_t(c) * K_ + k] = q_[std::ptrdiff_t(c) * K_ + k];
-    replay(recording, k, K_, recorded_);
+    for (int c = 0; c < body_->n; ++c)
+      for (int k = from; k < to; ++k) recorded_[std::ptrdiff_t(c) * K_ + k] = q_[std::ptrdiff_t(c) * K_ + k];
+    replay(recording, from, to, K_, recorded_);
     const std::int32_t* out = recording.outputs;
     for (int j = 0; j < body_->count; ++j, out += 12 + 6 * body_->n) {
-      const auto number = [&](int i) { return recorded_[std::ptrdiff_t(out[i]) * K_ + k]; };
-      if (k == 0) {
+      const auto number = [&](int i, int k) { return recorded_[std::ptrdiff_t(out[i]) * K_ + k]; };
+      if (from == 0) {
         double R[9], x[3];
-        for (int i = 0; i < 3; ++i) x[i] = number(i);
-        for (int i = 0; i < 9; ++i) R[i] = number(3 + i);
+        for (int i = 0; i < 3; ++i) x[i] = number(i, 0);
+        for (int i = 0; i < 9; ++i) R[i] = number(3 + i, 0);
         pose(j, R, x);
       }
       for (int c = 0; c < body_->n; ++c)
-        for (int r = 0; r < 6; ++r) screw(j, c, r, number(12 + 6 * c + r));
+        for (int r = 0; r < 6; ++r)
+          for (int k = from; k < to; ++k) screw(j, c, r, k, number(12 + 6 * c + r, k));
     }
   }
 
@@ -187,7 +198,7 @@ class SoftMotion {
   int K_, np_, group_count_;
   N* q_;
   StrainMotion<T>* groups_;
-  N *screws_, *moved_, *poses_;
+  N *screws_, *moved_, *poses_, *offsets_;
   double* recorded_;
 };
 
