@@ -148,7 +148,7 @@ def _agreement(case: Case, name: str) -> float:
 
 @pytest.mark.parametrize("name", ["Pinocchio", "MuJoCo"])
 @pytest.mark.parametrize("quantity", ["inverse dynamics", "forward dynamics"])
-@pytest.mark.parametrize("robot", ["N = 11", "Panda", "ANYmal"])
+@pytest.mark.parametrize("robot", ["N = 11", "Panda, independent joints", "ANYmal"])
 def test_libraries_agree(quantity: str, robot: str, name: str) -> None:
     try:
         assert _agreement(Case(quantity, robot), name) < 1e-10

@@ -114,7 +114,6 @@ static Kernel<InverseDynamicsCall> kernel_of(int order, bool batch) {
     if (order == 5) return InverseDynamicsKernel<Ring<5>>::kernel;
     if (order == 6) return InverseDynamicsKernel<Ring<6>>::kernel;
     if (order <= 10) return InverseDynamicsKernel<Ring<10>>::kernel;
-    if (order <= 14) return InverseDynamicsKernel<Ring<14>>::kernel;
     return generic_kernels().inverse_dynamics(order + 2, batch);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "jounce/ring.hpp"
 #include "kernels.hpp"
+#include "strain_motion.hpp"
 
 JOUNCE_BEGIN
 

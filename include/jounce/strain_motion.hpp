@@ -153,19 +153,7 @@ class StrainMotion {
   }
 
   template <int order>
-  JOUNCE_NOINLINE void run() {
-    if (!uniform_) magnus<order>();
-    exponential<order>();
-    for (int c = 0; c < n_; ++c) {
-      const int at = columns_ + c * column_places;
-      if (uniform_) {
-        tangent_of_constant(linear(c), at);
-      } else {
-        magnus_derivative<order>(c, at);
-        tangent<order>(at);
-      }
-    }
-  }
+  JOUNCE_NOINLINE void run();
 
   // Omega from a_1, a_2 and a_3; C_1 stands there with the other sign.
   template <int order>
@@ -301,5 +289,22 @@ class StrainMotion {
   const double* strain_ = nullptr;
   T *memory_, *now_ = nullptr;
 };
+
+// Not in the class, so that it can be compiled once for many who use it.
+template <class T>
+template <int order>
+JOUNCE_NOINLINE void StrainMotion<T>::run() {
+  if (!uniform_) magnus<order>();
+  exponential<order>();
+  for (int c = 0; c < n_; ++c) {
+    const int at = columns_ + c * column_places;
+    if (uniform_) {
+      tangent_of_constant(linear(c), at);
+    } else {
+      magnus_derivative<order>(c, at);
+      tangent<order>(at);
+    }
+  }
+}
 
 JOUNCE_END
