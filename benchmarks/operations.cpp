@@ -15,7 +15,7 @@
 #include "kernels/derivatives.cpp"
 #include "kernels/forward_dynamics.cpp"
 #include "kernels/inverse_dynamics.cpp"
-#include "kernels/strain_motion.cpp"
+#include "kernels/soft.cpp"
 #include "robot.hpp"
 #include "world_frame_inverse.hpp"
 

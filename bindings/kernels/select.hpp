@@ -5,7 +5,7 @@
 
 #include "jounce/ring.hpp"
 #include "kernels.hpp"
-#include "strain_motion.hpp"
+#include "soft.hpp"
 
 JOUNCE_BEGIN
 

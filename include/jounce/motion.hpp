@@ -129,7 +129,7 @@ struct Motion {
   }
 
   // What follows from the robot's own coordinates.
-  void fill_slots(const Tree& tree) {
+  JOUNCE_NOINLINE void fill_slots(const Tree& tree) {
     for (int i = 0; i < tree.follower_count; ++i) follow(tree.followers[i], q, rate, stride, 0, K);
     if (tree.soft) sections.fill(tree, K, q, rate, stride);
   }

@@ -27,7 +27,7 @@ void for_each_ball_spring(const Body& b, const T* q, const T* rate, int stride, 
 
 // Adds coefficients [from, to) of them to `force`, by columns; all tables have a row of `stride` for each coefficient.
 template <class T>
-void add_passive_forces(const Tree& tree, const T* q, const T* rate, int stride, int from, int to, T* force) {
+JOUNCE_NOINLINE void add_passive_forces(const Tree& tree, const T* q, const T* rate, int stride, int from, int to, T* force) {
   for (int k = from; k < to; ++k)
     for (int j = 0; j < tree.columns; ++j)
       force[k * stride + j] += T((k + 1) * tree.armature[j]) * rate[(k + 1) * stride + j] + T(tree.damping[j]) * rate[k * stride + j];

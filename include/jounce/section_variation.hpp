@@ -81,7 +81,7 @@ class SectionCurvature {
   }  // (6, rows) coefficients of F, in the section's axes
 
   // Adds derivatives 0 .. rows - 1 to K (rows, columns, columns).
-  void add(const Tree& tree, const double* q, const double* rate, int stride, double* K) {
+  JOUNCE_NOINLINE void add(const Tree& tree, const double* q, const double* rate, int stride, double* K) {
     const std::ptrdiff_t columns = tree.columns, size = columns * columns;
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& b = tree.soft->bodies[i];

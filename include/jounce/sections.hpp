@@ -45,7 +45,7 @@ class SectionTables {
   }
 
   // All coefficients to K, of screws and of the sections' slots.
-  void fill(const Tree& tree, int K, const T* q, T* rate, int stride) {
+  JOUNCE_NOINLINE void fill(const Tree& tree, int K, const T* q, T* rate, int stride) {
     extend_screws(tree, 0, K, q, rate, stride);
     for (int k = 0; k < K; ++k) set_slots(tree, k, rate, stride);
   }
@@ -70,7 +70,7 @@ class SectionTables {
   const T* series(int index, int i) const { return screw_ + (std::ptrdiff_t(index - first_) * 6 + i) * length_; }
 
  private:
-  void set_slots(const Tree& tree, int k, T* rate, int stride) const {
+  JOUNCE_NOINLINE void set_slots(const Tree& tree, int k, T* rate, int stride) const {
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
       for (int r = 0; b.joint == Joint::section && r < 6; ++r) rate[k * stride + b.v + r] = twist(b, r, k, rate, stride);
@@ -78,7 +78,7 @@ class SectionTables {
   }
 
   // Coefficients [from, to), from rates to to - 2.
-  void extend_screws(const Tree& tree, int from, int to, const T* q, const T* rate, int stride) {
+  JOUNCE_NOINLINE void extend_screws(const Tree& tree, int from, int to, const T* q, const T* rate, int stride) {
     done_ = to;
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& body = tree.soft->bodies[i];

@@ -16,7 +16,7 @@ class ShapeForces {
 
   // Adds coefficients [from, to) to `force`; tables have a row of `stride` for each coefficient.
   template <class T>
-  void add_forces(const Tree& tree, const T* q, const T* rate, int stride, int from, int to, T* force) const {
+  JOUNCE_NOINLINE void add_forces(const Tree& tree, const T* q, const T* rate, int stride, int from, int to, T* force) const {
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& b = tree.soft->bodies[i];
       for (int k = from; k < to; ++k) {
@@ -40,7 +40,8 @@ class ShapeForces {
   }
 
   // Adds derivatives 0 .. rows - 1 of the forces' derivatives by q and v to K and D, (rows, columns, columns).
-  void add_derivatives(const Tree& tree, const double* q, const double* rate, int stride, int rows, double* K, double* D) const {
+  JOUNCE_NOINLINE void add_derivatives(const Tree& tree, const double* q, const double* rate, int stride, int rows, double* K,
+                                       double* D) const {
     const std::ptrdiff_t columns = tree.columns, size = columns * columns;
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& b = tree.soft->bodies[i];
@@ -62,7 +63,7 @@ class ShapeForces {
   }
 
   // Adds `rows` coefficients of the energy.
-  void add_energy(const Tree& tree, const double* q, const double* rate, int stride, int rows, double* energy) const {
+  JOUNCE_NOINLINE void add_energy(const Tree& tree, const double* q, const double* rate, int stride, int rows, double* energy) const {
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& b = tree.soft->bodies[i];
       const auto at = [&](int c, int k) { return k == 0 ? q[b.q + c] : rate[(k - 1) * stride + b.v + c] / k; };
