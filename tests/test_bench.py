@@ -161,6 +161,17 @@ def test_matrices_of_pinocchio_agree(quantity: str) -> None:
     assert _agreement(Case(quantity, "N = 11"), "Pinocchio") < 1e-10
 
 
+@pytest.mark.parametrize("quantity", ["inverse dynamics", "forward dynamics", *cases._MATRICES])
+@pytest.mark.parametrize("robot", ["Panda", "TALOS"])
+def test_joints_that_follow_agree_with_what_pinocchio_says_of_independent_ones(robot: str, quantity: str) -> None:
+    """Loaded by default, fingers coupled and joints damped: Pinocchio's equations, projected."""
+    try:
+        assert subjects.subject(robot).independent is not None
+        assert _agreement(Case(quantity, robot), "Pinocchio") < 1e-9
+    except race.LeftOut as reason:
+        pytest.skip(str(reason))
+
+
 @pytest.mark.parametrize("name", [name for name in PEERS if name.startswith("CasADi")])
 def test_graphs_agree(name: str) -> None:
     assert _agreement(Case("inverse dynamics", "N = 7", 2), name) < 1e-12
