@@ -222,7 +222,7 @@ __global__ void passive_inverse_dynamics(Call c) {
 template <class T>
 __global__ void sections(Call c) {
   Arena arena(c.block);
-  auto tables = SectionTables<T>::allocate(*c.tree, c.rows, arena);
+  auto tables = SectionTables<T>::allocate(*c.tree, c.rows, true, arena);
   T *q = arena.take<T>(c.tree->positions), *rate = arena.take<T>(c.rows * c.tree->slots);
   tables.fill(*c.tree, c.rows, q, rate, c.tree->slots);
   state(rate[0], 0) += state(tables.pose[0], 0);

@@ -57,7 +57,7 @@ struct Motion {
   double* lanes;     // (slots, padded) coefficients of the velocities again, those of a slot side by side; a LaneRing reads them so
   SectionTables<T> sections;
 
-  // `section_coefficients`: how many the screws of sections have room for, where that is more than K.
+  // `section_coefficients`: how many the screws of sections have room for, where that is more than K and they come one after the other.
   template <class Arena>
   static JOUNCE_INLINE Motion allocate(const Tree& tree, Arena& arena, int section_coefficients = 0) {
     Motion m;
@@ -67,7 +67,8 @@ struct Motion {
     m.cosine = arena.template take<T>(K * m.stride);
     m.sine = arena.template take<T>(K * m.stride);
     m.lanes = arena.template take<double>(Ring::in_lanes ? tree.slots * Ring::padded : 0);
-    m.sections = SectionTables<T>::allocate(tree, section_coefficients > Ring::padded ? section_coefficients : Ring::padded, arena);
+    m.sections = SectionTables<T>::allocate(tree, section_coefficients > Ring::padded ? section_coefficients : Ring::padded,
+                                            section_coefficients > 0, arena);
     return m;
   }
 

@@ -16,8 +16,9 @@ class SectionTables {
 
   T* pose;  // (sections, 12) in the near end, at order zero: rotation by rows, position
 
+  // `grows`: whether coefficients are asked for one after the other; each state needs memory of its own then.
   template <class Arena>
-  static SectionTables allocate(const Tree& tree, int length, Arena& arena) {
+  static SectionTables allocate(const Tree& tree, int length, bool grows, Arena& arena) {
     SectionTables y{};
     y.first_ = tree.columns;
     if (!tree.soft) return y;
@@ -26,11 +27,12 @@ class SectionTables {
     const std::size_t numbers = std::size_t(tree.screws - tree.columns) * 6 * length;
     y.screw_ = arena.template take<T>(numbers);
     y.rate_ = arena.template take<T>(6 * std::size_t(tree.section_count) * length);
-    y.motion_ = arena.template take<SoftMotion<double>>(std::size_t(tree.soft->count) * width);
+    y.machines_ = grows ? width : 1;
+    y.motion_ = arena.template take<SoftMotion<double>>(std::size_t(tree.soft->count) * y.machines_);
     for (int i = 0; i < tree.soft->count; ++i)
-      for (int s = 0; s < width; ++s) {
+      for (int s = 0; s < y.machines_; ++s) {
         const SoftMotion<double> motion(tree.soft->bodies[i], length, arena);
-        if (y.motion_) y.motion_[i * width + s] = motion;
+        if (y.motion_) y.motion_[i * y.machines_ + s] = motion;
       }
     for (std::size_t i = 0; y.screw_ && i < numbers; ++i) y.screw_[i] = T(0.0);
     return y;
@@ -84,7 +86,7 @@ class SectionTables {
       const SoftBody& body = tree.soft->bodies[i];
       T* first = screw_ + std::ptrdiff_t(body.screw) * 6 * length_;
       for (int s = 0; s < width; ++s) {
-        SoftMotion<double>& motion = motion_[i * width + s];
+        SoftMotion<double>& motion = motion_[i * machines_ + s % machines_];
         if (from == 0) motion.start();
         for (int k = from; k < to; ++k)
           for (int c = 0; c < body.n; ++c)
@@ -111,7 +113,7 @@ class SectionTables {
     return sum;
   }
 
-  int first_, length_, done_;
+  int first_, length_, done_, machines_;
   T *screw_, *rate_;
   SoftMotion<double>* motion_;
 };

@@ -104,7 +104,7 @@ class Model(CoreModel):
             "_own": tuple(records),
             "_soft": soft,
             "_inputs": Inputs(list(soft.values()), v),
-            "_all_columns": frozen(np.arange(v)),
+            "_all_columns": _counted(v),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -669,6 +669,13 @@ def _axes(name: str, value: str) -> str:
     if value not in ("body", "world", "mixed"):
         raise ValueError(f"{name} is {value!r}, expected 'body', 'world' or 'mixed'")
     return value
+
+
+def _counted(n: int) -> NDArray[np.intp]:
+    """0 to n - 1, which cannot be changed."""
+    numbers = np.arange(n)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _range(limits: Limits, reach: float) -> tuple[float, float]:

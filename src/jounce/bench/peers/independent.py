@@ -65,18 +65,21 @@ def call(problem: Problem, peers_call: Callable[[Problem], Call | None]) -> Call
         M = G.T @ said("mass matrix", a) @ G
         bias = said("bias force", a) @ G + D @ v
         acc = np.linalg.solve(M, problem.tau[0] - bias)
-        inverse = np.linalg.inv(M)
+        inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
         if problem.quantity in ("derivatives of forward dynamics", "linearization"):
             K, C, _ = G.T @ said("derivatives of inverse dynamics", acc) @ G
             return np.stack([-inverse @ K, -inverse @ (C + D), inverse])
         if problem.quantity == "derivatives of inverse dynamics":
-            return np.stack(G.T @ said(problem.quantity, a) @ G + np.stack([0 * D, D, 0 * D]))
-        return {
+            damped: Array = G.T @ said(problem.quantity, a) @ G
+            damped[1] += D
+            return damped
+        answers: dict[str, Array] = {
             "inverse dynamics": (M @ a + bias)[None],
             "forward dynamics": acc[None],
             "mass matrix": M,
             "bias force": bias,
             "inverse mass matrix": inverse,
-        }[problem.quantity]
+        }
+        return answers[problem.quantity]
 
     return Call(f"{timed.label}, independent joints", timed.run, answer, timed.part)
