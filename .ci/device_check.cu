@@ -240,8 +240,8 @@ __global__ void soft_motion(Call c) {
   for (int k = 0; k < c.rows; ++k) {
     motion.shape(0)[k] = N(c.q[k]);
     motion.extend(
-        k, c.tree->soft->sections, [&](int, const N* R, const N*) { c.out[0] += value_of(R[0]); },
-        [&](int, int, int, const N& x) { c.out[1] += value_of(x); });
+        k, k + 1, c.tree->soft->sections, [&](int, const N* R, const N*) { c.out[0] += value_of(R[0]); },
+        [&](int, int, int, int, const N& x) { c.out[1] += value_of(x); });
   }
 }
 
