@@ -186,7 +186,6 @@ void CoreModel::add_soft(const nb::list& given) {
     for (std::int32_t j = b.first; j < b.first + b.count; ++j)
       expect(b.motion || (0 <= sections_[j].step && sections_[j].step < b.step_count), "a section on no step");
     soft_.widest = std::max(soft_.widest, b.n);
-    soft_.longest = std::max(soft_.longest, b.step_count);
     soft_bodies_.push_back(b);
   }
   soft_.bodies = soft_bodies_.data();

@@ -25,7 +25,7 @@ class InverseMassMatrix {
         x_(arena.template take<double>(tree.nv * std::size_t(stride_))),
         P_(arena.template take<double>(6 * stride_)),
         A_(arena.template take<double>(std::size_t(tree.size) * 6 * stride_)),
-        y_(arena.template take<double>(std::size_t(tree.widest) + tree.widest * native_width)) {}
+        y_(arena.template take<double>(tree.widest)) {}
 
   // Into out (nv, nv); after ArticulatedBodies::factor.
   void run(double* out) {

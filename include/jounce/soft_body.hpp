@@ -47,7 +47,7 @@ struct SoftBodies {
   const SoftBody* bodies;
   const Section* sections;
   std::int32_t count;
-  std::int32_t widest, longest;  // greatest n, and greatest number of steps
+  std::int32_t widest;           // greatest n
   std::int32_t recorded_values;  // most that a recording has
 };
 

@@ -146,12 +146,6 @@ struct TripleMatrix {
     for (int j = 0; j < 3; ++j) y.add(T(p[j]), c[j]);
     return a + y;
   }
-  // M u
-  friend JOUNCE_INLINE Triple<T> apply(const TripleMatrix& M, const Triple<T>& u) {
-    Triple<T> y = Triple<T>::zero();
-    for (int j = 0; j < 3; ++j) y.add(u[j], M.c[j]);
-    return y;
-  }
 };
 
 JOUNCE_END
