@@ -163,14 +163,14 @@ __global__ void forward_dynamics(Call c) {
   ForwardDynamics<T> dynamics(*c.tree, c.rows - 1, arena);
   T *R = arena.take<T>(9 * (c.rows + 2)), *x = arena.take<T>(3 * (c.rows + 2));
   dynamics.motion().read(*c.tree, c, c.state(), 1, 1);
-  dynamics.start(c.prescribed, true);
+  dynamics.start(c.prescribed);
   for (int j = 0; j < c.tree->nv; ++j) dynamics.rate(0)[j] = T(c.v[j]), dynamics.tau(0)[j] = T(c.tau[j]);
-  c.more[0] = dynamics.run(
-      [&](int k) { dynamics.tau(k)[0] += dynamics.inverse().ball_rotation(0, k)[0] * dynamics.inverse().ball_position(0, k)[0]; },
-      [&](int k) {
-        dynamics.inverse().extend_pose(0, k, R, x);
-        dynamics.inverse().apply_wrench(0, V::of(R[0], R[1], R[2]), V::of(x[0], x[1], x[2]));
-      });
+  c.more[0] =
+      dynamics.run([&](int k) { dynamics.tau(k)[0] += dynamics.bias().ball_rotation(0, k)[0] * dynamics.bias().ball_position(0, k)[0]; },
+                   [&](int k) {
+                     dynamics.bias().extend_pose(0, k, R, x);
+                     dynamics.apply_wrench(0, V::of(R[0], R[1], R[2]), V::of(x[0], x[1], x[2]));
+                   });
   for (int k = 0; k < c.rows; ++k) store_states(dynamics.rate(k + 1), c.tree->nv, 1, c.tree->nv, c.out);
 }
 

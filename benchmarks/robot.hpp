@@ -12,12 +12,11 @@ namespace jounce {
 
 struct Robot {
   std::vector<Body> bodies;
-  std::vector<BodyConstants> constants;
   std::vector<FreeJoint> free_joints;
   std::vector<std::int32_t> quaternions{3}, columns;
   std::vector<Range> ranges;
   std::vector<Cluster> clusters;
-  std::vector<double> zero;
+  std::vector<double> zero, turns;
   Tree tree{};
 
   Robot(int branches, int links) {
@@ -64,7 +63,9 @@ struct Robot {
       }
     const int n = int(bodies.size());
     zero.assign(n + 5, 0.0);
-    tree.bodies = bodies.data(), tree.constants = constants.data(), tree.quaternions = quaternions.data(), tree.ranges = ranges.data();
+    turns.assign(n + 13, 1.0);
+    tree.turns = turns.data();
+    tree.bodies = bodies.data(), tree.quaternions = quaternions.data(), tree.ranges = ranges.data();
     tree.clusters = clusters.data(), tree.cluster_columns = columns.data();
     tree.armature = tree.damping = tree.stiffness = tree.rest = zero.data();
     tree.size = tree.cluster_count = n;
@@ -72,6 +73,7 @@ struct Robot {
     tree.nq = tree.positions = n + 6;
     tree.nv = tree.columns = tree.slots = tree.screws = n + 5;
     tree.widest = 6;
+    tree.general = true;
     tree.gravity[2] = -9.81;
   }
 
@@ -80,20 +82,12 @@ struct Robot {
   void add(Body b, int end) {
     b.ratio = 1;
     b.span = std::int32_t(ranges.size()), b.span_end = b.span + 1;
-    b.cluster = std::int32_t(clusters.size());
+    b.cluster = std::int32_t(clusters.size()), b.block = tree.blocks, b.single = b.count == 1;
     ranges.push_back({b.column, end});
     clusters.push_back({std::int32_t(bodies.size()), b.parent, std::int32_t(columns.size()), b.count, tree.blocks, true, false});
     for (int c = 0; c < b.count; ++c) columns.push_back(b.column + c);
     tree.blocks += b.count * b.count;
     bodies.push_back(b);
-    BodyConstants k{};
-    const double *J = b.second, rows[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
-    for (int r = 0; r < 9; ++r) k.R_transposed[r] = b.R[3 * (r % 3) + r / 3];
-    for (int r = 0; r < 5; ++r) {
-      k.p[r] = b.p[r % 3], k.first[r] = b.first[r % 3];
-      for (int j = 0; j < 3; ++j) k.second[j][r] = rows[j][r % 3];
-    }
-    constants.push_back(k);
   }
 };
 

@@ -52,9 +52,10 @@ CoreModel::CoreModel(nb::dict c) {
   add_bodies(c);
   add_soft(nb::cast<nb::list>(c["soft"]));
   place_slots(c);
+  const Integers place = sort_by_depth();
   cluster();
   find_ranges();
-  add_frames(c);
+  add_frames(c, place);
 
   const std::size_t columns = std::size_t(tree_.columns);
   armature_ = numbers(c, "armature", columns);
@@ -66,7 +67,6 @@ CoreModel::CoreModel(nb::dict c) {
   for (int i = 0; i < 3; ++i) tree_.gravity[i] = gravity[i];
 
   tree_.bodies = bodies_.data();
-  tree_.constants = constants_.data();
   tree_.size = std::int32_t(bodies_.size());
   tree_.free_joints = free_joints_.data();
   tree_.free_joint_count = std::int32_t(free_joints_.size());
@@ -78,6 +78,10 @@ CoreModel::CoreModel(nb::dict c) {
   tree_.clusters = clusters_.data();
   tree_.cluster_count = std::int32_t(clusters_.size());
   tree_.cluster_columns = cluster_columns_.data();
+  turns_.assign(columns + 8, 0.0);
+  for (const Body& b : bodies_)
+    if (turns(b.joint)) turns_[b.column] = 1.0;
+  tree_.turns = turns_.data();
   tree_.armature = armature_.data();
   tree_.damping = damping_.data();
   tree_.stiffness = stiffness_.data();
@@ -107,14 +111,7 @@ void CoreModel::add_bodies(const nb::dict& c) {
     std::memcpy(b.second, &second[6 * i], sizeof b.second);
     b.massless = b.mass == 0;
     for (double x : b.second) b.massless &= x == 0;
-
-    BodyConstants& k = constants_.emplace_back();
-    const double *J = b.second, rows[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
-    for (int r = 0; r < 9; ++r) k.R_transposed[r] = b.R[3 * (r % 3) + r / 3];
-    for (int r = 0; r < 5; ++r) {
-      k.p[r] = b.p[r % 3], k.first[r] = b.first[r % 3];
-      for (int j = 0; j < 3; ++j) k.second[j][r] = rows[j][r % 3];
-    }
+    tree_.general |= b.joint > Joint::prismatic;
   }
 }
 
@@ -247,6 +244,22 @@ void CoreModel::place_slots(const nb::dict& c) {
       if (b.joint == Joint::section && b.q == s.first) s.screw = b.screw - tree_.columns;
 }
 
+// One generation after the other: what is computed for neighbours in the array then seldom waits for each other. Where each body went.
+CoreModel::Integers CoreModel::sort_by_depth() {
+  const std::size_t n = bodies_.size();
+  Integers depth(n), order(n), place(n);
+  for (std::size_t i = 0; i < n; ++i) depth[i] = bodies_[i].parent < 0 ? 0 : depth[bodies_[i].parent] + 1, order[i] = int(i);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return depth[a] < depth[b]; });
+  std::vector<Body> sorted;
+  for (std::size_t i = 0; i < n; ++i) {
+    place[order[i]] = int(i);
+    sorted.push_back(bodies_[order[i]]);
+    if (sorted.back().parent >= 0) sorted.back().parent = place[sorted.back().parent];
+  }
+  bodies_ = std::move(sorted);
+  return place;
+}
+
 // Bodies that share own coordinates, and those between them, until each cluster hangs on one body outside.
 void CoreModel::cluster() {
   const int n = int(bodies_.size());
@@ -294,6 +307,7 @@ void CoreModel::cluster() {
       Body& b = bodies_[j];
       if (find(j) != i) continue;
       b.cluster = std::int32_t(clusters_.size());
+      b.block = tree_.blocks;
       cluster.alone &= j == i;
       cluster.nested |= b.parent >= 0 && find(b.parent) == i;
       const int c = own(b);
@@ -305,6 +319,7 @@ void CoreModel::cluster() {
         }
       b.local = local[c];
     }
+    bodies_[i].single = cluster.alone && cluster.count == 1 && bodies_[i].joint != Joint::section;
     tree_.blocks += cluster.count * cluster.count;
     tree_.widest = std::max(tree_.widest, cluster.count);
     clusters_.push_back(cluster);
@@ -345,14 +360,14 @@ void CoreModel::find_ranges() {
   }
 }
 
-void CoreModel::add_frames(const nb::dict& c) {
+void CoreModel::add_frames(const nb::dict& c, const Integers& place) {
   const Integers frame_body = nb::cast<Integers>(c["frame_body"]), free_body = nb::cast<Integers>(c["free_body"]);
   const std::size_t n = bodies_.size(), m = frame_body.size();
   const auto frame_R = numbers(c, "frame_rotation", 9 * m), frame_p = numbers(c, "frame_position", 3 * m);
   frames_.resize(m);
   for (std::size_t i = 0; i < m; ++i) {
     expect(-1 <= frame_body[i] && frame_body[i] < int(n), "a frame on no body");
-    frames_[i].body = frame_body[i];
+    frames_[i].body = frame_body[i] < 0 ? -1 : place[frame_body[i]];
     std::memcpy(frames_[i].R, &frame_R[9 * i], sizeof frames_[i].R);
     std::memcpy(frames_[i].p, &frame_p[3 * i], sizeof frames_[i].p);
   }
@@ -360,8 +375,10 @@ void CoreModel::add_frames(const nb::dict& c) {
   expect(0 <= body_count_ && body_count_ <= int(m), "body_count");
 
   frame_index_ = nb::cast<nb::dict>(c["frame_index"]);
-  for (nb::handle name : nb::cast<nb::list>(c["owner"])) body_names_.push_back(nb::repr(name).c_str());
-  expect(body_names_.size() == n, "owner");
+  const nb::list owner = nb::cast<nb::list>(c["owner"]);
+  expect(owner.size() == n, "owner");
+  body_names_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) body_names_[place[i]] = nb::repr(owner[i]).c_str();
   int column = 0;
   for (nb::handle item : nb::cast<nb::list>(c["coordinates"])) {
     const auto [name, count] = nb::cast<std::pair<nb::object, int>>(item);
@@ -372,8 +389,9 @@ void CoreModel::add_frames(const nb::dict& c) {
 
   const auto free_R = numbers(c, "free_rotation", 9 * free_body.size()), free_p = numbers(c, "free_position", 3 * free_body.size());
   for (std::size_t i = 0; i < free_body.size(); ++i) {
-    expect(0 <= free_body[i] && free_body[i] < int(n) && bodies_[free_body[i]].joint == Joint::free, "free_body");
-    FreeJoint f{bodies_[free_body[i]].q, bodies_[free_body[i]].v, free_body[i], {}, {}};
+    expect(0 <= free_body[i] && free_body[i] < int(n) && bodies_[place[free_body[i]]].joint == Joint::free, "free_body");
+    const int body = place[free_body[i]];
+    FreeJoint f{bodies_[body].q, bodies_[body].v, body, {}, {}};
     std::memcpy(f.R, &free_R[9 * i], sizeof f.R);
     std::memcpy(f.p, &free_p[3 * i], sizeof f.p);
     free_joints_.push_back(f);

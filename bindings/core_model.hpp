@@ -36,23 +36,26 @@ class CoreModel {
   const std::vector<Coordinates>& joints() const { return joints_; }
 
  private:
+  using Integers = std::vector<std::int32_t>;
+
   void add_bodies(const nb::dict& compiled);
   void add_soft(const nb::list& bodies);
   void place_slots(const nb::dict& compiled);
+  Integers sort_by_depth();
   void cluster();
   void find_ranges();
-  void add_frames(const nb::dict& compiled);
+  void add_frames(const nb::dict& compiled, const Integers& place);
 
   const double* keep(std::vector<double> numbers);  // for as long as the model lives
   const Recording* keep_recording(const nb::dict& from, const char* key, std::int64_t inputs, std::int64_t outputs);
 
   std::vector<Body> bodies_;
-  std::vector<BodyConstants> constants_;
   std::vector<Frame> frames_;
   std::vector<FreeJoint> free_joints_;
   std::vector<std::int32_t> quaternions_;
   std::vector<Follower> followers_;
   std::vector<Range> ranges_;
+  std::vector<double> turns_;
   std::vector<Cluster> clusters_;
   std::vector<std::int32_t> cluster_columns_;
   std::vector<double> armature_, damping_, stiffness_, rest_;

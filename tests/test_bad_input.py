@@ -114,6 +114,16 @@ def with_bad(call: str, argument: str, value: object, batch: tuple[int, ...] = (
 
 
 @each_place
+def test_not_a_number_for_no_state(call: str, argument: str) -> None:
+    """An empty batch is no excuse."""
+    arguments = good(call)
+    empty = next(a for a in arguments if a != argument)
+    arguments[argument] = np.full((2, *arguments[argument].shape), np.nan)
+    arguments[empty] = np.zeros((0, 1, *arguments[empty].shape))
+    rejects(rf"^{argument}\[.* is nan, expected finite", lambda: CALLS[call](ROBOT, **arguments))
+
+
+@each_place
 @pytest.mark.parametrize("change", [-1, 1, 1000])
 def test_wrong_length(call: str, argument: str, change: int) -> None:
     size = good(call)[argument].shape[-1]

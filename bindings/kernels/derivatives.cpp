@@ -248,7 +248,7 @@ struct ForwardDerivativesKernel {
       dynamics.motion().read(tree, call.states, i, 1, 1);
       space.world.place(Axes::body);
       space.world.weigh();
-      dynamics.start(nullptr, call.wrenches.count > 0);
+      dynamics.start(nullptr);
       for (int c = 0; c < nv; ++c) dynamics.rate(0)[c] = v[c], dynamics.rate(1)[c] = 0, dynamics.tau(0)[c] = tau[c];
       call.singular[i] = dynamics.run([](int) {}, [&](int) { apply_to_dynamics(call.wrenches, i, space); });
       if (call.singular[i] >= 0) continue;
@@ -269,8 +269,8 @@ struct ForwardDerivativesKernel {
       const auto f = wrench_in_world(wrenches, i, j, 1, space.world, x);
       const auto& pose = space.world.pose(body);
       const auto force = turn_back(pose.R, f.v), moment = turn_back(pose.R, f.w - cross(pose.x, f.v));
-      space.dynamics.inverse().apply_wrench(body, Triple<double>::of(leading(force.x), leading(force.y), leading(force.z)),
-                                            Triple<double>::of(leading(moment.x), leading(moment.y), leading(moment.z)));
+      space.dynamics.apply_wrench(body, Triple<double>::of(leading(force.x), leading(force.y), leading(force.z)),
+                                  Triple<double>::of(leading(moment.x), leading(moment.y), leading(moment.z)));
     }
   }
 };
@@ -320,7 +320,7 @@ struct InverseMassMatrixKernel {
       if (call.axes != Axes::body) {
         space.world.place(call.axes);
         for (int j = 0; j < tree.free_joint_count; ++j)
-          for (int c = tree.free_joints[j].v; c < tree.free_joints[j].v + 6; ++c) set_leading(space.factors.screw(c), space.world.screw(c));
+          for (int c = tree.free_joints[j].v; c < tree.free_joints[j].v + 6; ++c) space.factors.screw(c) = leading(space.world.screw(c));
       }
       if (turned) {
         std::memset(space.armature, 0, sizeof(double) * tree.columns * tree.columns);

@@ -24,7 +24,7 @@ class ForwardDynamicsRun {
   int operator()(std::ptrdiff_t first, int count) {
     const States at{call_.q, call_.v, nullptr, call_.q_step, call_.v_step, 0, 1};
     dynamics_.motion().read(tree_, at, first, count, 1);
-    dynamics_.start(call_.prescribed, call_.wrenches.count > 0);
+    dynamics_.start(call_.prescribed);
     for (int s = 0; s < width; ++s) read(first + (s < count ? s : count - 1), s);
     read_wrenches(first, count);
     const bool turned = call_.axes != Axes::body;
@@ -101,10 +101,10 @@ class ForwardDynamicsRun {
     const int body = tree_.free_joints[i].body;
     Vec3<T> v{zero, zero, zero}, w = v;
     for (int j = 0; j <= k; ++j) {
-      const T* R = dynamics_.inverse().ball_rotation(body, k - j);
+      const T* R = dynamics_.bias().ball_rotation(body, k - j);
       Vec3<T> rate = at(given + 6 * j);
       if (call_.axes == Axes::world)
-        for (int l = 0; l <= j; ++l) rate += cross_of(at(given + 6 * l + 3), at(dynamics_.inverse().ball_position(body, j - l)));
+        for (int l = 0; l <= j; ++l) rate += cross_of(at(given + 6 * l + 3), at(dynamics_.bias().ball_position(body, j - l)));
       v += apply_transpose(R, rate);
       w += apply_transpose(R, at(given + 6 * j + 3));
     }
@@ -117,10 +117,10 @@ class ForwardDynamicsRun {
     const int body = tree_.free_joints[i].body;
     Vec3<T> f{zero, zero, zero}, n = f;
     for (int j = 0; j <= k; ++j) {
-      const T* R = dynamics_.inverse().ball_rotation(body, k - j);
+      const T* R = dynamics_.bias().ball_rotation(body, k - j);
       Vec3<T> moment = at(given + 6 * j + 3);
       if (call_.axes == Axes::world)
-        for (int l = 0; l <= j; ++l) moment -= cross_of(at(dynamics_.inverse().ball_position(body, j - l)), at(given + 6 * l));
+        for (int l = 0; l <= j; ++l) moment -= cross_of(at(dynamics_.bias().ball_position(body, j - l)), at(given + 6 * l));
       f += apply_transpose(R, at(given + 6 * j));
       n += apply_transpose(R, moment);
     }
@@ -153,7 +153,7 @@ class ForwardDynamicsRun {
     const T *w = wrench_ + i * 6 * rows_, zero(0.0);
     if (in.axes == Axes::body) return apply(frame.body, at(w + 6 * k), at(w + 6 * k + 3));
     T *R = pose_ + i * 12 * (rows_ + 2), *x = R + 9 * (rows_ + 2);
-    dynamics_.inverse().extend_pose(frame.body, k, R, x);
+    dynamics_.bias().extend_pose(frame.body, k, R, x);
     Vec3<T> f{zero, zero, zero}, t = f;
     for (int j = 0; j <= k; ++j) {
       Vec3<T> moment = at(w + 6 * j + 3);
@@ -166,7 +166,7 @@ class ForwardDynamicsRun {
     apply(frame.body, f, t);
   }
   void apply(int body, const Vec3<T>& f, const Vec3<T>& t) {
-    dynamics_.inverse().apply_wrench(body, Triple<T>::of(f.x, f.y, f.z), Triple<T>::of(t.x, t.y, t.z));
+    dynamics_.apply_wrench(body, Triple<T>::of(f.x, f.y, f.z), Triple<T>::of(t.x, t.y, t.z));
   }
 
   const ForwardDynamicsCall& call_;

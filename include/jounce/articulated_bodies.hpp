@@ -3,12 +3,14 @@
 //
 // Below, S are the screws of a body, I its articulated inertia, and y the n coordinates of a cluster that hangs on body p:
 //
-//   inwards    U = sum over its bodies of I S,    D = sum of S^T I S + armature  (n, n),    u = f - sum of S^T P
-//              I_p += sum of I - U D^-1 U^T,      P_p += sum of P + U D^-1 u
-//   outwards   y = D^-1 (u - U^T A_p),            A = A_p + S y   for each body.
+//   inwards    U = sum over its bodies of I S,    D = sum of S^T I S + armature  (n, n),    u = f - sum of S^T (P + I c)
+//              I_p += sum of I - U D^-1 U^T,      P_p += sum of P + I c + U D^-1 u
+//   outwards   y = D^-1 (u - U^T A_p),            A = A_p + c + S y   for each body,
+//
+// where P are wrenches and c accelerations that bodies have besides, zero if M x = f is all that is asked.
 //
 // With a joint that its cluster holds alone, that is the textbook. Where paths inside a cluster have several joints, the screws of
-// its bodies in p are sums along these paths; then I is handed from body to body, the cluster's coordinates held, and
+// its bodies in p are sums along these paths, and so is c in u; then I is handed from body to body, the cluster's coordinates held, and
 // D has a part for each pair of joints on a path, as a mass matrix has. D and the I of all bodies are the same at every order of
 // forward dynamics: they are factored once. Coordinates whose motion is prescribed are held, too.
 #pragma once
@@ -33,7 +35,7 @@ template <class T>
 class ArticulatedBodies {
  public:
   template <class Arena>
-  ArticulatedBodies(const Tree& tree, const BodyPlaces<T>& places, Arena& arena)
+  ArticulatedBodies(const Tree& tree, BodyPlaces<T>& places, Arena& arena)
       : tree_(tree),
         places_(places),
         I_(arena.template take<Inertia>(tree.size + 1) + 1),
@@ -44,8 +46,10 @@ class ArticulatedBodies {
         scale_(arena.template take<T>(tree.nv)),
         u_(arena.template take<T>(tree.nv)),
         P_(arena.template take<Six<T>>(tree.size + 1) + 1),
-        A_(arena.template take<Six<T>>(tree.size + 1) + 1) {}
+        A_(arena.template take<Six<T>>(tree.size + 1) + 1),
+        c_(arena.template take<Six<T>>(tree.size)) {}
 
+  const Six<T>* screws() const { return S_; }
   const Six<T>& screw(int i) const { return S_[i]; }
   const Six<T>& G(int own) const { return G_[own]; }  // row of D^-1 U^T
 
@@ -109,13 +113,12 @@ class ArticulatedBodies {
   // The articulated inertia of body i's parent, after those of all bodies behind i. False where the body has no inertia to move.
   JOUNCE_INLINE bool reduce(int i) {
     const Body& b = tree_.bodies[i];
-    const Cluster& cluster = tree_.clusters[b.cluster];
-    if (cluster.alone && cluster.count > 0 && !is_held(b)) {
-      if (!project(i, b, cluster)) return false;
-      if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], cluster.count, U_ + b.column, G_ + b.column);
-      return true;
-    }
-    return reduce_held(i, b, cluster);
+    if (!b.single || is_held(b)) return reduce_several(i, b);
+    const int at = b.column;
+    U_[at] = I_[i].apply(S_[b.screw]);
+    if (!invert(dot(S_[b.screw], U_[at]) + armature(at, at), I_[i].size(S_[b.screw]) + armature(at, at), D_ + b.block, at)) return false;
+    if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], 1, U_ + at, G_ + at);
+    return true;
   }
   // All of it, once set_body() has run for all. Returns the body that has no inertia to move, or -1.
   int factor(const bool* held, const double* armature = nullptr) {
@@ -125,69 +128,58 @@ class ArticulatedBodies {
     return -1;
   }
 
-  // Of M x = f, the way inwards: force() holds f once all bodies behind i, and those of i's cluster, have been visited. To be called
-  // for i from the last to the first, after clear_wrenches().
+  // The way inwards, for i from the last to the first: f in force(), P in wrenches() and, if there are any, c in accelerations().
   T* force() { return u_; }
-  void clear_wrenches() {
-    for (int i = -1; i < tree_.size; ++i) P_[i].clear();
-  }
+  Six<T>* wrenches() { return P_; }  // from -1, the world, on
+  Six<T>* accelerations() { return c_; }
+  template <bool accelerated>
   JOUNCE_INLINE void inwards(int i) {
     const Body& b = tree_.bodies[i];
-    const Cluster& cluster = tree_.clusters[b.cluster];
-    if (!cluster.alone || cluster.count == 0 || is_held(b)) return inwards_held(i, b, cluster);
-    Six<T>& up = P_[b.parent];
-    for (int c = 0; c < b.count; ++c) u_[b.column + c] -= dot(S_[b.screw + c], P_[i]);
-    if (b.parent < 0) return;
-    if (b.count == 1)
-      up.set_sum(up, P_[i], u_[b.column], G_[b.column]);  // U D^-1 = G^T
-    else
-      up.set_combined(
-          up, b.count + 1, [&](int c) { return c < b.count ? u_[b.column + c] : T(1.0); },
-          [&](int c) -> const Six<T>& { return c < b.count ? G_[b.column + c] : P_[i]; });
+    if (!b.single || is_held(b)) return inwards_several<accelerated>(i, b);
+    Six<T> P = P_[i];
+    if constexpr (accelerated) P += I_[i].apply(c_[i]);
+    const T u = u_[b.column] - dot(S_[b.screw], P);
+    u_[b.column] = u;
+    Six<T> up = P_[b.parent] + P;
+    up.add(u, G_[b.column]);  // U D^-1 = G^T
+    P_[b.parent] = up;
   }
 
-  // The way outwards: x (nv) where body i is the first of its cluster, zero where it is held; and the acceleration of the body.
+  // The way outwards: x (nv) where body i is the first of its cluster, zero where it is held; and the
+  // acceleration of the body.
+  template <bool accelerated>
   JOUNCE_INLINE void outwards(int i, T* x) {
     const Body& b = tree_.bodies[i];
-    const Cluster& cluster = tree_.clusters[b.cluster];
-    if (cluster.alone && cluster.count == 1) {
-      const Six<T>& up = A_[b.parent];
-      const T y = is_held(b) ? T(0.0) : D_[cluster.block] * u_[b.column] - dot(G_[b.column], up);
+    if (b.single) {
+      Six<T> A = A_[b.parent];
+      const T y = is_held(b) ? T(0.0) : D_[b.block] * u_[b.column] - dot(G_[b.column], A);
       x[b.column] = y;
-      A_[i].set_combined(up, 1, [&](int) { return y; }, [&](int) -> const Six<T>& { return S_[b.screw]; });
+      if constexpr (accelerated) A += c_[i];
+      A.add(y, S_[b.screw]);
+      A_[i] = A;
       return;
     }
-    if (cluster.body == i) spread(cluster, x);
-    A_[i].set_combined(
-        A_[b.parent], cluster.count > 0 ? b.count : 0, [&](int c) { return T(b.ratio) * x[own(cluster, b.local + c)]; },
-        [&](int c) -> const Six<T>& { return S_[b.screw + c]; });
+    outwards_several<accelerated>(i, b, x);
   }
-  void start_outwards() { A_[-1].clear(); }
-  // Of a solution x, what moves body i's joint; the first of several.
-  JOUNCE_INLINE T first_of(int i, const T* x) const {
-    const Body& b = tree_.bodies[i];
-    const Cluster& cluster = tree_.clusters[b.cluster];
-    return cluster.count == 0 ? T(0.0) : T(b.ratio) * x[own(cluster, b.local)];
-  }
+  void start_outwards() { A_[-1] = Six<T>::zero(); }
 
   // The acceleration of a body, and the wrench through its joint: I A + P, and where others of its cluster hang on it, what their joints
   // add.
   const Six<T>& acceleration(int i) const { return A_[i]; }
   JOUNCE_INLINE Six<T> wrench(int i, const T* x) const {
-    Six<T> F;
-    I_[i].apply(A_[i], F, P_[i]);
-    const Cluster& cluster = tree_.clusters[tree_.bodies[i].cluster];
-    if (cluster.nested) add_cluster_wrench(i, cluster, x, F);
+    Six<T> F = P_[i] + I_[i].apply(A_[i]);
+    const Body& b = tree_.bodies[i];
+    if (!b.single && tree_.clusters[b.cluster].nested) add_cluster_wrench(i, tree_.clusters[b.cluster], x, F);
     return F;
   }
 
   // x = M^-1 f, zero where held; both (nv), and may be the same.
   void solve(const T* f, T* x) {
     for (int c = 0; c < tree_.nv; ++c) u_[c] = f[c];
-    clear_wrenches();
-    for (int i = tree_.size - 1; i >= 0; --i) inwards(i);
+    for (int i = -1; i < tree_.size; ++i) P_[i] = Six<T>::zero();
+    for (int i = tree_.size - 1; i >= 0; --i) inwards<false>(i);
     start_outwards();
-    for (int i = 0; i < tree_.size; ++i) outwards(i, x);
+    for (int i = 0; i < tree_.size; ++i) outwards<false>(i, x);
   }
 
  private:
@@ -195,26 +187,23 @@ class ArticulatedBodies {
     Six<T> row[6];
 
     JOUNCE_INLINE void add(const Inertia& b) {
-      for (int r = 0; r < 6; ++r) row[r].add(b.row[r]);
+      for (int r = 0; r < 6; ++r) row[r] += b.row[r];
     }
     JOUNCE_INLINE void subtract(const Six<T>& U, const Six<T>& G) {
-      for (int r = 0; r < 6; ++r) row[r].set_combined(row[r], 1, [&](int) { return -U[r]; }, [&](int) -> const Six<T>& { return G; });
+      for (int r = 0; r < 6; ++r) row[r].add(-U[r], G);
     }
     // += b - sum of U G^T
     JOUNCE_INLINE void add_reduced(const Inertia& b, int count, const Six<T>* U, const Six<T>* G) {
-      if (count == 1) {
-        for (int r = 0; r < 6; ++r) row[r].set_sum(row[r], b.row[r], -U[0][r], G[0]);
-        return;
+      for (int r = 0; r < 6; ++r) {
+        Six<T> sum = row[r] + b.row[r];
+        for (int c = 0; c < count; ++c) sum.add(-U[c][r], G[c]);
+        row[r] = sum;
       }
-      for (int r = 0; r < 6; ++r)
-        row[r].set_combined(
-            row[r], count + 1, [&](int c) { return c < count ? -U[c][r] : T(1.0); },
-            [&](int c) -> const Six<T>& { return c < count ? G[c] : b.row[r]; });
     }
-    // I s, and more + I s
-    JOUNCE_INLINE void apply(const Six<T>& s, Six<T>& out) const { out.set_product(s, row); }
-    JOUNCE_INLINE void apply(const Six<T>& s, Six<T>& out, const Six<T>& more) const {
-      out.set_combined(more, 6, [&](int r) { return s[r]; }, [&](int r) -> const Six<T>& { return row[r]; });
+    JOUNCE_INLINE Six<T> apply(const Six<T>& s) const {
+      Six<T> one = Six<T>::zero(), two = one;
+      for (int r = 0; r < 6; r += 2) one.add(s[r], row[r]), two.add(s[r + 1], row[r + 1]);
+      return one + two;
     }
     // What s . I s is made of, without cancellation.
     JOUNCE_INLINE T size(const Six<T>& s) const {
@@ -231,9 +220,15 @@ class ArticulatedBodies {
     return T(c == d ? tree_.armature[c] : 0.0);
   }
 
-  JOUNCE_NOINLINE bool reduce_held(int i, const Body& b, const Cluster& cluster) {
+  JOUNCE_NOINLINE bool reduce_several(int i, const Body& b) {
+    const Cluster& cluster = tree_.clusters[b.cluster];
     if (cluster.alone) {
-      I_[b.parent].add(I_[i]);
+      if (cluster.count == 0 || is_held(b)) {
+        I_[b.parent].add(I_[i]);
+        return true;
+      }
+      if (!project(i, b, cluster)) return false;
+      if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], cluster.count, U_ + b.column, G_ + b.column);
       return true;
     }
     gather(i, b, cluster, cluster.up);
@@ -244,17 +239,32 @@ class ArticulatedBodies {
     return true;
   }
 
-  JOUNCE_NOINLINE void inwards_held(int i, const Body& b, const Cluster& cluster) {
-    Six<T>& up = P_[b.parent];
-    if (!cluster.alone)
-      for (int c = 0; c < b.count; ++c) u_[own(cluster, b.local + c)] -= T(b.ratio) * dot(S_[b.screw + c], P_[i]);
-    up.add(P_[i]);
-    if (cluster.alone || cluster.body != i) return;
-    for (int c = 0; c < cluster.count; ++c) {
-      const int at = own(cluster, c);
-      if (!is_held(at))
-        P_[cluster.up].set_combined(P_[cluster.up], 1, [&](int) { return u_[at]; }, [&](int) -> const Six<T>& { return G_[at]; });
+  template <bool accelerated>
+  JOUNCE_NOINLINE void inwards_several(int i, const Body& b) {
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    Six<T> P = P_[i], more = Six<T>::zero();
+    if constexpr (accelerated) {
+      P += I_[i].apply(c_[i]);
+      if (cluster.nested)
+        for (int a = b.parent; a != cluster.up; a = tree_.bodies[a].parent) more += c_[a];
+      more = I_[i].apply(more);
     }
+    more += P;
+    for (int c = 0; c < b.count && cluster.count > 0; ++c) u_[own(cluster, b.local + c)] -= T(b.ratio) * dot(S_[b.screw + c], more);
+    P_[b.parent] += P;
+    if (cluster.body != i) return;
+    for (int c = 0; c < cluster.count; ++c)
+      if (const int at = own(cluster, c); !is_held(at)) P_[cluster.up].add(u_[at], G_[at]);
+  }
+
+  template <bool accelerated>
+  JOUNCE_NOINLINE void outwards_several(int i, const Body& b, T* x) {
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    if (cluster.body == i) spread(cluster, x);
+    Six<T> A = A_[b.parent];
+    if constexpr (accelerated) A += c_[i];
+    for (int c = 0; c < b.count && cluster.count > 0; ++c) A.add(T(b.ratio) * x[own(cluster, b.local + c)], S_[b.screw + c]);
+    A_[i] = A;
   }
 
   // The joints of a cluster's bodies that body i carries move those beyond it.
@@ -262,25 +272,16 @@ class ArticulatedBodies {
     for (int j = i + 1; j < tree_.size; ++j) {
       const Body& b = tree_.bodies[j];
       if (&tree_.clusters[b.cluster] != &cluster || !carries(i, j)) continue;
-      for (int c = 0; c < b.count; ++c) {
-        Six<T> IS;
-        I_[j].apply(S_[b.screw + c], IS);
-        F.set_combined(F, 1, [&](int) { return T(b.ratio) * x[own(cluster, b.local + c)]; }, [&](int) -> const Six<T>& { return IS; });
-      }
+      for (int c = 0; c < b.count; ++c) F.add(T(b.ratio) * x[own(cluster, b.local + c)], I_[j].apply(S_[b.screw + c]));
     }
   }
 
-  // A body that its cluster holds alone.
+  // A body that its cluster holds alone, with several coordinates.
   JOUNCE_INLINE bool project(int i, const Body& b, const Cluster& cluster) {
     T* D = D_ + cluster.block;
     const int n = cluster.count;
-    if (n == 1) {
-      const int at = b.column;
-      I_[i].apply(S_[b.screw], U_[at]);
-      return invert(dot(S_[b.screw], U_[at]) + armature(at, at), I_[i].size(S_[b.screw]) + armature(at, at), D, at);
-    }
     for (int c = 0; c < n; ++c) {
-      I_[i].apply(S_[b.screw + c], U_[b.column + c]);
+      U_[b.column + c] = I_[i].apply(S_[b.screw + c]);
       for (int d = 0; d <= c; ++d) D[c * n + d] = dot(S_[b.screw + d], U_[b.column + c]) + armature(b.column + c, b.column + d);
       scale_[b.column + c] = I_[i].size(S_[b.screw + c]) + armature(b.column + c, b.column + c);
     }
@@ -290,7 +291,7 @@ class ArticulatedBodies {
   void open(const Cluster& cluster) {
     for (int c = 0; c < cluster.count * cluster.count; ++c) D_[cluster.block + c] = T(0.0);
     for (int c = 0; c < cluster.count; ++c) {
-      U_[own(cluster, c)].clear();
+      U_[own(cluster, c)] = Six<T>::zero();
       scale_[own(cluster, c)] = T(0.0);
     }
   }
@@ -307,9 +308,8 @@ class ArticulatedBodies {
     const T ratio(b.ratio);
     for (int c = 0; c < b.count; ++c) {
       const int row = b.local + c, at = own(cluster, row);
-      Six<T> IS;
-      I_[i].apply(S_[b.screw + c], IS);
-      U_[at].set_combined(U_[at], 1, [&](int) { return ratio; }, [&](int) -> const Six<T>& { return IS; });
+      const Six<T> IS = I_[i].apply(S_[b.screw + c]);
+      U_[at].add(ratio, IS);
       scale_[at] +=
           ratio * ratio * (I_[i].size(S_[b.screw + c]) + (b.joint == Joint::section ? T(0.0) : armature(b.column + c, b.column + c)));
       for (int d = 0; d < b.count; ++d)
@@ -337,13 +337,14 @@ class ArticulatedBodies {
     const int n = cluster.count;
     for (int d = 0; d < n; ++d) D[c * n + d] = D[d * n + c] = T(c == d ? 1.0 : 0.0);
     scale_[own(cluster, c)] = T(1.0);
-    U_[own(cluster, c)].clear();
+    U_[own(cluster, c)] = Six<T>::zero();
   }
 
   JOUNCE_INLINE bool invert(const T& pivot, const T& scale, T* D, int at) {
     if (any_at_most(pivot, T(singular_fraction) * scale)) return false;
     *D = T(1.0) / pivot;
-    G_[at].set_scaled(*D, U_[at]);
+    G_[at] = Six<T>::zero();
+    G_[at].add(*D, U_[at]);
     return true;
   }
 
@@ -365,22 +366,21 @@ class ArticulatedBodies {
       D[i * n + i] = T(1.0) / pivot;
     }
     if (cluster.up < 0 && cluster.alone) {  // nobody asks
-      for (int c = 0; c < n; ++c) G_[own(cluster, c)].clear();
+      for (int c = 0; c < n; ++c) G_[own(cluster, c)] = Six<T>::zero();
       return true;
     }
     for (int c = 0; c < n; ++c) G_[own(cluster, c)] = U_[own(cluster, c)];
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < i; ++j) eliminate(own(cluster, i), own(cluster, j), D[i * n + j]);
     for (int i = n - 1; i >= 0; --i) {
-      Six<T>& row = G_[own(cluster, i)];
-      row.set_scaled(D[i * n + i], row);
+      Six<T> row = Six<T>::zero();
+      row.add(D[i * n + i], G_[own(cluster, i)]);
+      G_[own(cluster, i)] = row;
       for (int j = i + 1; j < n; ++j) eliminate(own(cluster, i), own(cluster, j), D[j * n + i]);
     }
     return true;
   }
-  void eliminate(int i, int j, const T& factor) {
-    G_[i].set_combined(G_[i], 1, [&](int) { return -factor; }, [&](int) -> const Six<T>& { return G_[j]; });
-  }
+  void eliminate(int i, int j, const T& factor) { G_[i].add(-factor, G_[j]); }
 
   // y = D^-1 u - G A_p
   JOUNCE_INLINE void spread(const Cluster& cluster, T* x) {
@@ -398,13 +398,13 @@ class ArticulatedBodies {
   }
 
   const Tree& tree_;
-  const BodyPlaces<T>& places_;
+  BodyPlaces<T>& places_;
   const bool* held_ = nullptr;
   const double* armature_ = nullptr;
   Inertia* I_;
   Six<T>*S_, *U_, *G_;
   T *D_, *scale_, *u_;
-  Six<T>*P_, *A_;
+  Six<T>*P_, *A_, *c_;
 };
 
 JOUNCE_END

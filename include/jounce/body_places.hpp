@@ -21,7 +21,8 @@ class BodyPlaces {
       : tree_(tree),
         motion_(motion),
         place_(arena.template take<Place>(tree.size + 1) + 1),
-        point_(arena.template take<V>(tree.size + 1) + 1) {}
+        point_(arena.template take<V>(tree.size + 1) + 1),
+        rigid_(arena.template take<Rigid>(tree.size)) {}
 
   const V& column(int body, int j) const { return place_[body].c[j]; }  // of its rotation
   const V& position(int body) const { return place_[body].x; }          // from point(body)
@@ -63,19 +64,19 @@ class BodyPlaces {
     const Body& b = tree_.bodies[i];
     const Place& at = place_[i];
     const V none = V::zero(), &z = at.c[2];
-    if (b.joint == Joint::revolute) return S->set(cross_of(at.x, z), z);
+    if (b.joint == Joint::revolute) return void(*S = Six<T>::of(cross_of(at.x, z), z));
     if (is_ball(b.joint)) return set_ball_screws(i, b, S);
     V v = b.joint == Joint::helical ? cross_of(at.x, z) : none;
     v.add(T(b.slide), z);
-    S->set(v, b.joint == Joint::helical ? z : none);
+    *S = Six<T>::of(v, b.joint == Joint::helical ? z : none);
   }
 
   // The 6x6 matrix of its inertia, [m 1, -[h]; [h], tr J - J], by rows: with a = R h and the first moment h = a + m x,
-  // J = (R J R^T) + h x^T + x a^T.
-  JOUNCE_INLINE void set_inertia(int i, Six<T> (&rows)[6]) const {
+  // J = (R J R^T) + h x^T + x a^T; it is what momentum() multiplies by.
+  JOUNCE_INLINE void set_inertia(int i, Six<T> (&rows)[6]) {
     const Body& b = tree_.bodies[i];
     if (b.massless) {
-      for (Six<T>& row : rows) row.clear();
+      for (Six<T>& row : rows) row = Six<T>::zero();
       return;
     }
     const Place& at = place_[i];
@@ -96,18 +97,70 @@ class BodyPlaces {
     const T o(0.0), m(b.mass);
     const V trace = (second[0].template only_entry<0>() + second[1].template only_entry<1>() + second[2].template only_entry<2>()).total(),
             none = V::zero();
-    rows[0].set(V::of(m, o, o), h.template skew<0>());
-    rows[1].set(V::of(o, m, o), h.template skew<1>());
-    rows[2].set(V::of(o, o, m), h.template skew<2>());
-    rows[3].set(none - h.template skew<0>(), trace.template only_entry<0>() - second[0]);
-    rows[4].set(none - h.template skew<1>(), trace.template only_entry<1>() - second[1]);
-    rows[5].set(none - h.template skew<2>(), trace.template only_entry<2>() - second[2]);
+    const Rigid rigid{h,
+                      {trace.template only_entry<0>() - second[0], trace.template only_entry<1>() - second[1],
+                       trace.template only_entry<2>() - second[2]}};
+    rigid_[i] = rigid;
+    rows[0] = Six<T>::of(V::of(m, o, o), h.template skew<0>());
+    rows[1] = Six<T>::of(V::of(o, m, o), h.template skew<1>());
+    rows[2] = Six<T>::of(V::of(o, o, m), h.template skew<2>());
+    rows[3] = Six<T>::of(none - h.template skew<0>(), rigid.J[0]);
+    rows[4] = Six<T>::of(none - h.template skew<1>(), rigid.J[1]);
+    rows[5] = Six<T>::of(none - h.template skew<2>(), rigid.J[2]);
+  }
+  // (m v + w x h, h x v + J w)
+  JOUNCE_INLINE Six<T> momentum(int i, const Six<T>& twist) const {
+    const Rigid& rigid = rigid_[i];
+    const V v = twist.linear(), w = twist.angular();
+    V p = cross_of(w, rigid.h), L = cross_of(rigid.h, v);
+    p.add(T(tree_.bodies[i].mass), v);
+    for (int j = 0; j < 3; ++j) L.add(w[j], rigid.J[j]);
+    return Six<T>::of(p, L);
+  }
+
+  // Twists and wrenches of body i from world axes into its own, about its origin, and back.
+  Six<T> motion_in(int i, const Six<T>& u) const { return back(place_[i], u + Six<T>::of(cross_of(u.angular(), place_[i].x), V::zero())); }
+  Six<T> motion_from(int i, const Six<T>& own) const {
+    const Six<T> y = turned(place_[i], own);
+    return y + Six<T>::of(cross_of(place_[i].x, y.angular()), V::zero());
+  }
+  Six<T> wrench_in(int i, const Six<T>& F) const { return back(place_[i], F - Six<T>::of(V::zero(), cross_of(place_[i].x, F.linear()))); }
+  Six<T> wrench_from(int i, const Six<T>& own) const {
+    const Six<T> y = turned(place_[i], own);
+    return y + Six<T>::of(V::zero(), cross_of(place_[i].x, y.linear()));
+  }
+
+  // The joint frame of a body in the world: its rotation by rows, and its position.
+  void joint_frame(const Body& b, T* R, V& x) const {
+    const Place& above = place_[b.parent];
+    for (int c = 0; c < 3; ++c) {
+      const V column = turned(above, b.R + c);
+      for (int r = 0; r < 3; ++r) R[3 * r + c] = column[r];
+    }
+    x = above.x + combined(above, b.p);
+    if (b.parent < 0) x = V::zero();  // that is the fixed point
   }
 
  private:
   struct Place {
     V c[3], x;
   };
+  struct Rigid {
+    V h, J[3];
+  };
+
+  static Six<T> turned(const Place& at, const Six<T>& u) {
+    V v = V::zero(), w = V::zero();
+    for (int i = 0; i < 3; ++i) v.add(u[i], at.c[i]), w.add(u[3 + i], at.c[i]);
+    return Six<T>::of(v, w);
+  }
+  static Six<T> back(const Place& at, const Six<T>& u) {
+    const V v = u.linear(), w = u.angular();
+    const auto in = [&](const V& a) {
+      return V::of(products(at.c[0], a).total()[0], products(at.c[1], a).total()[0], products(at.c[2], a).total()[0]);
+    };
+    return Six<T>::of(in(v), in(w));
+  }
 
   // Of numbers in a body's axes: a vector, and the column of a matrix whose rows are three apart.
   template <class C>
@@ -138,13 +191,13 @@ class BodyPlaces {
         T u[6];
         for (int r = 0; r < 6; ++r) u[r] = motion_.sections.factor(b.screw + c, r)[0];
         const V w = combined(at, u + 3);
-        S[c].set(combined(at, u) + cross_of(at.x, w), w);
+        S[c] = Six<T>::of(combined(at, u) + cross_of(at.x, w), w);
       }
       return;
     }
     for (int j = 0; j < 3; ++j) {
-      if (b.joint == Joint::free) S[j].set(at.c[j], V::zero());
-      S[b.joint == Joint::free ? 3 + j : j].set(cross_of(at.x, at.c[j]), at.c[j]);
+      if (b.joint == Joint::free) S[j] = Six<T>::of(at.c[j], V::zero());
+      S[b.joint == Joint::free ? 3 + j : j] = Six<T>::of(cross_of(at.x, at.c[j]), at.c[j]);
     }
   }
 
@@ -152,6 +205,7 @@ class BodyPlaces {
   const Motion<Ring>& motion_;
   Place* place_;
   V* point_;
+  Rigid* rigid_;
 };
 
 JOUNCE_END

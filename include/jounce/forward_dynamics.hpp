@@ -2,17 +2,17 @@
 //
 //   tau_k = M(q) a_k + b_k    for every Taylor coefficient k, with the same M:
 //
-// M is factored once (articulated_bodies.hpp); then, order by order, b_k comes from inverse dynamics with the coefficients
-// known so far (inverse_dynamics_by_order.hpp), and a_k = M^-1 (tau_k - b_k). The sweeps of both go along the tree together. Where the
-// acceleration of a joint is prescribed, it is part of b_k, its row and column of M are left out, and its force is what inverse dynamics
-// gives in the end.
+// M is factored once (articulated_bodies.hpp). Then, order by order, the coefficients known so far give accelerations and wrenches
+// (bias_by_order.hpp), one sweep inwards and one outwards solve for a_k, and the latter hands the bodies their next coefficients. Where the
+// acceleration of a joint is prescribed, its row and column of M are left out, and its force is what the wrench through it makes in the
+// end.
 //
 // T is double, or a Pack with a state in each lane.
 #pragma once
 
 #include "jounce/articulated_bodies.hpp"
+#include "jounce/bias_by_order.hpp"
 #include "jounce/fold.hpp"
-#include "jounce/inverse_dynamics_by_order.hpp"
 #include "jounce/passive_forces.hpp"
 #include "jounce/shape_forces.hpp"
 
@@ -30,28 +30,30 @@ class ForwardDynamics {
         motion_(Motion<Ring>::allocate(tree, arena, section_coefficients > order + 2 ? section_coefficients : order + 2)),
         places_(tree, motion_, arena),
         factors_(tree, places_, arena),
-        inverse_(tree, motion_, places_, order, arena),
+        bias_(tree, motion_, places_, factors_.screws(), order, arena),
         shapes_(tree, order + 1, arena),
         tau_(arena.template take<T>((order + 1) * std::size_t(tree.nv))),
-        passive_(arena.template take<T>((order + 1) * std::size_t(inverse_.stride()))),
-        x_(arena.template take<T>(tree.nv)) {}
+        passive_(arena.template take<T>((order + 1) * std::size_t(bias_.stride()))),
+        x_(arena.template take<T>(tree.nv)),
+        force_(arena.template take<T>(tree.columns)) {}
 
   Motion<Ring>& motion() { return motion_; }
   ArticulatedBodies<T>& factors() { return factors_; }
-  InverseDynamicsByOrder<T>& inverse() { return inverse_; }
+  BiasByOrder<T>& bias() { return bias_; }
 
-  T* rate(int k) { return inverse_.rate(k); }    // coefficient k of v: rate(0), and what is prescribed of the others; then all
+  T* rate(int k) { return bias_.rate(k); }       // coefficient k of v: rate(0), and what is prescribed of the others; then all
   T* tau(int k) { return tau_ + k * tree_.nv; }  // coefficient k of the forces; then those where accelerations are prescribed, too
 
-  // Positions, from motion(). `held`: (nv), the coordinates whose accelerations are prescribed, or null; `wrenches`: whether there are any
-  // from outside.
-  void start(const bool* held, bool wrenches) {
+  // Positions, from motion(). `held`: (nv), the coordinates whose accelerations are prescribed, or null.
+  void start(const bool* held) {
     held_ = held;
-    poses_ = order_ > 0 || held || wrenches;
     places_.begin();
-    inverse_.start(wrenches);
+    bias_.start(held);
     factors_.start(held);
   }
+
+  // A wrench from outside on a body in its own axes, at the order of apply(k) below.
+  void apply_wrench(int body, const Triple<T>& f, const Triple<T>& t) { factors_.wrenches()[body] -= bias_.outside(body, f, t); }
 
   // From rate(0) on. before(k) is called once the configuration's coefficients to k + 1 are known and no dynamics of order k is
   // yet, to set tau(k) and what is prescribed of rate(k + 1); apply(k) when wrenches from outside are to be applied. Returns the body that
@@ -59,49 +61,36 @@ class ForwardDynamics {
   template <class Before, class Apply>
   int run(const Before& before, const Apply& apply) {
     const int n = tree_.size;
-    inverse_.fill_slots(0);
+    Six<T>*c = factors_.accelerations(), *P = factors_.wrenches();
+    bias_.fill_slots(0);
     for (int k = 0; k <= order_; ++k) {
-      inverse_.extend(k);
+      bias_.extend(k);
       before(k);
-      inverse_.fill_slots(k + 1);
-      if (k == 0) {
+      bias_.fill_slots(k + 1);
+      P[-1] = Six<T>::zero();
+      if (k == 0)
         for (int i = 0; i < n; ++i) {
           places_.place(i);
           factors_.set_body(i);
-          inverse_.template move<true>(i, 0);
-        }
-        if (poses_) inverse_.set_poses();
-      } else {
-        for (int i = 0; i < n; ++i) inverse_.template move<false>(i, k);
-      }
-      apply(k);
-      start_forces(k);
-      if (k == 0) {
-        for (int i = n - 1; i >= 0; --i) {
-          inverse_.template gather<true>(i, 0);
-          subtract_bias(i, 0);
-          if (!factors_.reduce(i)) return i;
-          factors_.inwards(i);
-        }
-      } else {
-        for (int i = n - 1; i >= 0; --i) {
-          inverse_.template gather<false>(i, k);
-          subtract_bias(i, k);
-          factors_.inwards(i);
-        }
-      }
-      factors_.start_outwards();
-      if (k < order_ || held_)
-        for (int i = 0; i < n; ++i) {
-          factors_.outwards(i, x_);
-          if (held_)
-            inverse_.template add_solved<true>(i, k, factors_.acceleration(i), factors_.wrench(i, x_), factors_.first_of(i, x_));
-          else
-            inverse_.template add_solved<false>(i, k, factors_.acceleration(i), factors_.wrench(i, x_), factors_.first_of(i, x_));
+          bias_.template add<true>(i, 0, c, P);
         }
       else
-        for (int i = 0; i < n; ++i) factors_.outwards(i, x_);
-      inverse_.add_solved_rates(k, x_);
+        for (int i = 0; i < n; ++i) bias_.template add<false>(i, k, c, P);
+      apply(k);
+      start_forces(k);
+      if (k == 0)
+        for (int i = n - 1; i >= 0; --i) {
+          if (!factors_.reduce(i)) return i;
+          factors_.template inwards<true>(i);
+        }
+      else
+        for (int i = n - 1; i >= 0; --i) factors_.template inwards<true>(i);
+      factors_.start_outwards();
+      for (int i = 0; i < n; ++i) {
+        factors_.template outwards<true>(i, x_);
+        if (k < order_ || held_) bias_.set(i, k, factors_.acceleration(i), factors_.wrench(i, x_));
+      }
+      bias_.set_rates(k, x_);
     }
     for (int k = 0; held_ && k <= order_; ++k) finish_forces(k);
     return -1;
@@ -110,34 +99,22 @@ class ForwardDynamics {
  private:
   bool has_passive() const { return tree_.passive || tree_.soft; }
 
-  // u = tau, less what joints and shapes take by themselves.
+  // u = tau, less what joints and shapes take by themselves, and what sections add from the orders below.
   void start_forces(int k) {
-    T *u = factors_.force(), *passive = passive_ + k * inverse_.stride();
-    factors_.clear_wrenches();
-    inverse_.clear_sections(k);
+    T *u = factors_.force(), *passive = passive_ + k * bias_.stride();
     for (int c = 0; c < tree_.nv; ++c) u[c] = tau(k)[c];
     if (!has_passive()) return;
     for (int c = 0; c < tree_.columns; ++c) passive[c] = T(0.0);
-    if (tree_.passive) add_passive_forces(tree_, motion_.q, inverse_.rate(0), inverse_.stride(), k, k + 1, passive_);
-    if (tree_.soft) shapes_.add_forces(tree_, motion_.q, inverse_.rate(0), inverse_.stride(), k, k + 1, passive_);
+    if (tree_.passive) add_passive_forces(tree_, motion_.q, bias_.rate(0), bias_.stride(), k, k + 1, passive_);
+    if (tree_.soft) shapes_.add_forces(tree_, motion_.q, bias_.rate(0), bias_.stride(), k, k + 1, passive_);
     fold_lines(tree_, 1, 1, passive);
     for (int c = 0; c < tree_.nv; ++c) u[c] -= passive[c];
-  }
-
-  // Once all of a body's columns are complete: a soft body's at its first section.
-  JOUNCE_INLINE void subtract_bias(int i, int k) {
-    const Body& b = tree_.bodies[i];
-    T *u = factors_.force(), *force = inverse_.force(k);
-    if (b.column >= tree_.nv)
-      u[tree_.followers[b.column - tree_.nv].leader_v] -= T(b.ratio) * force[b.column];
-    else if (b.joint != Joint::section)
-      for (int c = 0; c < b.count; ++c) u[b.column + c] -= force[b.column + c];
-    else if (i == 0 || tree_.bodies[i - 1].joint != Joint::section || tree_.bodies[i - 1].column != b.column)
-      for (int c = 0; c < b.count; ++c) u[b.column + c] -= force[b.column + c];
+    bias_.subtract_sections(k, u);
   }
 
   void finish_forces(int k) {
-    T *force = inverse_.force(k), *passive = passive_ + k * inverse_.stride();
+    T *force = force_, *passive = passive_ + k * bias_.stride();
+    bias_.forces(k, force);
     fold_lines(tree_, 1, 1, force);
     for (int c = 0; c < tree_.nv; ++c)
       if (held_[c]) tau(k)[c] = has_passive() ? force[c] + passive[c] : force[c];
@@ -148,11 +125,10 @@ class ForwardDynamics {
   Motion<Ring> motion_;
   BodyPlaces<T> places_;
   ArticulatedBodies<T> factors_;
-  InverseDynamicsByOrder<T> inverse_;
+  BiasByOrder<T> bias_;
   ShapeForces shapes_;
   const bool* held_ = nullptr;
-  bool poses_ = false;
-  T *tau_, *passive_, *x_;
+  T *tau_, *passive_, *x_, *force_;
 };
 
 JOUNCE_END

@@ -4,6 +4,10 @@
 
 #include "jounce/config.hpp"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 JOUNCE_BEGIN
 
 #if defined(__GNUC__) && !defined(__CUDACC__) && !defined(JOUNCE_NO_VECTORS)
@@ -133,6 +137,26 @@ JOUNCE_INLINE Pack<W> shuffle(Pack<W> a, Pack<W> b, From from) {
     return y;
 #endif
   }(std::make_index_sequence<W>{});
+}
+
+// Two packs as one of twice the width, and its halves.
+template <int W>
+JOUNCE_INLINE Pack<2 * W> joined(Pack<W> low, Pack<W> high) {
+#ifdef __AVX512F__
+  if constexpr (W == 4) return Pack<8>(Pack<8>::V(_mm512_insertf64x4(_mm512_castpd256_pd512(low.v), high.v, 1)));
+#endif
+  Pack<2 * W> y;
+  for (int i = 0; i < W; ++i) y.set(i, low[i]), y.set(W + i, high[i]);
+  return y;
+}
+template <int half, int W>
+JOUNCE_INLINE Pack<W / 2> half_of(Pack<W> x) {
+#ifdef __AVX512F__
+  if constexpr (W == 8) return Pack<4>(Pack<4>::V(half ? _mm512_extractf64x4_pd(x.v, 1) : _mm512_castpd512_pd256(x.v)));
+#endif
+  Pack<W / 2> y;
+  for (int i = 0; i < W / 2; ++i) y.set(i, x[half * W / 2 + i]);
+  return y;
 }
 
 // (low[W-J], ..., low[W-1], high[0], ..., high[W-J-1]) for J > 0: `high` moved up by J lanes and filled from `low`;

@@ -1,5 +1,5 @@
-// Six numbers of a twist or wrench, for arithmetic at order zero: of one state, each half padded to half a register of eight; of
-// several, one of them in each lane.
+// Six numbers of a twist or wrench at one order, as two triples: linear and angular. With registers of eight, one state has both
+// in one.
 #pragma once
 
 #include "jounce/spatial.hpp"
@@ -9,99 +9,122 @@ JOUNCE_BEGIN
 
 template <class T>
 struct Six {
-  T x[6];
+  using V = Triple<T>;
+  V v, w;
 
-  JOUNCE_INLINE const T* linear() const { return x; }
-  JOUNCE_INLINE const T* angular() const { return x + 3; }
-  JOUNCE_INLINE void set(const Triple<T>& v, const Triple<T>& w) {
-    for (int i = 0; i < 3; ++i) x[i] = v[i], x[3 + i] = w[i];
+  static JOUNCE_INLINE Six of(const V& linear, const V& angular) { return {linear, angular}; }
+  static JOUNCE_INLINE Six zero() { return {V::zero(), V::zero()}; }
+  JOUNCE_INLINE const V& linear() const { return v; }
+  JOUNCE_INLINE const V& angular() const { return w; }
+  JOUNCE_INLINE const T& operator[](int i) const { return i < 3 ? v.data()[i] : w.data()[i - 3]; }
+
+  friend JOUNCE_INLINE Six operator+(const Six& a, const Six& b) { return {a.v + b.v, a.w + b.w}; }
+  friend JOUNCE_INLINE Six operator-(const Six& a, const Six& b) { return {a.v - b.v, a.w - b.w}; }
+  JOUNCE_INLINE Six& operator+=(const Six& b) { return *this = *this + b; }
+  JOUNCE_INLINE Six& operator-=(const Six& b) { return *this = *this - b; }
+  // this += s a
+  JOUNCE_INLINE void add(const T& s, const Six& a) {
+    v.add(s, a.v);
+    w.add(s, a.w);
   }
 
-  JOUNCE_INLINE T& operator[](int i) { return x[i]; }
-  JOUNCE_INLINE const T& operator[](int i) const { return x[i]; }
-  JOUNCE_INLINE void clear() {
-    for (T& number : x) number = T(0.0);
+  // The same of both halves: triple.hpp.
+  template <class C>
+  friend JOUNCE_INLINE Six sum_of_rows(const C* M, const Six& a) {
+    return {sum_of_rows(M, a.v), sum_of_rows(M, a.w)};
   }
-  JOUNCE_INLINE void clear_padding() {}
-  JOUNCE_INLINE void add(const Six& b) {
-    for (int r = 0; r < 6; ++r) x[r] += b.x[r];
+  // Sums of crosses of a twist a with a twist or wrench b: what is summed, and the sum.
+  JOUNCE_INLINE void add_motion_cross(const Six& a, const Six& b) {
+    v.add_cross(a.w, b.v), v.add_cross(a.v, b.w);
+    w.add_cross(a.w, b.w);
   }
-  JOUNCE_INLINE void set_scaled(const T& s, const Six& a) {
-    for (int r = 0; r < 6; ++r) x[r] = s * a.x[r];
+  JOUNCE_INLINE void add_wrench_cross(const Six& a, const Six& b) {
+    v.add_cross(a.w, b.v);
+    w.add_cross(a.v, b.v), w.add_cross(a.w, b.w);
   }
-  // this = a + b + s c
-  JOUNCE_INLINE void set_sum(const Six& a, const Six& b, const T& s, const Six& c) {
-    for (int r = 0; r < 6; ++r) x[r] = a.x[r] + b.x[r] + s * c.x[r];
-  }
-  // this = sum of s_i rows_i
-  JOUNCE_INLINE void set_product(const Six& s, const Six* rows) {
-    for (int r = 0; r < 6; ++r)
-      x[r] = (s.x[0] * rows[0].x[r] + s.x[1] * rows[1].x[r] + s.x[2] * rows[2].x[r]) +
-             (s.x[3] * rows[3].x[r] + s.x[4] * rows[4].x[r] + s.x[5] * rows[5].x[r]);
-  }
-  // this = a + sum over `count` of f(i) b(i)
-  template <class F, class B>
-  JOUNCE_INLINE void set_combined(const Six& a, int count, const F& f, const B& b) {
-    for (int r = 0; r < 6; ++r) {
-      T sum = a.x[r];
-      for (int i = 0; i < count; ++i) sum += f(i) * b(i).x[r];
-      x[r] = sum;
-    }
-  }
+  JOUNCE_INLINE Six crossed() const { return {v.crossed(), w.crossed()}; }
+
+  friend JOUNCE_INLINE T dot(const Six& a, const Six& b) { return (products(a.v, b.v) + products(a.w, b.w)).total()[0]; }
 };
 
+#if defined(JOUNCE_VECTOR_EXTENSIONS) && defined(__AVX512F__)
 template <>
 struct Six<double> {
-  alignas(64) double x[8];
+  using P = Pack<8>;
+  using V = Triple<double>;
+  P r;  // the fourth of each half means nothing
 
-  JOUNCE_INLINE const double* linear() const { return x; }
-  JOUNCE_INLINE const double* angular() const { return x + 4; }
-  JOUNCE_INLINE void set(const Triple<double>& v, const Triple<double>& w) {
-    v.store(x);
-    w.store(x + 4);
+  static JOUNCE_INLINE Six of(const V& linear, const V& angular) { return {joined(linear.r, angular.r)}; }
+  static JOUNCE_INLINE Six zero() { return {P(0.0)}; }
+  JOUNCE_INLINE V linear() const { return {half_of<0>(r)}; }
+  JOUNCE_INLINE V angular() const { return {half_of<1>(r)}; }
+  JOUNCE_INLINE const double& operator[](int i) const { return reinterpret_cast<const double*>(&r)[i < 3 ? i : i + 1]; }
+
+  friend JOUNCE_INLINE Six operator+(const Six& a, const Six& b) { return {a.r + b.r}; }
+  friend JOUNCE_INLINE Six operator-(const Six& a, const Six& b) { return {a.r - b.r}; }
+  JOUNCE_INLINE Six& operator+=(const Six& b) { return *this = *this + b; }
+  JOUNCE_INLINE Six& operator-=(const Six& b) { return *this = *this - b; }
+  JOUNCE_INLINE void add(double s, const Six& a) { r += P(s) * a.r; }
+
+  template <int i>
+  JOUNCE_INLINE P all() const {
+    return shuffle<8>(r, r, [](int lane) { return (lane & 4) + i; });
   }
-  JOUNCE_INLINE double& operator[](int i) { return x[i < 3 ? i : i + 1]; }
-  JOUNCE_INLINE const double& operator[](int i) const { return x[i < 3 ? i : i + 1]; }
-  JOUNCE_INLINE void clear() {
-    for (double& number : x) number = 0;
+  static JOUNCE_INLINE P twice(const double* p) { return P(P::V(_mm512_broadcast_f64x4(Pack<4>::load(p).v))); }
+  friend JOUNCE_INLINE Six sum_of_rows(const double* M, const Six& a) {
+    return {twice(M) * a.all<0>() + twice(M + 3) * a.all<1>() + twice(M + 6) * a.all<2>()};
   }
-  JOUNCE_INLINE void clear_padding() { x[3] = x[7] = 0; }
-  using P = Pack<native_width>;
-  JOUNCE_INLINE void add(const Six& b) {
-    for (int l = 0; l < 8; l += native_width) (P::load(x + l) + P::load(b.x + l)).store(x + l);
+  // y z x of both halves, the halves exchanged, and one half twice or with zeros in the other
+  JOUNCE_INLINE Six next() const {
+    return {shuffle<8>(r, r, [](int i) { return (i & 3) < 3 ? (i & 4) + ((i & 3) + 1) % 3 : i; })};
   }
-  JOUNCE_INLINE void set_scaled(double s, const Six& a) {
-    for (int l = 0; l < 8; l += native_width) (P(s) * P::load(a.x + l)).store(x + l);
+  JOUNCE_INLINE Six exchanged() const {
+    return {shuffle<8>(r, r, [](int i) { return i ^ 4; })};
   }
-  JOUNCE_INLINE void set_sum(const Six& a, const Six& b, double s, const Six& c) {
-    for (int l = 0; l < 8; l += native_width) (P::load(a.x + l) + P::load(b.x + l) + P(s) * P::load(c.x + l)).store(x + l);
+  JOUNCE_INLINE Six angular_twice() const {
+    return {shuffle<8>(r, r, [](int i) { return i | 4; })};
   }
-  JOUNCE_INLINE void set_product(const Six& s, const Six* rows) {
-    for (int l = 0; l < 8; l += native_width) {
-      const auto row = [&](int i) JOUNCE_LAMBDA_INLINE { return P(s[i]) * P::load(rows[i].x + l); };
-      ((row(0) + row(1) + row(2)) + (row(3) + row(4) + row(5))).store(x + l);
-    }
+  template <int half>
+  JOUNCE_INLINE Six linear_in() const {
+    return {shuffle<8>(r, P(0.0), [](int i) { return i / 4 == half ? i & 3 : 8 + i; })};
   }
-  template <class F, class B>
-  JOUNCE_INLINE void set_combined(const Six& a, int count, const F& f, const B& b) {
-    for (int l = 0; l < 8; l += native_width) {
-      P sum = P::load(a.x + l);
-      for (int i = 0; i < count; ++i) sum += P(f(i)) * P::load(b(i).x + l);
-      sum.store(x + l);
-    }
+  JOUNCE_INLINE void add_products(const Six& a, const Six& b) { r += a.r * b.r; }
+  JOUNCE_INLINE void subtract_products(const Six& a, const Six& b) { r -= a.r * b.r; }
+  template <int half>
+  JOUNCE_INLINE void add_cross(const Six& a, const Six& b) {
+    const Six w = a.angular_twice(), v = a.linear_in<half>(), n = b.next(), e = b.exchanged(), en = e.next();
+    add_products(w, n), subtract_products(w.next(), b);
+    add_products(v, en), subtract_products(v.next(), e);
+  }
+  JOUNCE_INLINE void add_motion_cross(const Six& a, const Six& b) { add_cross<0>(a, b); }
+  JOUNCE_INLINE void add_wrench_cross(const Six& a, const Six& b) { add_cross<1>(a, b); }
+  JOUNCE_INLINE Six crossed() const { return next(); }
+
+  friend JOUNCE_INLINE double dot(const Six& a, const Six& b) {
+    const Six products{a.r * b.r};
+    return (products.linear() + products.angular()).total()[0];
   }
 };
+#endif
 
 template <class T>
-JOUNCE_INLINE T dot(const Six<T>& a, const Six<T>& b) {
-  return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5]);
+JOUNCE_INLINE Six<T> motion_cross(const Six<T>& a, const Six<T>& b) {
+  Six<T> y = Six<T>::zero();
+  y.add_motion_cross(a, b);
+  return y.crossed();
+}
+template <class T>
+JOUNCE_INLINE Six<T> wrench_cross(const Six<T>& a, const Six<T>& b) {
+  Six<T> y = Six<T>::zero();
+  y.add_wrench_cross(a, b);
+  return y.crossed();
 }
 
-template <class T, class S>
-JOUNCE_INLINE void set_leading(Six<T>& to, const Screw<S>& s) {
-  to[0] = leading(s.v.x), to[1] = leading(s.v.y), to[2] = leading(s.v.z);
-  to[3] = leading(s.w.x), to[4] = leading(s.w.y), to[5] = leading(s.w.z);
-  to.clear_padding();
+template <class S>
+JOUNCE_INLINE auto leading(const Screw<S>& s) {
+  using T = decltype(leading(s.v.x));
+  return Six<T>::of(Triple<T>::of(leading(s.v.x), leading(s.v.y), leading(s.v.z)),
+                    Triple<T>::of(leading(s.w.x), leading(s.w.y), leading(s.w.z)));
 }
 
 JOUNCE_END

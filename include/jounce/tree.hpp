@@ -47,7 +47,9 @@ struct Body {
   std::int32_t screw;           // where its screws are: those of a joint by column, behind them those of sections
   std::int32_t span, span_end;  // ranges of columns: of what it carries and, unless it is a section, its own
   std::int32_t cluster;
-  std::int32_t local;  // which of its cluster's coordinates the first of its columns is
+  std::int32_t single;  // whether its cluster is this body alone, with one coordinate
+  std::int32_t block;   // where its cluster's block is
+  std::int32_t local;   // which of its cluster's coordinates the first of its columns is
   std::int32_t massless;
   std::int32_t leaf;  // whether it carries nothing
   double ratio;       // of a joint that follows; 1 otherwise
@@ -56,11 +58,6 @@ struct Body {
   double mass;
   double first[3];   // mass times centre of mass
   double second[6];  // integral of x x^T dm: xx yy zz xy xz yz
-};
-
-// Constants of a body that registers are loaded from (triple.hpp): one number more than they are, or x y z x y.
-struct BodyConstants {
-  double R_transposed[9], p[5], first[5], second[3][5];
 };
 
 // A joint that follows another: q = ratio q_leader + offset.
@@ -98,7 +95,6 @@ struct SoftBodies;  // soft_body.hpp
 
 struct Tree {
   const Body* bodies;
-  const BodyConstants* constants;  // of each of them
   const FreeJoint* free_joints;
   const std::int32_t* quaternions;  // where in q each begins
   const Follower* followers;
@@ -107,12 +103,14 @@ struct Tree {
   const std::int32_t* cluster_columns;
   const SoftBodies* soft;                        // null: none
   const double *armature, *damping, *stiffness;  // (columns)
-  const double* rest;                            // (columns): where the springs of one-coordinate joints are at rest
+  const double* turns;  // (columns, and as many more as a register has): 1 where a joint turns about its axis, 0 elsewhere
+  const double* rest;   // (columns): where the springs of one-coordinate joints are at rest
   std::int32_t size, free_joint_count, quaternion_count, follower_count, cluster_count, section_count;
   std::int32_t nq, nv;                     // own
   std::int32_t positions, columns, slots;  // with those of followers, and with those of sections
   std::int32_t screws;                     // of all joints and sections
   std::int32_t blocks, widest;             // numbers in all clusters' blocks, and the largest count
+  std::int32_t general;                    // whether any joint is neither revolute nor prismatic
   std::int32_t passive;                    // whether any joint has armature, damping or stiffness
   double gravity[3];
 };

@@ -1,7 +1,5 @@
 // Three numbers of a vector at one order: of one state in a register, whose fourth lane means nothing; of several states (T a Pack)
 // each of the three in a register of its own.
-//
-// Constants of a body lie so that a register can be loaded from them: `Five` holds x y z x y.
 #pragma once
 
 #include "jounce/pack.hpp"
@@ -35,15 +33,11 @@ struct Triple {
     for (int i = 0; i < 3; ++i) y.u[i] = T(M[i]) * a.u[0] + T(M[3 + i]) * a.u[1] + T(M[6 + i]) * a.u[2];
     return y;
   }
-  // c x a for a constant c.
-  static JOUNCE_INLINE Triple cross(const double* c, const Triple& a) {
-    return {{T(c[1]) * a.u[2] - T(c[2]) * a.u[1], T(c[2]) * a.u[0] - T(c[0]) * a.u[2], T(c[0]) * a.u[1] - T(c[1]) * a.u[0]}};
-  }
   friend JOUNCE_INLINE Triple cross_of(const Triple& a, const Triple& b) {
     return {{a.u[1] * b.u[2] - a.u[2] * b.u[1], a.u[2] * b.u[0] - a.u[0] * b.u[2], a.u[0] * b.u[1] - a.u[1] * b.u[0]}};
   }
-  // Of sums of crosses with constants: what is summed, and the sum. `c` is a Five.
-  JOUNCE_INLINE void add_cross(const double* c, const Triple& a) { *this += cross(c, a); }
+  // Of sums of crosses: what is summed, and the sum.
+  JOUNCE_INLINE void add_cross(const Triple& a, const Triple& b) { *this += cross_of(a, b); }
   JOUNCE_INLINE Triple crossed() const { return *this; }
   // The sum of the three, in all of them.
   JOUNCE_INLINE Triple total() const {
@@ -51,14 +45,6 @@ struct Triple {
     return {{sum, sum, sum}};
   }
   friend JOUNCE_INLINE Triple products(const Triple& a, const Triple& b) { return {{a.u[0] * b.u[0], a.u[1] * b.u[1], a.u[2] * b.u[2]}}; }
-  // (x of a + sign times y of b, y of a - sign times x of b, z of c)
-  template <int sign>
-  static JOUNCE_INLINE Triple turned(const Triple& a, const Triple& b, const Triple& c) {
-    if constexpr (sign > 0)
-      return {{a.u[0] + b.u[1], a.u[1] - b.u[0], c.u[2]}};
-    else
-      return {{a.u[0] - b.u[1], a.u[1] + b.u[0], c.u[2]}};
-  }
   // Column j of the matrix [a].
   template <int j>
   JOUNCE_INLINE Triple skew() const {
@@ -104,24 +90,16 @@ struct Triple<double> {
   JOUNCE_INLINE P next() const {  // y z x
     return shuffle<4>(r, r, [](int i) { return i < 3 ? (i + 1) % 3 : 3; });
   }
-  static JOUNCE_INLINE Triple cross(const double* c, const Triple& a) {
-    return {Triple{P::load(c) * a.next() - P::load(c + 1) * a.r}.next()};
-  }
   friend JOUNCE_INLINE Triple cross_of(const Triple& a, const Triple& b) { return {Triple{a.r * b.next() - a.next() * b.r}.next()}; }
-  JOUNCE_INLINE void add_cross(const double* c, const Triple& a) {
-    r += P::load(c) * a.next();
-    r -= P::load(c + 1) * a.r;
+  JOUNCE_INLINE void add_cross(const Triple& a, const Triple& b) {
+    r += a.r * b.next();
+    r -= a.next() * b.r;
   }
   JOUNCE_INLINE Triple crossed() const { return {next()}; }
   JOUNCE_INLINE Triple total() const {
     return {r + next() + shuffle<4>(r, r, [](int i) { return i < 3 ? (i + 2) % 3 : 3; })};
   }
   friend JOUNCE_INLINE Triple products(const Triple& a, const Triple& b) { return {a.r * b.r}; }
-  template <int sign>
-  static JOUNCE_INLINE Triple turned(const Triple& a, const Triple& b, const Triple& c) {
-    const P swapped = shuffle<4>(b.r, b.r, [](int i) { return i < 2 ? 1 - i : i; }), signs(P::V{double(sign), -double(sign), 0.0, 0.0});
-    return {shuffle<4>(a.r + signs * swapped, c.r, [](int i) { return i < 2 ? i : 4 + i; })};
-  }
   template <int j>
   JOUNCE_INLINE Triple skew() const {
     constexpr int i1 = (j + 1) % 3, i2 = (j + 2) % 3;  // entry i1 is u[i2], entry i2 is -u[i1]
@@ -134,18 +112,5 @@ struct Triple<double> {
   }
 };
 #endif
-
-// A matrix by columns.
-template <class T>
-struct TripleMatrix {
-  Triple<T> c[3];
-
-  // M p for a constant p, added to a.
-  JOUNCE_INLINE Triple<T> plus_apply(const Triple<T>& a, const double* p) const {
-    Triple<T> y = Triple<T>::zero();
-    for (int j = 0; j < 3; ++j) y.add(T(p[j]), c[j]);
-    return a + y;
-  }
-};
 
 JOUNCE_END
