@@ -1,4 +1,5 @@
-// Paper A's aerial manipulator (Table 3) with `branches` arms of `links` links: N = 1 + branches * links bodies.
+// Paper A's aerial manipulator (Table 3) with `branches` arms of `links` links: N = 1 + branches * links bodies, one
+// generation after the other.
 #pragma once
 
 #include <algorithm>
@@ -33,13 +34,14 @@ struct Robot {
     base.leaf = branches * links == 0;
     std::copy(identity, identity + 9, base.R);
     add(base, 6 + branches * links);
-    for (int i = 0; i < branches; ++i)
-      for (int j = 0; j < links; ++j) {
+    for (int j = 0; j < links; ++j)
+      for (int i = 0; i < branches; ++i) {
         const int index = int(bodies.size());
         Body body{};
         body.joint = Joint::revolute;
-        body.parent = j == 0 ? 0 : index - 1;
-        body.q = index + 6, body.v = body.column = body.screw = index + 5;
+        body.parent = j == 0 ? 0 : index - branches;
+        const int column = 6 + i * links + j;
+        body.q = column + 1, body.v = body.column = body.screw = column;
         body.count = 1;
         body.mass = 0.25;
         body.leaf = j == links - 1;
@@ -59,7 +61,7 @@ struct Robot {
         std::copy(h, h + 3, body.first);
         const double packed[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
         std::copy(packed, packed + 6, body.second);
-        add(body, index + 5 + links - j);
+        add(body, column + links - j);
       }
     const int n = int(bodies.size());
     zero.assign(n + 5, 0.0);

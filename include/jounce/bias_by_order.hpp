@@ -183,8 +183,10 @@ class BiasByOrder {
       rate[tree_.followers[i].v] += scale * T(tree_.followers[i].ratio) * x[tree_.followers[i].leader_v];
     for (int i = 0; tree_.soft && i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
-      for (int r = 0; b.joint == Joint::section && r < 6; ++r)
-        for (int c = 0; c < b.count; ++c) rate[b.v + r] += scale * sections_.factor(b.screw + c, r)[0] * x[b.column + c];
+      if (b.joint != Joint::section) continue;
+      Six<T> y = Six<T>::zero();
+      for (int c = 0; c < b.count; ++c) y.add(x[b.column + c], sections_.coefficient(b.screw + c, 0));
+      for (int r = 0; r < 6; ++r) rate[b.v + r] += scale * y[r];
     }
   }
 
@@ -256,11 +258,16 @@ class BiasByOrder {
   // The joint's own twist, in the body's axes.
   Six<T> own_twist(const Body& b, int k) const {
     const T *v = rate_ + k * stride_ + b.v, o(0.0);
+    if (is_free(b.joint)) return Six<T>::of(V::load(v), V::of(v[3], v[4], v[5]));
     if (b.joint == Joint::helical) return Six<T>::of(V::of(o, o, T(b.slide) * v[0]), V::of(o, o, v[0]));
-    if (b.joint == Joint::spherical) return Six<T>::of(V::zero(), V::of(v[0], v[1], v[2]));
-    return Six<T>::of(V::of(v[0], v[1], v[2]), V::of(v[3], v[4], v[5]));
+    return Six<T>::of(V::zero(), V::of(v[0], v[1], v[2]));
   }
 
+  static V scaled(const T& s, const V& a) {
+    V y = V::zero();
+    y.add(s, a);
+    return y;
+  }
   static void transpose(const T* R, T* to) {
     for (int r = 0; r < 3; ++r)
       for (int c = 0; c < 3; ++c) to[3 * r + c] = R[3 * c + r];
@@ -291,21 +298,16 @@ class BiasByOrder {
 
   JOUNCE_NOINLINE void extend_pose_in_joint(int i, const Body& b, int k) {
     GeneralLevel& next = general(i, k + 1);
-    for (int r = 0; r < 10; ++r) next.R[r] = T(0.0);
-    for (int r = 0; r < 4; ++r) next.d[r] = T(0.0);
+    V row[3] = {V::zero(), V::zero(), V::zero()}, d = V::zero();
     for (int j = 0; j <= k; ++j) {  // R' = R [w], d' = R v
+      const GeneralLevel& at = general(i, j);
       const Six<T> u = own_twist(b, k - j);
-      for (int row = 0; row < 3; ++row) {
-        const T* a = general(i, j).R + 3 * row;
-        next.R[3 * row] += a[1] * u[5] - a[2] * u[4];
-        next.R[3 * row + 1] += a[2] * u[3] - a[0] * u[5];
-        next.R[3 * row + 2] += a[0] * u[4] - a[1] * u[3];
-        next.d[row] += a[0] * u[0] + a[1] * u[1] + a[2] * u[2];
-      }
+      for (int r = 0; r < 3; ++r) row[r].add_cross(V::load(at.R + 3 * r), u.angular());
+      for (int c = 0; c < 3; ++c) d.add(u[c], V::load(at.R_transposed + 3 * c));
     }
     const T scale(1.0 / (k + 1));
-    for (int r = 0; r < 9; ++r) next.R[r] = scale * next.R[r];
-    for (int r = 0; r < 3; ++r) next.d[r] = scale * next.d[r];
+    for (int r = 0; r < 3; ++r) scaled(scale, row[r].crossed()).store(next.R + 3 * r);
+    scaled(scale, d).store(next.d);
     transpose(next.R, next.R_transposed);
   }
 
@@ -368,12 +370,9 @@ class BiasByOrder {
 
   // Of column c of a section, coefficient k of its screw times the wrench, from coefficient `from` of the screw on.
   JOUNCE_NOINLINE T section_force(int i, const Body& b, int c, int from, int k) const {
-    T sum(0.0);
-    for (int r = 0; r < 6; ++r) {
-      const auto S = sections_.factor(b.screw + c, r);
-      for (int j = from; j <= k; ++j) sum += S[j] * general(i, k - j).wrench[r];
-    }
-    return sum;
+    Six<T> sum = Six<T>::zero();
+    for (int j = from; j <= k; ++j) sum.add_products(sections_.coefficient(b.screw + c, j), general(i, k - j).wrench);
+    return sum.total();
   }
 
   const Tree& tree_;

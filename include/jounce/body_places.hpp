@@ -188,10 +188,8 @@ class BodyPlaces {
     const Place& at = place_[i];
     if (b.joint == Joint::section) {
       for (int c = 0; c < b.count; ++c) {
-        T u[6];
-        for (int r = 0; r < 6; ++r) u[r] = motion_.sections.factor(b.screw + c, r)[0];
-        const V w = combined(at, u + 3);
-        S[c] = Six<T>::of(combined(at, u) + cross_of(at.x, w), w);
+        const Six<T> u = turned(at, motion_.sections.coefficient(b.screw + c, 0));
+        S[c] = u + Six<T>::of(cross_of(at.x, u.angular()), V::zero());
       }
       return;
     }

@@ -120,7 +120,9 @@ class SectionCurvature {
           for (int d = 0; d < b.n; ++d) motion_[i].shape(d)[k] = {at(d, k), c == d && k == 0 ? 1.0 : 0.0};
         motion_[i].extend(
             0, rows_, tree.soft->sections, [](int, const Dual<double>*, const Dual<double>*) {},
-            [&](int j, int d, int r, int k, const Dual<double>& x) JOUNCE_LAMBDA_INLINE { add(j, d, r, k, x.d); });
+            [&](int j, int d, int k, const Dual<double>(&u)[6]) JOUNCE_LAMBDA_INLINE {
+              for (int r = 0; r < 6; ++r) add(j, d, r, k, u[r].d);
+            });
         write(c);
       }
     }

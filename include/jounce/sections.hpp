@@ -1,9 +1,11 @@
 // What algorithms read of the sections of soft bodies: poses and screws.
 //
-// Screws have a series for each component, the coefficients side by side; a section has one for each coordinate of its body's shape.
+// A section has a screw for each coordinate of its body's shape. They are there twice: a series for each component, its coefficients
+// side by side, and the six components of each coefficient.
 #pragma once
 
 #include "jounce/ring.hpp"
+#include "jounce/six.hpp"
 #include "jounce/soft_motion.hpp"
 #include "jounce/spatial.hpp"
 
@@ -26,6 +28,7 @@ class SectionTables {
     y.pose = arena.template take<T>(12 * std::size_t(tree.section_count));
     const std::size_t numbers = std::size_t(tree.screws - tree.columns) * 6 * length;
     y.screw_ = arena.template take<T>(numbers);
+    y.six_ = arena.template take<Six<T>>(numbers / 6);
     y.rate_ = arena.template take<T>(6 * std::size_t(tree.section_count) * length);
     y.machines_ = grows ? width : 1;
     y.motion_ = arena.template take<SoftMotion<double>>(std::size_t(tree.soft->count) * y.machines_);
@@ -35,11 +38,13 @@ class SectionTables {
         if (y.motion_) y.motion_[i * y.machines_ + s] = motion;
       }
     for (std::size_t i = 0; y.screw_ && i < numbers; ++i) y.screw_[i] = T(0.0);
+    for (std::size_t i = 0; y.six_ && i < numbers / 6; ++i) y.six_[i] = Six<T>::zero();
     return y;
   }
 
   // Component i of a screw, from Body::screw on.
   JOUNCE_INLINE FactorView<T> factor(int index, int i) const { return {series(index, i), 1}; }
+  const Six<T>& coefficient(int index, int k) const { return six_[std::ptrdiff_t(index - first_) * length_ + k]; }
   template <class S>
   JOUNCE_INLINE Screw<S> screw_of(int index) const {
     const auto load = [&](int i) { return S::load(series(index, i)); };
@@ -64,8 +69,10 @@ class SectionTables {
     extend_screws(tree, done_ < count - 1 ? done_ : count - 1, count, q, rate, stride);
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
-      for (int k = 0; b.joint == Joint::section && k + 1 < count; ++k)
-        for (int r = 0; r < 6; ++r) rate_[(6 * b.q + r) * length_ + k] = twist(b, r, k, rate, stride);
+      for (int k = 0; b.joint == Joint::section && k + 1 < count; ++k) {
+        const Six<T> y = twist(b, k, rate, stride);
+        for (int r = 0; r < 6; ++r) rate_[(6 * b.q + r) * length_ + k] = y[r];
+      }
     }
   }
   const T* twist_series(const Body& b, int r) const { return rate_ + (6 * b.q + r) * length_; }
@@ -75,7 +82,9 @@ class SectionTables {
   JOUNCE_NOINLINE void set_slots(const Tree& tree, int k, T* rate, int stride) const {
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
-      for (int r = 0; b.joint == Joint::section && r < 6; ++r) rate[k * stride + b.v + r] = twist(b, r, k, rate, stride);
+      if (b.joint != Joint::section) continue;
+      const Six<T> y = twist(b, k, rate, stride);
+      for (int r = 0; r < 6; ++r) rate[k * stride + b.v + r] = y[r];
     }
   }
 
@@ -85,6 +94,7 @@ class SectionTables {
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& body = tree.soft->bodies[i];
       T* first = screw_ + std::ptrdiff_t(body.screw) * 6 * length_;
+      Six<T>* six = six_ + std::ptrdiff_t(body.screw) * length_;
       for (int s = 0; s < width; ++s) {
         SoftMotion<double>& motion = motion_[i * machines_ + s % machines_];
         if (from == 0) motion.start();
@@ -98,23 +108,25 @@ class SectionTables {
               for (int r = 0; r < 9; ++r) state(place[r], s) = R[r];
               for (int r = 0; r < 3; ++r) state(place[9 + r], s) = x[r];
             },
-            [&](int j, int c, int r, int k, double x)
-                JOUNCE_LAMBDA_INLINE { state(first[((j * body.n + c) * 6 + r) * length_ + k], s) = x; });
+            [&](int j, int c, int k, const double (&u)[6]) JOUNCE_LAMBDA_INLINE {
+              const std::ptrdiff_t at = j * body.n + c;
+              for (int r = 0; r < 6; ++r) state(first[(at * 6 + r) * length_ + k], s) = u[r];
+              set_state(six[at * length_ + k], s, u);
+            });
       }
     }
   }
 
-  T twist(const Body& b, int r, int k, const T* rate, int stride) const {
-    T sum(0.0);
-    for (int c = 0; c < b.count; ++c) {
-      const T* S = series(b.screw + c, r);
-      for (int j = 0; j <= k; ++j) sum += S[j] * rate[(k - j) * stride + b.column + c];
-    }
+  JOUNCE_INLINE Six<T> twist(const Body& b, int k, const T* rate, int stride) const {
+    Six<T> sum = Six<T>::zero();
+    for (int c = 0; c < b.count; ++c)
+      for (int j = 0; j <= k; ++j) sum.add(rate[(k - j) * stride + b.column + c], coefficient(b.screw + c, j));
     return sum;
   }
 
   int first_, length_, done_, machines_;
   T *screw_, *rate_;
+  Six<T>* six_;
   SoftMotion<double>* motion_;
 };
 

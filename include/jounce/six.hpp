@@ -16,13 +16,13 @@ struct Six {
   static JOUNCE_INLINE Six zero() { return {V::zero(), V::zero()}; }
   JOUNCE_INLINE const V& linear() const { return v; }
   JOUNCE_INLINE const V& angular() const { return w; }
-  JOUNCE_INLINE const T& operator[](int i) const { return i < 3 ? v.data()[i] : w.data()[i - 3]; }
+  JOUNCE_INLINE T operator[](int i) const { return i < 3 ? v[i] : w[i - 3]; }
 
   friend JOUNCE_INLINE Six operator+(const Six& a, const Six& b) { return {a.v + b.v, a.w + b.w}; }
   friend JOUNCE_INLINE Six operator-(const Six& a, const Six& b) { return {a.v - b.v, a.w - b.w}; }
   JOUNCE_INLINE Six& operator+=(const Six& b) { return *this = *this + b; }
   JOUNCE_INLINE Six& operator-=(const Six& b) { return *this = *this - b; }
-  // this += s a
+  // this += s a, and each of a times that of b
   JOUNCE_INLINE void add(const T& s, const Six& a) {
     v.add(s, a.v);
     w.add(s, a.w);
@@ -44,6 +44,11 @@ struct Six {
   }
   JOUNCE_INLINE Six crossed() const { return {v.crossed(), w.crossed()}; }
 
+  JOUNCE_INLINE void add_products(const Six& a, const Six& b) {
+    v += products(a.v, b.v);
+    w += products(a.w, b.w);
+  }
+  JOUNCE_INLINE T total() const { return (v + w).total()[0]; }
   friend JOUNCE_INLINE T dot(const Six& a, const Six& b) { return (products(a.v, b.v) + products(a.w, b.w)).total()[0]; }
 };
 
@@ -58,7 +63,7 @@ struct Six<double> {
   static JOUNCE_INLINE Six zero() { return {P(0.0)}; }
   JOUNCE_INLINE V linear() const { return {half_of<0>(r)}; }
   JOUNCE_INLINE V angular() const { return {half_of<1>(r)}; }
-  JOUNCE_INLINE const double& operator[](int i) const { return reinterpret_cast<const double*>(&r)[i < 3 ? i : i + 1]; }
+  JOUNCE_INLINE double operator[](int i) const { return r[i < 3 ? i : i + 1]; }
 
   friend JOUNCE_INLINE Six operator+(const Six& a, const Six& b) { return {a.r + b.r}; }
   friend JOUNCE_INLINE Six operator-(const Six& a, const Six& b) { return {a.r - b.r}; }
@@ -100,12 +105,19 @@ struct Six<double> {
   JOUNCE_INLINE void add_wrench_cross(const Six& a, const Six& b) { add_cross<1>(a, b); }
   JOUNCE_INLINE Six crossed() const { return next(); }
 
-  friend JOUNCE_INLINE double dot(const Six& a, const Six& b) {
-    const Six products{a.r * b.r};
-    return (products.linear() + products.angular()).total()[0];
-  }
+  JOUNCE_INLINE double total() const { return (linear() + angular()).total()[0]; }
+  friend JOUNCE_INLINE double dot(const Six& a, const Six& b) { return Six{a.r * b.r}.total(); }
 };
 #endif
+
+// One state of it.
+JOUNCE_INLINE void set_state(Six<double>& y, int, const double (&u)[6]) {
+  y = Six<double>::of(Triple<double>::of(u[0], u[1], u[2]), Triple<double>::of(u[3], u[4], u[5]));
+}
+template <int W>
+JOUNCE_INLINE void set_state(Six<Pack<W>>& y, int s, const double (&u)[6]) {
+  for (int i = 0; i < 3; ++i) y.v.u[i].set(s, u[i]), y.w.u[i].set(s, u[3 + i]);
+}
 
 template <class T>
 JOUNCE_INLINE Six<T> motion_cross(const Six<T>& a, const Six<T>& b) {

@@ -42,7 +42,7 @@ class SoftMotion {
     for (int g = 0; g < group_count_; ++g) groups_[g].set(*body_, g * W);
   }
 
-  // Coefficients [from, to), those below being there. Calls pose(section, R, x) at order zero and screw(section, c, component, k, number)
+  // Coefficients [from, to), those below being there. Calls pose(section, R, x) at order zero and screw(section, c, k, numbers)
   // for all sections.
   template <class Poses, class Screws>
   void extend(int from, int to, const Section* sections, const Poses& pose, const Screws& screw) {
@@ -128,6 +128,12 @@ class SoftMotion {
     }
   }
 
+  template <class Screws, class Number>
+  static JOUNCE_INLINE void put(const Screws& screw, int j, int c, int k, const Number& number) {
+    const N u[6] = {number(0), number(1), number(2), number(3), number(4), number(5)};
+    screw(j, c, k, u);
+  }
+
   template <class Poses, class Screws>
   void write(int k, int j, const Section& section, const Poses& pose, const Screws& screw) {
     const int n = body_->n, i = section.step;
@@ -136,11 +142,9 @@ class SoftMotion {
       if (body_->uniform) {
         const StrainMotion<T>& group = groups_[i / W];
         const int own = i % W;
-        for (int c = 0; c < n; ++c)
-          for (int r = 0; r < 6; ++r) screw(j, c, r, k, lane(group.screw(c, r, k), own));
+        for (int c = 0; c < n; ++c) put(screw, j, c, k, [&](int r) JOUNCE_LAMBDA_INLINE { return lane(group.screw(c, r, k), own); });
       } else {
-        for (int c = 0; c < n; ++c)
-          for (int r = 0; r < 6; ++r) screw(j, c, r, k, at(i, r, k)[c]);
+        for (int c = 0; c < n; ++c) put(screw, j, c, k, [&](int r) JOUNCE_LAMBDA_INLINE { return at(i, r, k)[c]; });
       }
       return;
     }
@@ -167,7 +171,7 @@ class SoftMotion {
         v[1] += w[2] * x - w[0] * z;
         v[2] += w[0] * y - w[1] * x;
         if (m > 0) continue;
-        for (int r = 0; r < 3; ++r) screw(j, c, r, k, v[r]), screw(j, c, 3 + r, k, w[r]);
+        put(screw, j, c, k, [&](int r) JOUNCE_LAMBDA_INLINE { return r < 3 ? v[r] : w[r - 3]; });
       }
     }
   }
@@ -189,8 +193,7 @@ class SoftMotion {
         pose(j, R, x);
       }
       for (int c = 0; c < body_->n; ++c)
-        for (int r = 0; r < 6; ++r)
-          for (int k = from; k < to; ++k) screw(j, c, r, k, number(12 + 6 * c + r, k));
+        for (int k = from; k < to; ++k) put(screw, j, c, k, [&](int r) { return number(12 + 6 * c + r, k); });
     }
   }
 

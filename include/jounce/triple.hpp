@@ -15,7 +15,6 @@ struct Triple {
   static JOUNCE_INLINE Triple load(const T* p) { return {{p[0], p[1], p[2]}}; }
   JOUNCE_INLINE void store(T* p) const { p[0] = u[0], p[1] = u[1], p[2] = u[2], p[3] = T(0.0); }  // and one number more
   JOUNCE_INLINE T operator[](int i) const { return u[i]; }
-  JOUNCE_INLINE const T* data() const { return u; }
 
   friend JOUNCE_INLINE Triple operator+(const Triple& a, const Triple& b) { return {{a.u[0] + b.u[0], a.u[1] + b.u[1], a.u[2] + b.u[2]}}; }
   friend JOUNCE_INLINE Triple operator-(const Triple& a, const Triple& b) { return {{a.u[0] - b.u[0], a.u[1] - b.u[1], a.u[2] - b.u[2]}}; }
@@ -72,7 +71,6 @@ struct Triple<double> {
   static JOUNCE_INLINE Triple load(const double* p) { return {P::load(p)}; }  // and one number more
   JOUNCE_INLINE void store(double* p) const { r.store(p); }                   // and one number more
   JOUNCE_INLINE double operator[](int i) const { return r[i]; }
-  JOUNCE_INLINE const double* data() const { return reinterpret_cast<const double*>(&r); }
 
   friend JOUNCE_INLINE Triple operator+(const Triple& a, const Triple& b) { return {a.r + b.r}; }
   friend JOUNCE_INLINE Triple operator-(const Triple& a, const Triple& b) { return {a.r - b.r}; }
