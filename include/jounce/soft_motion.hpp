@@ -80,35 +80,47 @@ class SoftMotion {
   N rotation(int step, int i, int k) const { return lane(groups_[step / W].rotation(i, k), step % W); }
   N translation(int step, int i, int k) const { return lane(groups_[step / W].translation(i, k), step % W); }
 
-  // y += s x, of all coordinates.
-  JOUNCE_INLINE void add(const N& s, const N* x, N* y) const {
+  // S += Ad(E)^-1 S_from, as many coordinates at a time as a register has; of duals one.
+  using P = std::conditional_t<is_dual<N>, N, Pack<W>>;
+  static constexpr int width = is_dual<N> ? 1 : W;
+  static JOUNCE_INLINE P load(const N* x) {
     if constexpr (is_dual<N>)
-      for (int c = 0; c < np_; ++c) y[c] += s * x[c];
+      return *x;
     else
-      for (int c = 0; c < np_; c += W) (Pack<W>::load(y + c) + Pack<W>(s) * Pack<W>::load(x + c)).store(y + c);
+      return P::load(x);
   }
-
-  // S += Ad(E)^-1 S_from
+  static JOUNCE_INLINE void store(const P& x, N* to) {
+    if constexpr (is_dual<N>)
+      *to = x;
+    else
+      x.store(to);
+  }
   JOUNCE_NOINLINE void carry(int i, int k) {
     const int from = body_->from[i];
     const auto moved = [&](int r, int m) { return moved_ + ((std::ptrdiff_t(i) * 3 + r) * K_ + m) * np_; };  // v - x x w
-    for (int r = 0; r < 3; ++r) {
-      N* y = moved(r, k);
-      const N* v = at(from, r, k);
-      for (int c = 0; c < np_; ++c) y[c] = v[c];
-      const int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
+    for (int c = 0; c < np_; c += width) {
+      P v[3], w[3];
+      for (int r = 0; r < 3; ++r) v[r] = load(at(from, r, k) + c);
       for (int j = 0; j <= k; ++j) {
-        add(N(0.0) - translation(i, r1, j), at(from, 3 + r2, k - j), y);
-        add(translation(i, r2, j), at(from, 3 + r1, k - j), y);
+        const P x(translation(i, 0, j)), y(translation(i, 1, j)), z(translation(i, 2, j));
+        for (int r = 0; r < 3; ++r) w[r] = load(at(from, 3 + r, k - j) + c);
+        v[0] += z * w[1] - y * w[2];
+        v[1] += x * w[2] - z * w[0];
+        v[2] += y * w[0] - x * w[1];
       }
-    }
-    for (int r = 0; r < 3; ++r)
+      for (int r = 0; r < 3; ++r) store(v[r], moved(r, k) + c);
+      for (int r = 0; r < 3; ++r) v[r] = load(at(i, r, k) + c), w[r] = load(at(i, 3 + r, k) + c);
       for (int j = 0; j <= k; ++j)
         for (int s = 0; s < 3; ++s) {
-          const N R = rotation(i, 3 * s + r, j);
-          add(R, moved(s, k - j), at(i, r, k));
-          add(R, at(from, 3 + s, k - j), at(i, 3 + r, k));
+          const P a = load(moved(s, k - j) + c), b = load(at(from, 3 + s, k - j) + c);
+          for (int r = 0; r < 3; ++r) {
+            const P R(rotation(i, 3 * s + r, j));
+            v[r] += R * a;
+            w[r] += R * b;
+          }
         }
+      for (int r = 0; r < 3; ++r) store(v[r], at(i, r, k) + c), store(w[r], at(i, 3 + r, k) + c);
+    }
   }
 
   // The pose of a step's frame in the near end, at order zero.
