@@ -111,8 +111,8 @@ def test_what_cannot_be_added() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda r, q, v: r.closed_form(q, v), "closed form is that of rigid bodies; 'finger' is soft"),
-        (lambda r, q, v: ClosedForm(r, q, v), "closed form is that of rigid bodies; 'finger' is soft"),
+        (lambda r, q, v: r.closed_form(q + 0j, v), "q has complex numbers, expected real numbers: 'finger' is soft"),
+        (lambda r, q, v: ClosedForm(r, q, v + 0j), "v has complex numbers, expected real numbers: 'finger' is soft"),
         (lambda r, q, v: r.inverse_dynamics_regressor(q, v), "regressor is that of rigid bodies"),
         (lambda r, q, v: r.inertial_parameters, "inertial parameters are those of rigid bodies"),
         (lambda r, q, v: MuJoCo(r, SimpleNamespace(nq=2, nv=2)), "soft bodies, 'finger', which MuJoCo has no coord"),

@@ -370,7 +370,6 @@ def test_energy_is_kept_and_damping_takes_it():
 def test_what_only_rigid_robots_have_is_refused():
     robot, q, v = robot_and_state()
     for call in (
-        lambda: robot.closed_form(q, v),
         lambda: robot.inverse_dynamics_regressor(q, v),
         lambda: robot.inertial_parameters,
     ):

@@ -109,7 +109,7 @@ KINDS: dict[str, Robot] = {
     ),
 }
 FIXED = {kind: robot.fixed("zero") for kind, robot in KINDS.items()}
-OF_RIGID_BODIES = {"articulated_inertia", "closed_form", "inverse_dynamics_regressor"}
+OF_RIGID_BODIES = {"inverse_dynamics_regressor"}
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 each_call = pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
@@ -397,6 +397,8 @@ def test_bad_arrays(kind: str, call: Call) -> None:
     questions = {}
     for name in call.arrays:
         values = bad_arrays(given[name], name in call.stacks and call.method != "closed_form")
+        if call.method == "closed_form" and kind == "soft":  # a rigid robot takes complex numbers, and symbols
+            values = {label: bad for label, bad in values.items() if label not in ("complex", "too large")}
         if name.startswith("q"):
             values |= bad_quaternions(robot, given[name])
         questions |= {f"{name}: {label}": (given | {name: bad}, options) for label, bad in values.items()}
@@ -663,8 +665,6 @@ def test_equilibrium(name: str) -> None:
 def test_closed_form(name: str) -> None:
     """The papers' matrices, through G."""
     robot = COUPLED[name]
-    if any(p.soft is not None for p in robot.parts):
-        return
     for call in (c for c in CALLS.values() if c.method == "closed_form"):
         given = good(call, robot, seed=5)
         found = numbers(robot.model, call, ask(robot.model, call, given))
@@ -765,7 +765,7 @@ class Stiff:
 
 @pytest.mark.parametrize(
     "call",
-    [c for c in CALLS.values() if c.method not in OF_RIGID_BODIES and c.method != "backbone"],
+    [c for c in CALLS.values() if c.method not in OF_RIGID_BODIES | {"backbone", "articulated_inertia"}],
     ids=lambda c: c.name,
 )
 def test_a_rod_without_strains_is_a_rigid_body(call: Call) -> None:

@@ -28,11 +28,27 @@ itself included: it is A with every Ad the identity.
 The base has S_1 = I and S_1' = 0 instead, as its v is its spatial twist; (7)* must have S' where ad S is printed. For
 a `Free` joint on another body, "world" means that body's frame H, as everywhere in jounce: S_i = Ad(H) and
 S_i' = ad(V_p(i)) S_i, of which the base is the case H = I, V_p = 0.
+
+Soft bodies, which neither paper has. Each section of one is a link on the link that carries the near end. Its twist
+there is X_i v_i as before, with v_i the rates of the shape, so L' = -a L and all that follows from it stay. But X_i
+depends on the shape, and
+
+    J' = A' X + A X' = -A a L J + A X'
+    S_i' = ad(V_i) S_i + Ad(C_i) X_i',  S_i'' = ad(V_i') S_i + ad(V_i) S_i' + ad(V_i) Ad(C_i) X_i' + Ad(C_i) X_i''
+
+The force of a motion is J^T (M V' - b^T M V) = mass v' + J^T (M J' - b^T M J) v. With M b J, which adds none, v has the
+matrix
+
+    Coriolis J^T (M J' + M b J - b^T M J) = J^T (C J + M A X'),  C as in (30)*
+
+Since M b - b^T M is skew, and d(mass)/dt = J^T M J' + J'^T M J, so is d(mass)/dt - 2 Coriolis. In world axes the
+Jacobian is Ad J = G_p S, and its rate Ad (J' + b J) = G_p S': it is paper A's matrix (8) again, with this S'. The poses
+of the sections and X, as series in time, come from the core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -43,8 +59,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of
-from .compile import resolve
-from .inertia import Inertia
+from .compile import marks_on, resolve
 from .joints import Follow, Primitive
 
 if TYPE_CHECKING:
@@ -56,15 +71,19 @@ Array = NDArray[np.float64]  # or complex, or SymPy's
 class ClosedForm:
     """The equations of motion at one state, without armature, damping, stiffness and external wrenches.
 
+    Of soft bodies there are inertia and weight, but neither elasticity nor damping.
+
     Args:
         model: the robot.
         q: (nq,).
         v: (nv,) velocity, or a stack (K, nv) with its derivatives; `Free` rows in the frame "body".
 
-    The numbers may be complex, to differentiate by complex steps, or SymPy expressions.
+    The numbers may be complex, to differentiate by complex steps, or SymPy expressions; for soft bodies they must be
+    real, and v have at most MAX_ORDER + 2 rows.
 
     Attributes:
-        links: (N,) for each link the body whose joint moves it. The last link of a joint has the frame of that body.
+        links: (N,) for each link the body whose joint moves it, or whose section it is. The last link of a body has its
+            frame.
         spatial: `SpatialForm`, paper A's, with the `Free` rows of v and of forces in the frame "world".
         body: `BodyForm`, paper C's, to any order, with these rows in the frame "body".
 
@@ -79,11 +98,11 @@ class ClosedForm:
     """
 
     def __init__(self, model: Model, q: ArrayLike, v: ArrayLike) -> None:
-        model._expect_rigid("the papers' closed form is that")
         position = _numbers("q", q, f"({model.nq},)", model.nq)
         stack = np.atleast_2d(_numbers("v", v, f"({model.nv},) or (rows, {model.nv})", model.nv, rows=True))
+        _expect_real(model, q=position, v=stack)
         kind = np.result_type(position, stack)
-        links = _links(model, position.astype(kind))
+        links = _links(model, position.astype(kind), stack.astype(kind))
         self.links = tuple(link.name for link in links)
         self.spatial = SpatialForm(links, _in_world(links, stack.astype(kind)), model.gravity)
         self.body = BodyForm(links, stack.astype(kind), model.gravity)
@@ -96,7 +115,7 @@ class SpatialForm:
         v: (K, nv) velocity stack, its `Free` rows in the frame "world".
         G_p, G_c: (6N, 6N) sums over the links above and below.
         Ad, M: (6N, 6N) with Ad(C_i) and the spatial inertias, (E1), on the diagonal.
-        S, dS: (6N, nv) screws of the joints and their derivative.
+        S, dS: (6N, nv) screws of the joints and of the sections of soft bodies, and their derivative.
         V, ad: (6N,) twists; (6N, 6N) with ad(V_i) on the diagonal.
         G: (6N,) gravity, once for each link.
         mass_matrix: (nv, nv), (5).
@@ -117,6 +136,10 @@ class SpatialForm:
         self.V = G_p @ S @ v0
         self.ad = ad = _ad(self.V)
         self.dS = dS = self._ad_carriers(self.V) @ S
+        orders = range(1, 1 + min(2, len(v))) if _are_soft(links) else ()
+        self._changes = [self.Ad @ _screws(links, n, len(v0)) for n in orders]  # Ad X' and Ad X''
+        if self._changes:
+            self.dS = dS = dS + self._changes[0]
         self.G: Array = np.tile([*gravity, 0.0, 0.0, 0.0], len(links))
         self.mass_matrix = S.T @ G_c @ M @ G_p @ S
         self.coriolis_matrix = S.T @ G_c @ M @ G_p @ dS - S.T @ G_c @ ad.T @ M @ G_p @ S
@@ -132,6 +155,8 @@ class SpatialForm:
         """(nv,) d(mass_matrix)/dt v' + h', (7)*; P, P' and P'' are the momenta of appendix B, the last without v''."""
         M, ad, dV = self.M, self.ad, self.dV()
         ddS = self._ad_carriers(dV) @ self.S + self._ad_carriers(self.V) @ self.dS
+        if self._changes:
+            ddS = ddS + ad @ self._changes[0] + self._changes[1]
         ddV = self.G_p @ (2 * self.dS @ _row(self.v, 1) + ddS @ _row(self.v, 0))
         P = M @ self.V
         dP = M @ dV - ad.T @ P
@@ -171,11 +196,11 @@ def _to_any_order(method: Callable[[BodyForm, int], Array]) -> Callable[..., Arr
 class BodyForm:
     """Paper C, section III, for trees of N links. A method gives the n-th derivative of its term; n = 0 if left out.
 
-    That takes n rows of v for A, J, U, the mass matrix and gravity, n + 1 for a, b, C, V and the Coriolis matrix, and
-    n + 2 for the torque; a ``ValueError`` says where they are missing.
+    That takes n rows of v for A, J, U, screws, the mass matrix and gravity, n + 1 for a, b, C, V and the Coriolis
+    matrix, and n + 2 for the torque; a ``ValueError`` says where they are missing.
 
     Attributes:
-        X: (6N, nv) screws of the joints, (23).
+        X: (6N, nv) screws of the joints and of the sections of soft bodies, (23).
         M: (6N, 6N) with the inertias on the diagonal, (29).
         dV0: (6,) acceleration of the world that stands for gravity, (33)*.
 
@@ -187,22 +212,29 @@ class BodyForm:
     """
 
     def __init__(self, links: Sequence[_Link], v: Array, gravity: Array) -> None:
-        self._v = v
-        self.X = _stacked([link.X for link in links], [link.columns for link in links], v.shape[1])
+        self._v, self._links, self._soft = v, links, _are_soft(links)
+        self.X = _screws(links, 0, v.shape[1])
         self.M = _diagonal([link.inertia for link in links])
         self.dV0 = np.array([*-gravity, 0.0, 0.0, 0.0])
         L = _steps(links, [_Ad(_inverse(link.relative)) for link in links])
         U = np.concatenate([np.zeros((0, 6)), *(_Ad(_inverse(link.pose)) for link in links)])
-        self._known = {("L", 0): L, ("A", 0): _paths(L), ("U", 0): U}
+        self._known = {("L", 0): L, ("A", 0): _paths(L), ("U", 0): U, ("screws", 0): self.X}
 
     def v(self, n: int = 0) -> Array:
         """(nv,) row n of the velocity stack."""
         return _row(self._v, n)
 
     @_to_any_order
+    def screws(self, n: int) -> Array:
+        """(6N, nv) X; its derivatives are zero but for soft bodies."""
+        if self._soft:
+            self.v(n - 1)  # must be there
+        return _screws(self._links, n, self._v.shape[1])
+
+    @_to_any_order
     def a(self, n: int) -> Array:
-        """(6N, 6N), (25), (40)*."""
-        return _ad(self.X @ self.v(n))
+        """(6N, 6N) with ad of the twists X_i v_i, (25), (40)*."""
+        return _ad(_leibniz(n, self.screws, self.v) if self._soft else self.X @ self.v(n))
 
     @_to_any_order
     def L(self, n: int) -> Array:
@@ -217,7 +249,7 @@ class BodyForm:
     @_to_any_order
     def J(self, n: int) -> Array:
         """(6N, nv) Jacobian of the twists, (22), (41)."""
-        return self.A(n) @ self.X
+        return _leibniz(n, self.A, self.screws) if self._soft else self.A(n) @ self.X
 
     @_to_any_order
     def V(self, n: int) -> Array:
@@ -236,7 +268,7 @@ class BodyForm:
 
     @_to_any_order
     def C(self, n: int) -> Array:
-        """(6N, 6N) Coriolis matrix of the links, (30)*, (45)*."""
+        """(6N, 6N) Coriolis matrix of the links, (30)*, (45)*; M A X' of soft bodies is not in it."""
         AaL = _leibniz(n, self.A, lambda k: _leibniz(k, self.a, self.L))
         return -self.M @ AaL - self.b(n).T @ self.M + self.M @ self.b(n)
 
@@ -248,7 +280,12 @@ class BodyForm:
     @_to_any_order
     def coriolis_matrix(self, n: int) -> Array:
         """(nv, nv), (28), (44); d(mass_matrix)/dt - 2 coriolis_matrix is skew."""
-        return _leibniz(n, lambda k: self.J(k).T, lambda k: _leibniz(k, self.C, self.J))
+
+        def links(k: int) -> Array:
+            CJ = _leibniz(k, self.C, self.J)
+            return CJ + self.M @ _leibniz(k, self.A, lambda i: self.screws(i + 1)) if self._soft else CJ
+
+        return _leibniz(n, lambda k: self.J(k).T, links)
 
     @_to_any_order
     def gravity_force(self, n: int) -> Array:
@@ -274,7 +311,7 @@ class BodyForm:
 
 @dataclass
 class _Link:
-    """What a primitive moves."""
+    """What a primitive moves, or a section of a soft body."""
 
     name: str
     parent: int  # -1 is the world
@@ -284,14 +321,19 @@ class _Link:
     columns: slice  # of v
     home: Array | None  # the pose of what a Free joint calls "world"
     inertia: Array
+    changes: Array | None = None  # (rows of v, 6, n) X', X'', ... of a section; None: X is constant
 
 
-def _links(model: Model, q: Array) -> list[_Link]:
+_Place = tuple[int, Array]  # a link, and a frame there; link -1 is the world
+
+
+def _links(model: Model, q: Array, v: Array) -> list[_Link]:
     links: list[_Link] = []
-    carriers: list[tuple[int, Array]] = []  # of each body: its link, and its frame there
+    carriers: list[dict[float | None, _Place]] = []  # of each body, by where on it a child is
     leaders = resolve(model.bodies)
-    for body in model.bodies:
-        index, frame = carriers[body.parent] if body.parent >= 0 else (-1, np.eye(4))
+    sections = zip(*(np.moveaxis(x, -3, 0) for x in model._sections(q, v)), strict=True) if model._soft else iter(())
+    for number, body in enumerate(model.bodies):
+        index, frame = carriers[body.parent][body.at] if body.parent >= 0 else (-1, np.eye(4))
         relative = frame @ body.placement
         leader = leaders.get(body.joint_name) or Follow(body.joint_name)
         q_at = v_at = 0
@@ -310,11 +352,38 @@ def _links(model: Model, q: Array) -> list[_Link]:
             links.append(_Link(body.name, index, relative, above @ relative, X, columns, home, np.zeros((6, 6))))
             q_at, v_at = q_at + nq, columns.stop
             index, relative = len(links) - 1, np.eye(4)
-        carriers.append((index, relative))
+        if body.soft is not None:
+            carriers.append(_add_sections(links, model, number, (index, relative), sections))
+            continue
+        carriers.append({None: (index, relative)})
         if index >= 0:
-            back = _Ad(_inverse(relative))
-            links[index].inertia += back.T @ _inertia(body.inertia) @ back
+            m, d, back = body.inertia.mass, _cross(body.inertia.com), _Ad(_inverse(relative))
+            own = _inertia(m, m * body.inertia.com, body.inertia.rotational - m * d @ d)
+            links[index].inertia += back.T @ own @ back
     return links
+
+
+def _add_sections(
+    links: list[_Link], model: Model, number: int, near: _Place, motions: Iterator[tuple[Array, Array]]
+) -> dict[float | None, _Place]:
+    """A link for each section of a soft body, its far end last, and where on it children are.
+
+    `motions` gives the pose of each in the near end, and X with its derivatives for all of v.
+    """
+    body, (index, frame) = model.bodies[number], near
+    assert body.soft is not None
+    marks, columns = marks_on(model.bodies, number), model._soft[body.name].v
+    sections = body.soft.sections(marks)
+    above = links[index].pose if index >= 0 else np.eye(4)
+    own = [(k, mass, *next(motions)) for k, mass in enumerate(sections.masses())]
+    places: dict[int, _Place] = {}
+    for k, mass, pose, X in sorted(own, key=lambda section: section[0] == sections.marks[-1]):
+        relative = frame @ pose
+        inertia = _inertia(mass.mass, mass.first, np.trace(mass.second) * np.eye(3) - mass.second)
+        places[k] = len(links), np.eye(4)
+        X = X[..., columns]
+        links.append(_Link(body.name, index, relative, above @ relative, X[0], columns, None, inertia, X[1:]))
+    return {at: places[k] for at, k in zip((*marks, None), sections.marks, strict=True)}
 
 
 def _motion(primitive: Primitive, q: Array) -> tuple[Array, Array]:
@@ -336,10 +405,20 @@ def _motion(primitive: Primitive, q: Array) -> tuple[Array, Array]:
     return pose, np.concatenate([slide, turns])[:, None]
 
 
-def _inertia(inertia: Inertia) -> Array:
-    """(6, 6), paper C's (12)."""
-    m, d = inertia.mass, _cross(inertia.com)
-    return np.block([[m * np.eye(3), -m * d], [m * d, inertia.rotational - m * d @ d]])
+def _inertia(mass: float, moment: Array, rotational: Array) -> Array:
+    """(6, 6) of the mass, its first moment (3,) and the inertia about the origin (3, 3), paper C's (12)."""
+    return np.block([[mass * np.eye(3), -_cross(moment)], [_cross(moment), rotational]])
+
+
+def _are_soft(links: Sequence[_Link]) -> bool:
+    """Whether some are sections of soft bodies."""
+    return any(link.changes is not None for link in links)
+
+
+def _screws(links: Sequence[_Link], n: int, width: int) -> Array:
+    """(6N, width) the n-th derivative of X."""
+    blocks = [link.X if n == 0 else 0 * link.X if link.changes is None else link.changes[n - 1] for link in links]
+    return _stacked(blocks, [link.columns for link in links], width)
 
 
 def _in_world(links: Sequence[_Link], v: Array) -> Array:
@@ -429,3 +508,11 @@ def _numbers(name: str, value: ArrayLike, expected: str, size: int, rows: bool =
     if given.shape[-1:] != (size,) or given.ndim > 1 + rows or len(given) == 0 < given.ndim - 1:
         raise ValueError(f"{name} has shape {given.shape}, expected {expected}")
     return given if given.dtype.kind in "cO" else array_of(name, given, given.shape)
+
+
+def _expect_real(model: Model, **given: Array) -> None:
+    """Where bodies are soft: their sections are computed by the core, which has no other numbers."""
+    for name, x in given.items():
+        if model._soft and x.dtype.kind != "f":
+            kind = "complex numbers" if x.dtype.kind == "c" else "symbols or other objects"
+            raise ValueError(f"{name} has {kind}, expected real numbers: {next(iter(model._soft))!r} is soft")

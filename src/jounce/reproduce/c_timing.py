@@ -103,7 +103,7 @@ def _seconds(robot: Model, q: Array, v: Array, rounds: int) -> tuple[float, floa
     """The best time of a call of the recursion, of the closed form, and of jounce."""
 
     def closed() -> list[Array]:
-        form = BodyForm(_links(robot, q), v, robot.gravity)
+        form = BodyForm(_links(robot, q, v), v, robot.gravity)
         return [form.torque(k) for k in range(len(v) - 1)]
 
     times = [
