@@ -108,8 +108,9 @@ constexpr const char* articulated_inertia_signature =
 constexpr const char* articulated_inertia_doc =
     R"(Inertia that each body shows when the joints below it are free to move (paper A, Lemma 2).
 
-The body is cut off, with all that it carries, from the rest. Joints that it carries are free, but for those that follow one
-which it does not carry: these are held. Of a soft body it is that of its far end and what sits there, the shape held.
+The body is cut off, with all that it carries, from the rest. Joints that it carries are free, and so are the shapes of soft
+bodies, but joints that follow one which it does not carry are held. Of a soft body it is that of its far end and what sits
+there, the shape held.
 
 Args:
     q: (..., nq).

@@ -490,7 +490,7 @@ RULES = {
         "forward_dynamics hybrid_dynamics inverse_mass_matrix inverse_mass_matrix_apply forward_dynamics_derivatives "
         "linearize"
     ),
-    "own test": (
+    "own test": (  # of articulated_inertia, test_articulated_inertia.py
         "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form"
     ),
 }  # fmt: skip
@@ -671,47 +671,6 @@ def test_closed_form(name: str) -> None:
         full = numbers(robot.freed.model, call, ask(robot.freed.model, call, freed_arguments(robot, given)))
         for key, x in full.items():
             assert error(found[key], projected("matrix" if x.ndim == 2 else "force", x, robot.G), scale=x) < 1e-12, key
-
-
-@each_coupled
-def test_articulated_inertias(name: str) -> None:
-    """What a body shows where its joint, and all above it, are gone: M without the rows of the joints below it.
-
-    Of bodies all of whose followers have their leaders below them as well.
-    """
-    robot = COUPLED[name]
-    if any(p.soft is not None for p in robot.parts):
-        return
-    model = robot.model
-    q = robot.configuration(np.random.default_rng(0))
-    found = dict(zip(model.body_names, model.articulated_inertia(q), strict=True))
-    for root, part in enumerate(robot.parts):
-        below = carried(robot, root)
-        inside = {robot.parts[i].spec.name for i in below[1:]}
-        if part.spec.joint == "fixed" or any(
-            robot.parts[i].follows is not None and robot.parts[i].follows.joint not in inside for i in below[1:]
-        ):
-            continue
-        parts = [
-            replace(robot.parts[i], spec=replace(robot.parts[i].spec, parent=below.index(robot.parts[i].spec.parent)))
-            for i in below[1:]
-        ]
-        base = replace(part, follows=None, rest=0.0, limits=None)
-        base = replace(base, spec=replace(part.spec, joint="free", parent=-1, armature=0.0))
-        alone = Robot((base, *parts), robot.gravity)
-        own = [q[model.position(j)] for j in alone.model.joint_names[1:]]
-        M = alone.model.mass_matrix(np.concatenate([[0, 0, 0, 0, 0, 0, 1.0], *own]))
-        schur = M[:6, :6] - M[:6, 6:] @ np.linalg.solve(M[6:, 6:], M[6:, :6])
-        assert error(found[part.spec.name], schur) < 1e-12, part.spec.name
-
-
-def carried(robot: Robot, root: int) -> list[int]:
-    """The body and all that it carries."""
-    found = [root]
-    for i, p in enumerate(robot.parts):
-        if p.spec.parent in found and i != root:
-            found.append(i)
-    return found
 
 
 def test_a_ratio_that_is_off_is_seen() -> None:
