@@ -136,14 +136,14 @@ BAD = {
     "two inertials": (changed("</inertial>", "</inertial><inertial/>"), "is the second <inertial>"),
     "expression": (changed('value="2"', 'value="${m}"'), "value is '${m}', expected a number, not a xacro expression"),
     # XML
-    "not closed": (GOOD[:-3], "<string>, line 10, column 1: not well-formed: unclosed token"),
-    "wrong tag": (changed("</joint>", "</link>"), "line 8, column 95: not well-formed: mismatched tag"),
+    "not closed": (GOOD[:-3], "<string>, line 10, column 1: not well-formed: "),
+    "wrong tag": (changed("</joint>", "</link>"), "line 8, column 95: not well-formed: "),
     "attribute twice": (
         changed('<link name="base"', '<link name="base" name="b"'),
-        "not well-formed: duplicate attribute",
+        "not well-formed: ",
     ),
-    "rubbish after": (GOOD + "rest", "not well-formed: junk after document element"),
-    "entity": (changed('"base"', '"&base;"'), "not well-formed: undefined entity"),
+    "rubbish after": (GOOD + "rest", "not well-formed: "),
+    "entity": (changed('"base"', '"&base;"'), "not well-formed: "),
     "surrogate": (changed('"base"', '"\ud800"'), "has an encoding that cannot be read"),
     "xacro": (
         changed("</robot>", '<xacro:include filename="x"/></robot>'),
@@ -182,7 +182,7 @@ def test_bad_files_are_named(name: str) -> None:
         (b"joints: 3", "is not XML: it does not begin with '<'"),
         (b"<?xml version='1.0' encoding='klingon'?><robot/>", "has an encoding that cannot be read"),
         (b"<?xml version='1.0' encoding='utf-32'?><robot/>", "encoding"),
-        (b"<robot name='\xff'/>", "line 1, column 14: not well-formed: not well-formed (invalid token)"),
+        (b"<robot name='\xff'/>", "line 1, column 14: not well-formed: "),
         (GOOD.encode("utf-16")[:101], "not well-formed"),
         (b"\xff\xfe", "not well-formed"),
     ],
@@ -201,9 +201,9 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         tmp_path: f"{tmp_path}: is a directory, expected a URDF or MJCF file, such as 'panda.urdf' in it",
         tmp_path / "pandas.urdf": "pandas.urdf: does not exist; did you mean 'panda.urdf'?",
         tmp_path / "no" / "where.urdf": "where.urdf: does not exist",
-        tmp_path / "panda.urdf" / "x": "cannot be read: Not a directory",
-        "x" * 5000: "cannot be read: File name too long",
-        "a\0b": "cannot be read: embedded null byte",
+        tmp_path / "panda.urdf" / "x": "x: cannot be read: ",  # what follows is the system's, in its words
+        "x" * 5000: "xxx: cannot be read: ",
+        "a\0b": "a\0b: cannot be read: ",
         "": "is a directory",
     }
     if os.path.exists("/dev/zero"):

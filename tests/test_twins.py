@@ -144,7 +144,7 @@ def compared(found: object, expected: object, call: Call, models: tuple[jn.Model
     if isinstance(found, Exception) or isinstance(expected, Exception):
         mine, other = (says(x) if isinstance(x, Exception) else "an answer" for x in (found, expected))
         return "" if mine == other else f"{mine!r}, expected {other!r}"
-    tolerance = 1e-9 if call.method == "equilibrium" else 1e-11 if call.solves else 1e-13
+    tolerance = 1e-9 if call.method == "equilibrium" else 1e-11 if call.solves else 5e-13  # rounding
     arrays, others = (numbers(m, call, x, frames) for m, x in zip(models, (found, expected), strict=True))
     if not set(others) <= set(arrays):
         return f"no {sorted(set(others) - set(arrays))}"

@@ -84,7 +84,7 @@ def _moved(tree: TreeSpec, q: np.ndarray, d: np.ndarray) -> np.ndarray:
             continue
         own, step = q[q_at], d[v_at]
         u, c, half = own[-4:-1], own[-1], step[-3:] // 2
-        moved[q_at][-4:] += np.append(c * half + np.cross(u, half), -(u @ half)) >> exact.BITS
+        moved[q_at][-4:] += np.append(c * half + exact._cross(u, half), -(u @ half)) >> exact.BITS
         if body.joint == "free":
             moved[q_at][:3] += exact._rotation(exact._unit(own[-4:])) @ step[:3] >> exact.BITS
     return moved
@@ -101,5 +101,5 @@ def _in_body(wrench: exact.Poly, pose: exact.Poly, frame: str) -> exact.Poly:
     """f_b = R^T f; n_b = R^T n for a moment about the body's origin x, R^T (n - x x f) for one about the world's."""
     back, force, moment = pose[:, :3, :3].swapaxes(1, 2), wrench[:, :3], wrench[:, 3:]
     if frame == "world":
-        moment = moment - exact._mul(pose[:, :3, 3], force, np.cross)
+        moment = moment - exact._mul(pose[:, :3, 3], force, exact._cross)
     return np.hstack([exact._mul(back, part, operator.matmul) for part in (force, moment)])

@@ -71,6 +71,11 @@ def _mul(a: Poly, b: Poly, product: Callable = operator.matmul) -> Poly:
     return np.array([sum(product(a[i], b[k - i]) for i in range(k + 1)) >> BITS for k in range(n)], dtype=object)
 
 
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b; np.cross refuses some arrays of Python's integers before NumPy 2.3."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+
+
 def _rate(p: Poly) -> Poly:
     """dp/dt, one coefficient shorter."""
     return (p[1:].T * np.arange(1, len(p)).astype(object)).T
@@ -166,7 +171,7 @@ def _factors(body: BodySpec) -> list[tuple[np.ndarray | None, np.ndarray | None]
         "prismatic": [(a, None)],
         "helical": [(a * _fixed(body.pitch) >> BITS, a)],
         "cylindrical": [(a, None), (None, a)],
-        "planar": [(a, None), (b, None), (None, _unit(np.cross(a, b) >> BITS))],
+        "planar": [(a, None), (b, None), (None, _unit(_cross(a, b) >> BITS))],
         "universal": [(None, a), (None, b)],
     }[body.joint]
 
