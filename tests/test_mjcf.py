@@ -12,7 +12,8 @@ import pytest
 
 import jounce as jn
 from jounce.conversions import MuJoCo
-from jounce.loading.description import Description, LoadError
+from jounce.errors import LoadError
+from jounce.loading.description import Description
 from jounce.loading.mjcf import describe_mjcf
 from trees import random_rotation
 

@@ -445,6 +445,31 @@ def edited(change: Callable[[dict[str, object]], object]) -> bytes:
     return file.getvalue()
 
 
+def poked(key: str, offset: int, value: int, which: bytes = b"PK\x01\x02") -> bytes:
+    """One byte changed in the header of an entry: in the list at the end of the file, or before the entry itself."""
+    file = bytearray(edited(lambda a: None))
+    at = file.index(key.encode(), file.index(which)) - {b"PK\x01\x02": 46, b"PK\x03\x04": 30}[which]
+    file[at + offset] = value
+    return bytes(file)
+
+
+def with_header(key: str, **header: object) -> bytes:
+    """An array that says it is something else."""
+    own, file = io.BytesIO(), io.BytesIO()
+    np.lib.format.write_array_header_1_0(own, {"descr": "<f8", "fortran_order": False, "shape": (6,)} | header)
+    with zipfile.ZipFile(io.BytesIO(edited(lambda a: None))) as source, zipfile.ZipFile(file, "w") as archive:
+        for name in source.namelist():
+            archive.writestr(name, own.getvalue() if name == f"{key}.npy" else source.read(name))
+    return file.getvalue()
+
+
+def twice() -> bytes:
+    file = io.BytesIO(edited(lambda a: None))
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("time.npy", b"")
+    return file.getvalue()
+
+
 def compressed() -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -481,6 +506,20 @@ BAD_FILES = {
     "units": edited(lambda a: a.update(v_units=np.array(["m"]))),
     "unknown unit": edited(lambda a: a.update(v_units=np.array(["furlong"] * 12))),
     "time": edited(lambda a: a.update(time=np.zeros(6))),
+    "nan": edited(lambda a: a["v"].__setitem__((3, 4), np.nan)),
+    "infinite": edited(lambda a: a["time"].__setitem__(5, np.inf)),
+    "encrypted": poked("tau.npy", 8, 1),
+    "begins before the file": poked("time.npy", 45, 255),
+    "of a zip to come": poked("time.npy", 6, 255),
+    "not there": poked("q.npy", 42, 7),
+    "checksum": poked("q.npy", 16, 7),
+    "two of a name": twice(),
+    "a billion names without letters": with_header("v_names", descr="<U0", shape=(10**9,)),
+    "more numbers than there are": with_header("time", shape=(7,)),
+    "negative": with_header("time", shape=(-1,)),
+    "objects": with_header("q_names", descr="|O", shape=(13,)),
+    "an unknown type": with_header("time", descr="banana"),
+    "brackets": edited(lambda a: None).replace(b"'fortran_order': False", b"'fortran_order': ((((("),
 }
 
 
@@ -488,8 +527,9 @@ BAD_FILES = {
 def test_bad_files(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.npz"
     path.write_bytes(BAD_FILES[name])
-    with pytest.raises(ValueError, match=r"bad\.npz holds no trajectory: "):
+    with pytest.raises(jn.LoadError, match=r"bad\.npz holds no trajectory: .") as refused:
         Trajectory.load(path)
+    assert isinstance(refused.value, ValueError)
 
 
 class Mine:
@@ -513,6 +553,30 @@ def test_loading_runs_no_code(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Trajectory.load(tmp_path / "none.npz")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(jn.LoadError, match="pipe holds no trajectory: it is a device or a pipe"):
+            Trajectory.load(tmp_path / "pipe")
+
+
+def test_what_is_no_motion_is_not_saved(tmp_path: Path) -> None:
+    """What `load` would refuse."""
+    motion = sample_motion(slider())
+    with pytest.raises(ValueError, match="time does not increase"):
+        motion[::-1].save(tmp_path / "back.npz")
+    with pytest.raises(ValueError, match="tau holds nan or inf, expected finite numbers"):
+        replace(motion, tau=motion.tau * np.nan).save(tmp_path / "nan.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lists_are_arrays_and_names_are_texts() -> None:
+    rows = [[0.0], [1.0]]
+    motion = Trajectory([0.0, 1.0], rows, rows, rows, rows, ["x"], ["x"], ["m"], ["m/s"])  # type: ignore[arg-type]
+    assert motion.q[:, 0].tolist() == [0.0, 1.0]
+    assert motion.q_names == ("x",)
+    for names in ("x", [3], [b"x"]):
+        with pytest.raises(ValueError, match=r"^v_names is .*, expected a tuple of texts"):
+            replace(motion, v_names=names)  # type: ignore[arg-type]
 
 
 ROBOTS = {
@@ -539,6 +603,35 @@ def test_plot(name: str, tmp_path: Path) -> None:
     forces = {"slider": ["velocity (m/s)", "force (N)"], "pendulum": ["angular velocity (rad/s)", "moment (N m)"]}
     everything = ["velocity (m/s)", "angular velocity (rad/s)", "force (N)", "moment (N m)"]
     assert sorted(labels) == sorted(expected + forces.get(name, everything))
+
+
+ODD_NAMES = ("$$", "_x", "$x^{", "a_b", "_nolegend_", "\\frac", "%s", "<b>&amp;", "[red]x", "two\nlines", "\x1b[31m")
+
+
+def oddly_named() -> jn.Model:
+    builder = jn.Builder()
+    for name in ODD_NAMES:
+        builder.add(name, "world", jn.Prismatic(), inertia=jn.Inertia(1.0))
+    return builder.build()
+
+
+def test_names_are_texts_in_plots(tmp_path: Path) -> None:
+    """matplotlib reads $ as mathematics, and leaves out of legends what begins with an underscore."""
+    figure = sample_motion(oddly_named()).plot(tmp_path / "motion.png")
+    shown = [*ODD_NAMES[:-2], "two\\nlines", "\\x1b[31m"]
+    for ax in figure.axes:
+        texts = ax.get_legend().get_texts()
+        assert [text.get_text() for text in texts] == shown
+        assert not any(text.get_parse_math() or text.get_usetex() for text in texts)
+        handles = ax.get_legend().legend_handles
+        assert [h.get_color() for h in handles] == [line.get_color() for line in ax.lines]
+
+
+def test_names_are_texts_in_trees() -> None:
+    lines = str(oddly_named()).splitlines()
+    assert len(lines) == 2 + len(ODD_NAMES)
+    assert "two\\nlines: Prismatic" in lines[-2]
+    assert "\\x1b[31m: Prismatic" in lines[-1]
 
 
 def test_plot_for_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from . import robots, soft
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
+from .errors import Error, LoadError, SimulationError, SingularError
 from .inertia import Inertia
 from .joints import (
     Cylindrical,
@@ -21,7 +22,7 @@ from .joints import (
     Universal,
 )
 from .linearization import Linearization
-from .loading import LoadError, LoadWarning, load
+from .loading import LoadWarning, load
 from .model import Kinematics, Model
 from .simulation import simulate
 from .statics import Equilibrium, NoEquilibrium
@@ -32,6 +33,7 @@ __all__ = [
     "Builder",
     "Cylindrical",
     "Equilibrium",
+    "Error",
     "Fixed",
     "Follow",
     "Free",
@@ -48,6 +50,8 @@ __all__ = [
     "Planar",
     "Prismatic",
     "Revolute",
+    "SimulationError",
+    "SingularError",
     "Spherical",
     "Trajectory",
     "Universal",

@@ -96,6 +96,15 @@ def text(name: str, value: object) -> str:
     return value
 
 
+def printable(words: str) -> str:
+    r"""A text that stays on its line and moves no cursor: control characters of names as "\x1b".
+
+    >>> printable("left\nfinger")
+    'left\\nfinger'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words)
+
+
 def shapes(of: object, *keys: str) -> str:
     """The class and the shapes of some of its arrays, for a repr that fits on a line."""
     parts = ", ".join(f"{key} {np.shape(getattr(of, key))}" for key in keys)

@@ -31,12 +31,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, real, shapes
+from .errors import Error, SingularError
 from .linearization import Linearization, scipy_linalg
 from .model import Model
 from .partials import ball_columns, bracket_matrix
 from .trajectory import Trajectory
 
 Array = NDArray[np.float64]
+
+
+class NoRegulator(Error, ValueError):  # noqa: N818  it is a finding, not a fault
+    """No gain makes a system stable with finite cost."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +85,8 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         `Regulator`, with K and P.
 
     Raises:
-        ValueError: a shape is wrong, Q or R is not definite, or no gain makes the system stable with finite cost.
+        ValueError: a shape is wrong, or Q or R is not definite.
+        NoRegulator: a ``ValueError``, too: no gain makes the system stable with finite cost.
 
     >>> import jounce as jn
     >>> from jounce import control
@@ -92,6 +98,8 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     ((6, 16), True)
     """
     linalg = scipy_linalg()
+    if not isinstance(lin, Linearization):
+        raise ValueError(f"lin is {lin!r}, expected a Linearization, as robot.linearize returns it")
     if lin.A.ndim != 2:
         raise ValueError(f"lin is of a batch of shape {lin.A.shape[:-2]}, expected one state; for a motion see tvlqr")
     cost, price = _weight("Q", Q, len(lin.A), definite=False), _weight("R", R, lin.B.shape[-1], definite=True)
@@ -102,7 +110,9 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         solve = linalg.solve_continuous_are if step is None else linalg.solve_discrete_are
         P = solve(A, B, cost, price)
     except (np.linalg.LinAlgError, ValueError) as fault:
-        raise ValueError(f"the Riccati equation has no stabilizing solution; is every motion in Q? ({fault})") from None
+        raise NoRegulator(
+            f"the Riccati equation has no stabilizing solution; is every motion in Q? ({fault})"
+        ) from None
     K = np.linalg.solve(price, B.T @ P) if step is None else np.linalg.solve(price + B.T @ P @ B, B.T @ P @ A)
     return Regulator(K, P, np.linalg.eigvals(A - B @ K).astype(np.complex128), lin, step)
 
@@ -244,19 +254,40 @@ def riccati(
 
     Returns:
         K (T, m, n) and P (T, n, n).
+
+    Raises:
+        ValueError: a shape is wrong, or Q, R or Q_final is not definite.
+        SingularError: the numbers are too large or too small for an answer in double precision.
     """
     time = _increasing("times", times)
     count, n, m = len(time), *(np.shape(B)[-2:] if np.ndim(B) == 3 else (0, 0))
     A, B = array_of("A", A, (count, n, n)), array_of("B", B, (count, n, m))
     cost, end = (_weight(key, value, n, definite=False) for key, value in (("Q", Q), ("Q_final", Q_final)))
-    price = np.linalg.inv(_weight("R", R, m, definite=True))
+    price: Array = np.asarray(np.linalg.inv(_weight("R", R, m, definite=True)), dtype=np.float64)
+    try:
+        with np.errstate(all="ignore"):
+            K, P = _solved(time, A, B, cost, price, end)
+    except np.linalg.LinAlgError:
+        K = P = np.array(np.nan)
+    if not (np.isfinite(K).all() and np.isfinite(P).all()):
+        raise SingularError(
+            "the Riccati equation has no answer in double precision: some of times, A, B, Q, R, Q_final are too large"
+        )
+    return K, P
 
+
+def _solved(time: Array, A: Array, B: Array, cost: Array, price: Array, end: Array) -> tuple[Array, Array]:
+    """`riccati`, with R^-1 as `price`."""
+    count, n = A.shape[:2]
     a, b, h = (A[1:] + A[:-1]) / 2, (B[1:] + B[:-1]) / 2, np.diff(time)[:, None, None]
     g = b @ price @ np.swapaxes(b, -1, -2)
     # P in units of `unit`, which balances the quadratic terms; intervals halved until M h is small, and put together.
     unit = float(np.sqrt(np.abs(cost).max() / np.abs(g).max())) if cost.any() and g.any() else 1.0
     M = h * np.block([[a, -unit * g], [np.broadcast_to(-cost / unit, a.shape), -np.swapaxes(a, -1, -2)]])
-    halvings = max(0, int(np.ceil(np.log2(max(1.0, np.abs(M).sum(axis=-1).max())))) + 1)
+    size = float(np.abs(M).sum(axis=-1).max(initial=0.0))
+    if not np.isfinite(size):
+        raise np.linalg.LinAlgError
+    halvings = max(0, int(np.ceil(np.log2(max(1.0, size)))) + 1)
     M /= 2**halvings
     one = np.eye(2 * n)
     E = one + M / 14
@@ -324,7 +355,7 @@ def _check_stabilizable(A: Array, B: Array, dt: float | None) -> None:
         smallest = np.linalg.svd(np.hstack([A - s * np.eye(n), B]), compute_uv=False)[-1]
         if smallest < 1e-11 * size:
             where = f"{s:.3g}" + (" 1/s" if dt is None else "")
-            raise ValueError(
+            raise NoRegulator(
                 f"the system is not stabilizable: no input reaches the motion with eigenvalue {where}; "
                 "are the right columns actuated?"
             )

@@ -34,14 +34,15 @@ from numpy.typing import NDArray
 
 from .model import Model
 from .rkmk import inverse_dexp
-from .stepping import Array, Layout, Report, Samples, Tolerance, TorqueFunction, first_step, shortest_step
+from .run import Run
+from .stepping import Array, Layout, Tolerance, TorqueFunction, first_step, shortest_step
+from .stiffness import linear_system
 
 STAGES = 5
 ORDER = 2 * STAGES - 1
 _ITERATIONS = 10  # of Newton, at most
 _CLOSE = 0.01  # of the tolerance: what the iteration may leave
 _FAST = 0.05  # the iteration converges well enough to keep its matrices where each error is this part of the last
-_SLIGHT = math.sqrt(np.finfo(float).eps)  # relative, to take differences of torques
 
 
 class _Tableau:
@@ -98,9 +99,14 @@ class Step:
     h: float
     du: Array  # (s, nv), rates of u at the nodes
     a: Array  # (s, nv)
-    error: float  # relative to the tolerance
+    errors: Array  # (2, nv), of u and v, relative to the tolerance
     contraction: float  # of Newton's iteration: how much smaller each error is than the last
     robot: Model
+
+    @property
+    def error(self) -> float:
+        """The largest one."""
+        return float(np.max(self.errors, initial=0.0))
 
     def at(self, part: Array) -> tuple[Array, Array, Array]:
         """q (m, nq), v (m, nv) and dv/dt (m, nv) after parts (m,) of the step."""
@@ -151,19 +157,14 @@ class Method:
 
     def matrices(self, at: State) -> _Matrices:
         """M, D and K there: those of the inverse dynamics, less the torque's."""
-        K, D, M = self._robot.inverse_dynamics_derivatives(at.q, at.v, at.a)
-        now = self._torque(at.t, at.q, at.v)
-        dq, dv = (_SLIGHT * np.maximum(size, 0.01) for size in (self._layout.size(at.q), np.abs(at.v)))
-        for i in range(self._robot.nv):
-            moved = np.zeros(self._robot.nv)
-            moved[i] = dq[i]
-            K[:, i] -= (self._torque(at.t, self._robot.integrate(at.q, moved), at.v) - now) / dq[i]
-            moved[i] = dv[i]
-            D[:, i] -= (self._torque(at.t, at.q, at.v + moved) - now) / dv[i]
-        return _Matrices(M, D, K)
+        return _Matrices(*linear_system(self._robot, self._layout, self._torque, at.t, at.q, at.v, at.a))
 
     def step(self, start: State, h: float, matrices: _Matrices, a: Array) -> Step | None:
         """A step of length h, from a guess `a` of the accelerations (s, nv); None if Newton does not converge."""
+        try:
+            matrices.inverses(h)
+        except np.linalg.LinAlgError:
+            return None
         integrals, v, u = h * _radau().weights, start.v, np.zeros_like(a)
         stage_v = v + integrals @ a
         du = self._rates(u, stage_v)
@@ -186,7 +187,7 @@ class Method:
             change = float(np.max(np.abs(np.stack([u - old_u, stage_v - old_v], axis=1)) / size, initial=0.0))
             contraction = change / last
             if change <= _CLOSE or change * contraction <= _CLOSE * (1 - contraction):
-                return Step(start, h, du, a, self._error(start, h, matrices, du, a, size), contraction, self._robot)
+                return Step(start, h, du, a, self._errors(start, h, matrices, du, a, size), contraction, self._robot)
             if contraction >= 1:
                 return None
             last = change
@@ -203,25 +204,26 @@ class Method:
         return rates
 
     @staticmethod
-    def _error(start: State, h: float, matrices: _Matrices, du: Array, a: Array, size: Array) -> float:
+    def _errors(start: State, h: float, matrices: _Matrices, du: Array, a: Array, size: Array) -> Array:
         u = h * (_radau().real * start.v + _radau().error @ du)
         v = h * (_radau().real * start.a + _radau().error @ a)
-        return float(np.max(np.abs(matrices.filtered(h, u, v)) / size, initial=0.0))
+        errors: Array = np.abs(matrices.filtered(h, u, v)) / size
+        return errors
 
 
 def integrate(
-    robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, report: Report
-) -> Samples:
-    """The motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
+    robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, run: Run
+) -> None:
+    """Keeps in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
 
     Raises:
-        RuntimeError: no step however short meets the tolerance.
+        SimulationError: no step however short meets the tolerance, or a limit of the run is reached.
     """
-    samples = Samples.empty(robot, len(times))
     t, end, done = float(times[0]), float(times[-1]), 1
     tau = torque(t, q, v)
-    now = State(t, q, v, robot.forward_dynamics(q, v, tau))
-    samples.q[0], samples.v[0], samples.a[0], samples.tau[0] = q, v, now.a, tau
+    now = State(t, q, v, run.acceleration(q, v, tau))
+    run.keep(q, v, now.a, tau)
+    run.reached(t, q, v, now.a, tau)
     method = Method(robot, torque, tolerance)
     shortest = shortest_step(t, end)
     h = first_step(Layout(robot).size(q), v, now.a, tolerance, end - t)
@@ -233,27 +235,28 @@ def integrate(
         arrived = end if now.t + h >= end - shortest else now.t + h
         step = method.step(now, arrived - now.t, matrices, _guess(now, last, arrived))
         if step is None or not step.error <= 1.0:
+            run.tried(arrived - now.t, np.zeros(0) if step is None else step.errors)
             if step is None and not fresh:
                 matrices = None
                 continue
             h = (arrived - now.t) * (0.25 if step is None else max(0.1, 0.9 * step.error ** (-1 / (STAGES + 1))))
             if not h >= shortest:
                 why = "Newton's iteration does not converge" if step is None else "the tolerance cannot be met"
-                raise RuntimeError(f"simulation stopped at t = {now.t:.9g} s: {why} with steps as short as {h:.1g} s")
+                raise run.too_short(why, h)
             last = None if step is None else last
             continue
         due = done + int(np.searchsorted(times[done:], arrived, side="right"))
-        new, nodes = slice(done, due), times[done:due]
-        samples.q[new], samples.v[new], samples.a[new] = step.at((nodes - now.t) / step.h)
-        for i in range(done, due):
-            samples.tau[i] = torque(float(times[i]), samples.q[i], samples.v[i])
+        nodes = times[done:due]
+        new_q, new_v, new_a = step.at((nodes - now.t) / step.h)
+        taus = [torque(*each) for each in zip(nodes.tolist(), new_q, new_v, strict=True)]
+        run.keep(new_q, new_v, new_a, np.reshape(taus, new_v.shape))
         now, last, done = step.end(arrived), step, due
+        run.reached(now.t, now.q, now.v, now.a)
+        run.tried(step.h, step.errors)
         if step.contraction > _FAST:  # never for a single iteration, whose contraction is NaN
             matrices = None
         fresh = False
         h = step.h * min(5.0, max(0.2, 0.9 * max(step.error, 1e-8) ** (-1 / (STAGES + 1))))
-        report(now.t)
-    return samples
 
 
 def _guess(now: State, last: Step | None, arrived: float) -> Array:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, real, reals, shapes
+from .errors import SingularError
 from .joints import Free
 from .partials import bracket_matrix, skew
 
@@ -58,6 +59,10 @@ class Linearization:
         """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds: the matrix exponential, exactly.
 
         Needs SciPy (``pip install 'jounce[control]'``).
+
+        Raises:
+            ValueError: dt is not positive.
+            SingularError: the numbers exceed double precision.
         """
         expm = scipy_linalg().expm
         step = real("dt", dt)
@@ -66,7 +71,12 @@ class Linearization:
         n, m = self.B.shape[-2:]
         both = np.zeros((*self.A.shape[:-2], n + m, n + m))
         both[..., :n, :n], both[..., :n, n:] = step * self.A, step * self.B
-        result = expm(both)
+        if not np.isfinite(both).all():
+            raise SingularError(f"dt is {step:g}, which times the rates of this system is no finite number")
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = expm(both)
+        if not np.isfinite(result).all():
+            raise SingularError(f"dt is {step:g}, and the motion over it exceeds all numbers: the system is unstable")
         return result[..., :n, :n], result[..., :n, n:]
 
 
@@ -154,7 +164,8 @@ def _with_inputs(
     lin = linearize(model, q, v, force, None, None, wrenches, wrench_frame, frame)
     columns = actuated_columns(model, np.zeros(0) if actuated is None else actuated)
     A = lin.A.copy()
-    A[..., : model.nv] += lin.B @ model._inputs.derivative(np.asarray(q, dtype=np.float64), inputs)
+    at = np.asarray(q, dtype=np.float64)
+    A[..., : model.nv] += lin.B @ model._inputs.checked(at, model._inputs.derivative(at, inputs))
     lin.A, lin.B = A, np.concatenate([lin.B[..., columns], lin.B @ matrix], axis=-1)
     lin.actuated, lin.inputs = columns, names
     return lin

@@ -21,7 +21,8 @@ import math
 import numpy as np
 
 from .model import Model
-from .stepping import Array, Layout, Report, Samples, Tolerance, TorqueFunction, first_step, shortest_step
+from .run import Run
+from .stepping import Array, Layout, Tolerance, TorqueFunction, first_step, shortest_step
 
 ORDER = 5
 _NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
@@ -75,19 +76,19 @@ def inverse_dexp(u: Array, twist: Array) -> Array:
 
 
 def integrate(
-    robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, report: Report
-) -> Samples:
-    """The motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
+    robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, run: Run
+) -> None:
+    """Keeps in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
 
     Raises:
-        RuntimeError: no step however short meets the tolerance.
+        SimulationError: no step however short meets the tolerance, or a limit of the run is reached.
     """
     layout, nv = Layout(robot), robot.nv
-    samples = Samples.empty(robot, len(times))
     t, end = float(times[0]), float(times[-1])
     tau = torque(t, q, v)
-    a = robot.forward_dynamics(q, v, tau)
-    samples.q[0], samples.v[0], samples.a[0], samples.tau[0] = q, v, a, tau
+    a = run.acceleration(q, v, tau)
+    run.keep(q, v, a, tau)
+    run.reached(t, q, v, a, tau)
     rates = np.empty((7, 2 * nv))  # of u and v, at the stages
 
     def stages(h: float) -> tuple[Array, Array, Array] | None:
@@ -98,9 +99,11 @@ def integrate(
             if not np.isfinite(change).all():
                 return None
             stage_q, stage_v = robot.integrate(q, change[:nv]), v + change[nv:]
+            if not (np.isfinite(stage_q).all() and np.isfinite(stage_v).all()):
+                return None
             stage_tau = torque(t + _NODES[i] * h, stage_q, stage_v)
             rates[i, :nv] = stage_v
-            rates[i, nv:] = robot.forward_dynamics(stage_q, stage_v, stage_tau)
+            rates[i, nv:] = run.acceleration(stage_q, stage_v, stage_tau)
             if layout.balls:
                 twists = inverse_dexp(layout.twists(change[:nv]), layout.twists(stage_v))
                 layout.put_twists(rates[i, :nv], twists)
@@ -112,12 +115,13 @@ def integrate(
         target = float(times[index])
         while t < target:
             step = min(h, target - t)
-            reached, error = stages(step), math.inf
+            reached, error, errors = stages(step), math.inf, np.zeros(0)
             if reached is not None:
                 new_q, change, new_tau = reached
                 new_v = v + change[nv:]
                 size = np.concatenate([layout.size(new_q), np.maximum(np.abs(v), np.abs(new_v))])
-                error = float(np.max(step * np.abs(_ERROR @ rates) / tolerance.of(size), initial=0.0))
+                errors = step * np.abs(_ERROR @ rates) / tolerance.of(size)
+                error = float(np.max(errors, initial=0.0))
             if error <= 1.0:
                 t = target if step == target - t else t + step
                 q, v, a, tau = new_q, new_v, rates[6, nv:].copy(), new_tau
@@ -125,11 +129,12 @@ def integrate(
                 longer = step * min(5.0, max(0.2, 0.9 * error**-0.17 * last_error**0.04))
                 h = longer if step == h else max(h, longer)  # a step cut by an output time says little
                 last_error = error
-                report(t)
+                run.reached(t, q, v, a, tau)
+                run.tried(step, errors)
                 continue
             h = step * (max(0.1, 0.9 * error**-0.2) if math.isfinite(error) else 0.1)
+            run.tried(step, errors)
             if h < shortest:
                 why = "the tolerance cannot be met" if math.isfinite(error) else "the motion does not stay finite"
-                raise RuntimeError(f"simulation stopped at t = {t:.9g} s: {why} with steps as short as {h:.1g} s")
-        samples.q[index], samples.v[index], samples.a[index], samples.tau[index] = q, v, a, tau
-    return samples
+                raise run.too_short(why, h)
+        run.keep(q, v, a, tau)

@@ -6,6 +6,7 @@ import importlib.util
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,15 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import implicit, rkmk, taylor, trajectory
-from ._checks import array_of
+from . import implicit, rkmk, taylor
+from ._checks import array_of, one_of, real, whole
 from ._core import MAX_ORDER
 from .model import Model
-from .stepping import Array, Report, Tolerance, TorqueFunction
+from .run import Report, Run
+from .stepping import Array, Tolerance, TorqueFunction
 from .trajectory import Trajectory
 
 _METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate, "implicit": implicit.integrate}
 _PATIENCE = 2.0  # s until a progress bar appears
+_SILENCE = 60.0  # s until a run without one says that it is still there
+_REFRESH = 0.05  # s between two looks of the bar
 
 
 def simulate(
@@ -35,6 +39,8 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-10,
     order: int | None = None,
+    max_steps: int | None = 100_000,
+    time_limit: float | None = None,
     progress: bool | None = None,
 ) -> Trajectory:
     """The motion of a robot from a state on, under given torques.
@@ -61,15 +67,19 @@ def simulate(
             and their rates; of orientations the magnitude counts as 1.
         order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; left out, it follows
             from rtol, or from what the function returns. Errors shrink with the step to the power order + 1.
+        max_steps: steps that may be tried, beside one for each output time; None: any number. Where at the pace of the
+            last 5,000 the rest would take a hundred times as many, the run ends at once.
+        time_limit: seconds of wall clock that it may take, looked at after every step; None: any time.
         progress: True shows a bar on stderr (needs rich), False does not; left out, it is shown after two seconds if
-            stderr is a terminal and rich is installed.
+            stderr is a terminal and rich is installed, and elsewhere a warning after a minute.
 
     Returns:
         `Trajectory`, with time, q, v, a and tau at the output times.
 
     Raises:
         ValueError: an argument has the wrong shape or a value that makes no sense.
-        RuntimeError: the motion cannot be continued; the message says when and why.
+        SimulationError: the motion cannot be continued, or not within the limits; the message says when and why, and
+            ``error.trajectory`` is the motion up to there.
 
     >>> import jounce as jn
     >>> robot = jn.robots.aerial_manipulator()
@@ -84,8 +94,7 @@ def simulate(
     >>> round(float(motion.v[-1, 2]), 6)  # 2 N s, 4 kg
     0.5
     """
-    if not isinstance(method, str) or method not in _METHODS:
-        raise ValueError(f"method is {method!r}, expected " + " or ".join(map(repr, _METHODS)))
+    one_of("method", method, *_METHODS)
     q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
     when = array_of("times", times, (_length(times),))
     if len(when) == 0 or not (np.diff(when) > 0).all():
@@ -93,14 +102,26 @@ def simulate(
     tolerance = Tolerance(*(float(array_of(key, value, ())) for key, value in (("rtol", rtol), ("atol", atol))))
     if not (0 <= tolerance.rtol < 1 and tolerance.atol > 0):
         raise ValueError(f"rtol and atol are {rtol} and {atol}, expected 0 <= rtol < 1 and atol > 0")
-    if order is not None and (method != "taylor" or order not in range(1, MAX_ORDER + 1)):
-        raise ValueError(f"order is {order!r}, expected 1 to {MAX_ORDER}, and only for method 'taylor'")
+    if order is not None:
+        order = whole("order", order, 1, MAX_ORDER)
+        if method != "taylor":
+            raise ValueError(f"order is {order!r}, which is only for method 'taylor', and method is {method!r}")
+    if max_steps is not None:
+        max_steps = whole("max_steps", max_steps, 1, sys.maxsize)
+    if time_limit is not None:
+        time_limit = real("time_limit", time_limit)
+        if not 0 < time_limit < math.inf:
+            raise ValueError(f"time_limit is {time_limit}, expected a positive number of seconds, or None for no limit")
+    if progress is not None and not isinstance(progress, (bool, np.bool_)):
+        raise ValueError(f"progress is {progress!r}, expected True, False or None")
 
-    torque = _stacks(robot, tau, order, tolerance) if method == "taylor" else _torques(robot, tau)
     q = robot.integrate(q, np.zeros(robot.nv))  # refuses quaternions far from unit length, normalises the others
-    with _reporting(progress, float(when[0]), float(when[-1])) as report, np.errstate(over="ignore", invalid="ignore"):
-        samples = _METHODS[method](robot, q, v, when, torque, tolerance, report)
-    return trajectory.of(robot, when, samples.q, samples.v, samples.a, samples.tau)
+    span = float(when[0]), float(when[-1])
+    with _reporting(progress, *span) as report, np.errstate(over="ignore", invalid="ignore"):
+        run = Run(robot, when, max_steps, time_limit, report)
+        run.torque = _stacks(run, tau, order, tolerance) if method == "taylor" else _torques(run, tau)
+        _METHODS[method](robot, q, v, when, run.torque, tolerance, run)
+    return run.motion()
 
 
 def _length(times: Any) -> int:
@@ -110,62 +131,81 @@ def _length(times: Any) -> int:
         return 1
 
 
-def _torques(robot: Model, tau: object) -> TorqueFunction:
+def _torques(run: Run, tau: object) -> TorqueFunction:
     """The torque (nv,) as a function."""
     if not callable(tau):
-        constant = np.zeros(robot.nv) if tau is None else array_of("tau", tau, (robot.nv,))
+        nv = run.robot.nv
+        constant = np.zeros(nv) if tau is None else array_of("tau", tau, (nv,))
         return lambda t, q, v: constant
 
     def torque(t: float, q: Array, v: Array) -> Array:
-        rows = _called(robot, tau, t, q, v)
+        rows = _called(run, tau, t, q, v)
         return rows if rows.ndim == 1 else rows[0]
 
     return torque
 
 
-def _stacks(robot: Model, tau: object, order: int | None, tolerance: Tolerance) -> TorqueFunction:
+def _stacks(run: Run, tau: object, order: int | None, tolerance: Tolerance) -> TorqueFunction:
     """The torque and its derivatives (r + 1, nv) as a function."""
+    nv = run.robot.nv
     if not callable(tau):
-        constant = np.zeros(((order or taylor.order_for(tolerance)) + 1, robot.nv))
-        constant[0] = 0.0 if tau is None else array_of("tau", tau, (robot.nv,))
+        constant = np.zeros(((order or taylor.order_for(tolerance)) + 1, nv))
+        constant[0] = 0.0 if tau is None else array_of("tau", tau, (nv,))
         return lambda t, q, v: constant
 
     def stack(t: float, q: Array, v: Array) -> Array:
-        rows = _called(robot, tau, t, q, v)
+        rows = _called(run, tau, t, q, v)
         if rows.ndim == 1 or len(rows) < 2:
             raise ValueError(
                 f"tau(t, q, v) returned shape {rows.shape}, without derivatives: for method 'taylor' return a stack "
-                f"(r + 1, {robot.nv}) of the torque and its first r >= 1 time derivatives, or use method 'rkmk'"
+                f"(r + 1, {nv}) of the torque and its first r >= 1 time derivatives, or use method 'rkmk'"
             )
         return rows[: (order or MAX_ORDER) + 1]
 
     return stack
 
 
-def _called(robot: Model, tau: Callable[[float, Array, Array], ArrayLike], t: float, q: Array, v: Array) -> Array:
+def _called(run: Run, tau: Callable[[float, Array, Array], ArrayLike], t: float, q: Array, v: Array) -> Array:
     """What the user's function says, checked; it gets copies, so that it may write to them."""
-    value = tau(t, q.copy(), v.copy())
+    value, nv = tau(t, q.copy(), v.copy()), run.robot.nv
     try:
         rows = np.asarray(value)
     except ValueError:
         rows = np.asarray(None)
     shape = rows.shape
-    if rows.dtype.kind not in "buif" or shape not in ((robot.nv,), (*shape[:1], robot.nv)) or shape[0] == 0:
-        raise ValueError(
-            f"tau(t, q, v) returned {rows.dtype} of shape {shape}, expected ({robot.nv},) or (r + 1, {robot.nv})"
-        )
+    if rows.dtype.kind not in "buif" or shape not in ((nv,), (*shape[:1], nv)) or (shape[0] == 0 and nv > 0):
+        raise ValueError(f"tau(t, q, v) returned {rows.dtype} of shape {shape}, expected ({nv},) or (r + 1, {nv})")
     if not np.isfinite(rows).all():
-        raise RuntimeError(f"simulation stopped at t = {t:.9g} s: tau(t, q, v) is not finite, {rows.tolist()}")
+        raise run.stopped(f"tau(t, q, v) is not finite, {rows.tolist()}", at=t)
     return rows.astype(np.float64)
+
+
+def _saying_so_once(start: float, end: float) -> Report:
+    """A function to be told the time reached, which warns if the run takes long."""
+    due = time.monotonic() + _SILENCE
+
+    def report(t: float, steps: int) -> None:
+        nonlocal due
+        if time.monotonic() >= due and t < end:
+            due = math.inf
+            warnings.warn(
+                f"simulation has come to t = {t:.4g} s of {end:.4g} s after {_SILENCE:g} s and {steps} steps; "
+                "time_limit and max_steps set limits, progress=True shows a bar",
+                RuntimeWarning,
+                stacklevel=5,  # report, tried, integrate, simulate
+            )
+
+    return report
 
 
 @contextmanager
 def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report]:
     """A function to be told the time reached, which shows a bar if that is wanted or the run takes long."""
     if wanted is None and not (sys.stderr.isatty() and importlib.util.find_spec("rich")):
-        wanted = False
-    if wanted is False or end == start:
-        yield lambda t: None
+        yield _saying_so_once(start, end)
+        return
+    if wanted is not None and not wanted:
+        yield lambda t, steps: None
         return
 
     from rich.console import Console
@@ -174,14 +214,16 @@ def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report
     columns = TextColumn("simulation {task.completed:.2f} of {task.total:.2f} s"), BarColumn(), TimeRemainingColumn()
     bar = Progress(*columns, console=Console(stderr=True), transient=not wanted)
     task = bar.add_task("simulation", total=end - start)
-    appears = time.monotonic() + (0.0 if wanted else _PATIENCE)
+    due = time.monotonic() + (0.0 if wanted else _PATIENCE)
 
-    def report(t: float) -> None:
-        nonlocal appears
-        if time.monotonic() >= appears:
-            bar.start()
-            appears = math.inf
-        bar.update(task, completed=t - start)
+    def report(t: float, steps: int) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now >= due or t == end:
+            if now >= due:
+                bar.start()  # once: later it has no effect
+            bar.update(task, completed=t - start)
+            due = max(due, now + _REFRESH)
 
     try:
         yield report

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of
+from .errors import Error
 
 if TYPE_CHECKING:
     from .model import Model
@@ -38,7 +39,7 @@ _SYMMETRIC = 1e-8
 _ALL = (1, 1, 1)
 
 
-class NoEquilibrium(RuntimeError):  # noqa: N818  it is a finding, not a fault
+class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a fault
     """No equilibrium was found under the whole load.
 
     Attributes:
@@ -50,7 +51,10 @@ class NoEquilibrium(RuntimeError):  # noqa: N818  it is a finding, not a fault
         super().__init__(
             f"no equilibrium found beyond {part:.4g} of {of}: there the robot gives way, or snaps to a state far off"
         )
-        self.part, self.q = part, q
+        self.part, self.q, self._of = part, q, of
+
+    def __reduce__(self) -> tuple[Any, ...]:  # an error has to come back from another process
+        return type(self), (self.part, self._of, self.q)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +117,7 @@ class _Statics:
             rest = robot.inverse_dynamics(q, self._motions, wrenches=self._wrenches, wrench_frame=self._frame) - total
         parts = np.stack([total - weight, weight, rest])
         F, K = parts[:, 0, 0], parts[:, 1:, 1].swapaxes(1, 2) / _SLOW
-        F[2] -= robot.actuation_matrix(q) @ self._u + self._tau
+        F[2] -= robot._inputs.matrix(q) @ self._u + self._tau
         if self._u.size:
             K[2] -= robot._inputs.derivative(q, self._u)
         return _Forces(F, K)
@@ -220,6 +224,8 @@ def equilibrium(
     nu = len(robot.input_names)
     inputs = np.zeros(nu) if u is None else array_of("u", u, (nu,))
     force = np.zeros(robot.nv) if tau is None else array_of("tau", tau, (robot.nv,))
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
     given = {name: array_of(f"wrenches[{name!r}]", each, (6,)) for name, each in (wrenches or {}).items()}
     start = robot.neutral()
     if q0 is not None:

@@ -13,21 +13,6 @@ from .model import Model
 
 Array = NDArray[np.float64]
 TorqueFunction = Callable[[float, Array, Array], Array]  # (t, q, v) -> torque (nv,), or stack (r + 1, nv)
-Report = Callable[[float], None]  # told the time reached, after every step
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """The motion at the output times."""
-
-    q: Array  # (T, nq)
-    v: Array  # (T, nv)
-    a: Array  # (T, nv)
-    tau: Array  # (T, nv)
-
-    @classmethod
-    def empty(cls, robot: Model, count: int) -> Samples:
-        return cls(np.empty((count, robot.nq)), *(np.empty((count, robot.nv)) for _ in range(3)))
 
 
 class Layout:

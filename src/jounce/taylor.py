@@ -23,7 +23,8 @@ import numpy as np
 
 from ._core import MAX_ORDER
 from .model import Model
-from .stepping import Array, Layout, Report, Samples, Tolerance, TorqueFunction, shortest_step
+from .run import Run
+from .stepping import Array, Layout, Tolerance, TorqueFunction, shortest_step
 
 SAFETY = 0.1  # the part of the tolerance that the first term left out may be
 
@@ -105,20 +106,21 @@ class Series:
 
 
 def integrate(
-    robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, report: Report
-) -> Samples:
-    """The motion from (q, v) at times[0], at all `times`; `torque` returns stacks (r + 1, nv), r >= 1.
+    robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, run: Run
+) -> None:
+    """Keeps in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns stacks (r + 1, nv), r >= 1.
 
     Raises:
-        RuntimeError: no step however short meets the tolerance, or the accelerations overflow.
+        SimulationError: no step however short meets the tolerance, the accelerations overflow, or a limit of the run
+            is reached.
     """
     layout, unit = Layout(robot), tolerance.rtol or tolerance.atol
-    samples = Samples.empty(robot, len(times))
     t, end, done = float(times[0]), float(times[-1]), 1
     rows = torque(t, q, v)
     shortest = shortest_step(t, end)
-    stack = robot.forward_dynamics(q, v, rows)
-    samples.q[0], samples.v[0], samples.a[0], samples.tau[0] = q, v, stack[0], rows[0]
+    stack = run.acceleration(q, v, rows)
+    run.keep(q, v, stack[0], rows[0])
+    run.reached(t, q, v, stack[0], rows[0])
     while t < end:
         series = Series(layout, q, v, stack)
         h = series.radius(tolerance, unit) * (SAFETY * unit) ** (1 / (series.degree + 1))
@@ -126,19 +128,17 @@ def integrate(
             if not h >= shortest:
                 fine = np.isfinite(stack).all()
                 why = "the tolerance cannot be met" if fine else "the motion does not stay finite"
-                raise RuntimeError(
-                    f"simulation stopped at t = {t:.9g} s: {why} with steps as short as {shortest:.1g} s"
-                )
+                raise run.too_short(why, shortest)
             arrived = end if t + h >= end - shortest else t + h
             h = arrived - t
             due = done + int(np.searchsorted(times[done:], arrived, side="right"))
             nodes = np.append(times[done:due], arrived)
             new_q, new_v, new_a = series.at(nodes - t)
-            error = math.inf
+            error, defect = math.inf, np.zeros(0)
             if np.isfinite(new_q).all() and np.isfinite(new_v).all():
                 given = [torque(*each) for each in zip(nodes.tolist(), new_q, new_v, strict=True)]
                 tau = np.stack([each[0] for each in given])
-                a = robot.forward_dynamics(new_q, new_v, tau)
+                a = run.acceleration(new_q, new_v, tau)
                 # The defect of v' is that of v times (degree + 1) / h where it comes from the first term left out.
                 defect = (
                     np.abs(a - new_a) * h / (series.degree + 1) / tolerance.of(np.maximum(np.abs(new_v), np.abs(v)))
@@ -146,14 +146,14 @@ def integrate(
                 error = float(np.max(defect, initial=0.0))
             if error <= 1.0:
                 break
+            run.tried(h, defect)
             h *= min(0.5, max(0.1, 0.9 * error ** (-1 / (series.degree + 1)))) if math.isfinite(error) else 0.1
-        new = slice(done, due)
-        samples.q[new], samples.v[new], samples.a[new], samples.tau[new] = new_q[:-1], new_v[:-1], a[:-1], tau[:-1]
+        run.keep(new_q[:-1], new_v[:-1], a[:-1], tau[:-1])
         t, done, q, v = arrived, due, new_q[-1], new_v[-1]
-        report(t)
+        run.reached(t, q, v, a[-1], tau[-1])
+        run.tried(h, defect)
         if t < end:
-            stack = robot.forward_dynamics(q, v, given[-1])
-    return samples
+            stack = run.acceleration(q, v, given[-1])
 
 
 def _product() -> Array:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import stat
 import zipfile
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import printable
+from .errors import LoadError
 from .joints import Free, Spherical
 from .model import Model
 
@@ -77,6 +81,11 @@ class Trajectory:
     v_units: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        for key in ("q_names", "v_names", "q_units", "v_units"):
+            names = getattr(self, key)
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise ValueError(f"{key} is {names!r}, expected a tuple of texts")
+            object.__setattr__(self, key, tuple(names))
         count, nq, nv = np.size(self.time), len(self.q_names), len(self.v_names)
         shapes = {"time": (count,), "q": (count, nq), "v": (count, nv), "a": (count, nv), "tau": (count, nv)}
         for key, expected in shapes.items():
@@ -85,6 +94,7 @@ class Trajectory:
                 raise ValueError(f"{key} holds {array.dtype}, expected float64")
             if array.shape != expected:
                 raise ValueError(f"{key} has shape {array.shape}, expected {expected}")
+            object.__setattr__(self, key, array)
         for key, units, count, known in (("q", self.q_units, nq, _Q_UNITS), ("v", self.v_units, nv, _V_UNITS)):
             if len(units) != count:
                 raise ValueError(f"{key}_units has {len(units)} entries, expected {count}, one for each name")
@@ -108,8 +118,13 @@ class Trajectory:
         return f"<jounce.Trajectory: {len(self)} times{span}, nq = {len(self.q_names)}, nv = {len(self.v_names)}>"
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Writes a NumPy .npz file, under exactly the name given, and returns its path."""
+        """Writes a NumPy .npz file, under exactly the name given, and returns its path.
+
+        Raises:
+            ValueError: it is no motion: numbers are not finite, or time does not increase.
+        """
         path = Path(path)
+        _check_values(self)
         with path.open("wb") as file:
             arrays: dict[str, Any] = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
             np.savez(file, **arrays)
@@ -120,12 +135,17 @@ class Trajectory:
         """Reads what `save` wrote. The file need not be trusted: no code in it is run.
 
         Raises:
-            ValueError: the file is not one that `save` wrote.
+            LoadError: a ``ValueError``: the file is not one that `save` wrote.
+            OSError: it cannot be opened; ``FileNotFoundError`` where there is none.
         """
-        try:
-            return _loaded(Path(path))
-        except (ValueError, KeyError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} holds no trajectory: {error}") from error
+        path = Path(path)
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+            raise LoadError(f"{path} holds no trajectory: it is a device or a pipe, expected a file")
+        with path.open("rb") as file:
+            try:
+                return _loaded(file)
+            except Exception as error:  # whatever NumPy and zipfile make of a file that is not theirs
+                raise LoadError(f"{path} holds no trajectory: {str(error) or type(error).__name__}") from error
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """Draws positions, velocities and forces over time, each unit in its own panel.
@@ -140,8 +160,22 @@ class Trajectory:
         return _drawn(self, None if path is None else Path(path))
 
 
+class Names(NamedTuple):
+    """Names of the coordinates in q and in v, and their units."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    q_units: tuple[str, ...]
+    v_units: tuple[str, ...]
+
+
 def of(robot: Model, time: Array, q: Array, v: Array, a: Array, tau: Array) -> Trajectory:
     """The trajectory with the names and units of a robot's coordinates."""
+    return Trajectory(time, q, v, a, tau, *names(robot))
+
+
+def names(robot: Model) -> Names:
+    """Those of a robot's coordinates."""
     q_names, q_units, v_names, v_units = [], [], [], []
     for (body, _), name in zip(robot._moving(), robot.joint_names, strict=True):
         joint = body.joint
@@ -154,30 +188,55 @@ def of(robot: Model, time: Array, q: Array, v: Array, a: Array, tau: Array) -> T
             continue
         kinds = [primitive.kind for primitive in joint.primitives()]
         units = ["m" if kind == "prismatic" else "rad" for kind in kinds]
-        names = [name] if len(kinds) == 1 else [f"{name}.{i}" for i in range(len(kinds))]
-        q_names, q_units = q_names + names, q_units + units
-        v_names, v_units = v_names + names, v_units + [f"{unit}/s" for unit in units]
-    return Trajectory(time, q, v, a, tau, tuple(q_names), tuple(v_names), tuple(q_units), tuple(v_units))
+        own = [name] if len(kinds) == 1 else [f"{name}.{i}" for i in range(len(kinds))]
+        q_names, q_units = q_names + own, q_units + units
+        v_names, v_units = v_names + own, v_units + [f"{unit}/s" for unit in units]
+    return Names(tuple(q_names), tuple(v_names), tuple(q_units), tuple(v_units))
 
 
-def _loaded(path: Path) -> Trajectory:
-    with path.open("rb") as file:
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in zipfile.ZipFile(file).infolist()):
+def _loaded(file: IO[bytes]) -> Trajectory:
+    keys = [f.name for f in fields(Trajectory)]
+    values: dict[str, Any] = {}
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
             raise ValueError("it is compressed")  # may be far larger than the file: not ours
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as arrays:
-            names = {f.name for f in fields(Trajectory)}
-            if set(arrays.files) != names:
-                raise ValueError(f"it has {sorted(arrays.files)}, expected {sorted(names)}")
-            values = {name: arrays[name] for name in names}
+        if sorted(entry.filename for entry in entries) != sorted(f"{key}.npy" for key in keys):
+            raise ValueError(f"it has {sorted(e.filename for e in entries)[:20]}, expected {sorted(keys)}")
+        for key in keys:
+            with archive.open(f"{key}.npy") as entry:
+                values[key] = _array(key, entry)
     for key in ("q_names", "v_names", "q_units", "v_units"):
-        if values[key].ndim != 1 or (values[key].dtype.kind != "U" and values[key].size):
-            raise ValueError(f"{key} has shape {values[key].shape} of {values[key].dtype}, expected a list of names")
         values[key] = tuple(values[key].tolist())
     loaded = Trajectory(**values)
-    if not (np.diff(loaded.time) > 0).all():
-        raise ValueError("time does not increase")
+    _check_values(loaded)
     return loaded
+
+
+def _array(key: str, entry: IO[bytes]) -> NDArray[Any]:
+    """One of the arrays; no memory is taken for what the file says, only for what it has."""
+    version = np.lib.format.read_magic(entry)
+    if version != (1, 0):
+        raise ValueError(f"{key} is of version {version} of NumPy's format, expected (1, 0)")
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(entry)
+    listed = key.endswith(("_names", "_units"))
+    if listed and (len(shape) != 1 or (dtype.kind != "U" and shape != (0,))):
+        raise ValueError(f"{key} has shape {shape} of {dtype}, expected a list of names")
+    if not listed and dtype != np.float64:
+        raise ValueError(f"{key} holds {dtype}, expected float64")
+    numbers = entry.read()
+    if dtype.itemsize == 0 or len(numbers) != dtype.itemsize * math.prod(shape):
+        raise ValueError(f"{key} says that it is {shape} of {dtype}, and has {len(numbers)} bytes")
+    return np.frombuffer(numbers, dtype).reshape(shape, order="F" if by_columns else "C").copy()
+
+
+def _check_values(motion: Trajectory) -> None:
+    """What `save` writes and `load` reads."""
+    for key in ("time", "q", "v", "a", "tau"):
+        if not np.isfinite(getattr(motion, key)).all():
+            raise ValueError(f"{key} holds nan or inf, expected finite numbers")
+    if not (np.diff(motion.time) > 0).all():
+        raise ValueError("time does not increase")
 
 
 def _drawn(trajectory: Trajectory, path: Path | None) -> Figure:
@@ -235,14 +294,22 @@ def _drawn(trajectory: Trajectory, path: Path | None) -> Figure:
 
 
 def _draw_panel(ax: Axes, time: Array, label: str, values: Array, names: list[str]) -> None:
+    lines = []
     for i, name in enumerate(names):
         colour, style = _COLOURS[i % len(_COLOURS)], _STYLES[i // len(_COLOURS) % len(_STYLES)]
-        shown = name if i < _LEGEND else None
-        ax.plot(time, values[:, i], color=colour, linestyle=style, linewidth=1.1, label=shown)
+        lines += ax.plot(time, values[:, i], color=colour, linestyle=style, linewidth=1.1, label=name)
+    shown = [printable(name) for name in names[:_LEGEND]]
     if len(names) > _LEGEND:
-        ax.plot([], [], " ", label=f"and {len(names) - _LEGEND} more")
+        lines[_LEGEND:] = ax.plot([], [], " ")
+        shown.append(f"and {len(names) - _LEGEND} more")
     ax.set_ylabel(label)
     ax.margins(x=0)
     ax.grid(alpha=0.25, linewidth=0.5)
     columns = 1 if len(names) <= 7 else 2
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns, fontsize=7, frameon=False, handlelength=1.4)
+    legend = ax.legend(
+        lines,
+        ["name"] * len(lines),  # matplotlib leaves out what begins with _, and reads $ as mathematics
+        loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns, fontsize=7, frameon=False, handlelength=1.4,
+    )  # fmt: skip
+    for text, name in zip(legend.get_texts(), shown, strict=True):
+        text.set(text=name, parse_math=False, usetex=False)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import num_threads, set_num_threads
+from ..errors import Error
 from ..model import Model
 
 Array = NDArray[np.float64]
@@ -24,7 +25,7 @@ _SAMPLE = 5e-4  # s
 _WARM = 5e-3  # s
 
 
-class LeftOut(Exception):  # noqa: N818
+class LeftOut(Error, RuntimeError):  # noqa: N818
     """A peer could take part in principle, but not here; the message says why."""
 
 

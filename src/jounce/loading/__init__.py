@@ -11,8 +11,9 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from .._checks import array_of
+from ..errors import LoadError
 from ..model import Model
-from .description import Description, LoadError, LoadWarning
+from .description import Description, LoadWarning
 from .urdf import KNOWN, describe_urdf
 from .xml_source import content_of, from_tree, read_xml, root_tag, short
 

@@ -14,10 +14,6 @@ from ..joints import Fixed
 from ..model import Model
 
 
-class LoadError(ValueError):
-    """A file that cannot be a robot: names the file, the element and the fault."""
-
-
 class LoadWarning(UserWarning):
     """Something in a file that is hardly meant so; ``jounce info FILE`` says more."""
 

@@ -21,9 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._checks import array_of
 from ..compile import BodyRecord
+from ..errors import LoadError
 from ..inertia import Inertia
 from ..joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
-from .description import Description, LoadError
+from .description import Description
 from .mjcf_compiler import compile_mjcf, mujoco_package
 from .mjcf_left_out import left_out
 from .xml_source import MAX_NUMBER

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from xml.parsers import expat
 
-from .description import LoadError
+from ..errors import LoadError
 from .xml_source import content_of, short
 
 MAX_COPIES = 100_000  # of an element that stands for many; more keep MuJoCo busy for minutes

@@ -17,7 +17,7 @@ from typing import Any
 from xml.parsers import expat
 
 from .._checks import near
-from .description import LoadError
+from ..errors import LoadError
 
 MAX_BYTES = 100_000_000
 MAX_ELEMENTS = 1_000_000

@@ -1,0 +1,361 @@
+"""Simulations that get nowhere end, say when and why, and hand over what they found; Ctrl-C ends what takes long."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import jounce as jn
+from jounce import run, simulation
+
+Array = NDArray[np.float64]
+Law = Callable[[float, Array, Array], Array]
+METHODS = ("taylor", "rkmk", "implicit")
+MASS = 2.0
+
+
+def slider() -> jn.Model:
+    builder = jn.Builder()
+    builder.add("cart", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(MASS))
+    return builder.build()
+
+
+def noise() -> Law:
+    rng = np.random.default_rng(0)
+    return lambda t, q, v: rng.normal(size=(3, 1))
+
+
+def drag(rate: float) -> Law:
+    """v fades as exp(-rate t), with all derivatives."""
+    return lambda t, q, v: MASS * v * (-rate) ** np.arange(1.0, 5.0)[:, None]
+
+
+def stopped(law: Law, method: str, times: object = (0.0, 0.1), **options: object) -> jn.SimulationError:
+    with pytest.raises(jn.SimulationError) as caught:
+        jn.simulate(slider(), [0.0], [1.0], times, law, method=method, **options)  # type: ignore[arg-type]
+    return caught.value
+
+
+# Limits
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_ends_at_the_limit_of_steps(method: str) -> None:
+    error = stopped(noise(), method, max_steps=500)
+    assert isinstance(error, RuntimeError)
+    assert "after 502 steps, where max_steps is 500; step size fell to " in str(error)
+    assert "because tau(t, q, v) differs from call to call at the same state" in str(error)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_stalls(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by the limit of steps, nor a hundred times as many: noise counts where the limit would be passed at all."""
+    monkeypatch.setattr(run, "WINDOW", 300)
+    monkeypatch.setattr(run, "HOPELESS", math.inf)
+    assert "after 300 steps: it stalls, at the pace of the last 300 the rest would" in str(stopped(noise(), method))
+
+
+@pytest.mark.parametrize("method", ["taylor", "rkmk"])
+def test_what_would_take_a_hundred_times_too_long_stalls(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "WINDOW", 300)
+    error = stopped(drag(1e9), method)
+    assert "after 300 steps: it stalls" in str(error)
+    assert "because the motion has rates up to 1e+09 1/s; if they fade, method 'implicit'" in str(error)
+
+
+def test_the_pace_is_that_of_the_last_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow beginning is no stall: what counts is the part of the way that is left."""
+    monkeypatch.setattr(run, "WINDOW", 50)
+    motion = jn.simulate(slider(), [0.0], [1.0], [0, 10], lambda t, q, v: -2e4 * v * (t < 0.01), method="rkmk")
+    assert motion.v[-1, 0] == pytest.approx(math.exp(-100.0), abs=1e-8)
+
+
+def test_a_plain_call_ends() -> None:
+    """As a user makes it, in a process of its own: it takes seconds, not hours."""
+    code = """
+import jounce as jn
+builder = jn.Builder()
+builder.add("cart", "world", jn.Prismatic(), inertia=jn.Inertia(1.0))
+try:
+    jn.simulate(builder.build(), [0.0], [1.0], [0.0, 1.0], lambda t, q, v: -1e9 * v, method="rkmk")
+except jn.SimulationError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert "it stalls" in done.stdout, done.stderr
+
+
+def test_implicit_follows_what_is_stiff() -> None:
+    motion = jn.simulate(slider(), [0.0], [1.0], [0, 0.1], lambda t, q, v: -1e9 * v, method="implicit", max_steps=200)
+    assert motion.q[-1, 0] == pytest.approx(MASS / 1e9, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_time_limit(method: str) -> None:
+    law = noise()
+
+    def slow(t: float, q: Array, v: Array) -> Array:
+        time.sleep(0.002)
+        return law(t, q, v)
+
+    begin = time.monotonic()
+    error = stopped(slow, method, time_limit=0.3)
+    assert 0.3 < time.monotonic() - begin < 2.0
+    assert "after 0.3 s, the time_limit, and " in str(error)
+
+
+def test_a_torque_that_takes_long_is_not_asked_for_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_PATIENCE", 0.05)
+    calls: list[float] = []
+
+    def slow(t: float, q: Array, v: Array) -> Array:
+        calls.append(t)
+        time.sleep(0.02)
+        return -1e6 * v
+
+    assert "because the tolerance cannot be met" in str(stopped(slow, "rkmk", time_limit=0.1))
+    assert len(calls) == 7  # the step that was under way came to its end, and nothing after it
+
+
+def test_output_times_do_not_count() -> None:
+    times = np.linspace(0, 1, 501)
+    assert len(jn.simulate(slider(), [0.0], [1.0], times, method="rkmk", max_steps=20)) == 501
+
+
+def test_a_run_that_ends_with_its_last_step_is_complete() -> None:
+    free = slider()
+    fewest = next(n for n in range(1, 50) if steps_suffice(free, n))
+    assert fewest > 3
+    with pytest.raises(jn.SimulationError, match=f"where max_steps is {fewest - 1};"):
+        jn.simulate(free, [0.0], [1.0], [0, 1], [1.0], method="rkmk", max_steps=fewest - 1)
+
+
+def steps_suffice(robot: jn.Model, count: int) -> bool:
+    try:
+        jn.simulate(robot, [0.0], [1.0], [0, 1], [1.0], method="rkmk", max_steps=count)
+    except jn.SimulationError:
+        return False
+    return True
+
+
+def test_without_limits() -> None:
+    motion = jn.simulate(slider(), [0.0], [1.0], [0, 0.01], drag(1e5), method="rkmk", max_steps=None, time_limit=None)
+    assert motion.q[-1, 0] == pytest.approx(1e-5, rel=1e-4)
+
+
+# Why, and what was found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_instability_is_named(method: str) -> None:
+    error = stopped(drag(-1e6), method, max_steps=60)
+    assert "because the motion is unstable: it grows by a factor of e every 1e-06 s" in str(error)
+
+
+def test_the_coordinate_in_the_way_is_named() -> None:
+    """No rate and no noise: only the error itself tells."""
+    builder = jn.Builder(gravity=(0, 0, 0))
+    builder.add("slow", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(1.0))
+    builder.add("fast", "world", jn.Prismatic((0, 1, 0)), inertia=jn.Inertia(1.0))
+
+    def law(t: float, q: Array, v: Array) -> Array:
+        return np.array([0.0, 1e4 * np.sin(1e4 * t)])
+
+    with pytest.raises(jn.SimulationError, match="cannot be met with longer ones, for 'fast' least of all"):
+        jn.simulate(builder.build(), [0, 0], [0, 0], [0, 10], law, method="rkmk", max_steps=200)
+
+
+def test_a_torque_that_fails_near_the_end_does_not_hide_why() -> None:
+    asked = [0]
+
+    def law(t: float, q: Array, v: Array) -> Array:
+        asked[0] += 1
+        if asked[0] > 400:
+            raise ZeroDivisionError
+        return -1e9 * v
+
+    assert "max_steps is 60" in str(stopped(law, "rkmk", max_steps=60))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_motion_so_far(method: str) -> None:
+    """v = exp(-rate t): at all output times that were reached, and at the last state."""
+    rate, times = 1e4, np.linspace(0, 1, 100_001)
+
+    def law(t: float, q: Array, v: Array) -> Array:
+        rows = drag(rate)(t, q, v)
+        return rows if t < 1e-3 else rows * np.nan
+
+    found = stopped(law, method, times).trajectory
+    assert 10 < len(found) < 130
+    np.testing.assert_array_equal(found.time[:-1], times[: len(found) - 1])
+    assert found.time[-1] < 1e-3
+    np.testing.assert_allclose(found.v[:, 0], np.exp(-rate * found.time), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(found.a[:, 0], -rate * found.v[:, 0], rtol=0, atol=1e-2)
+    np.testing.assert_allclose(found.tau, MASS * found.a, rtol=0, atol=1e-2)
+    assert found.v_names == ("cart",)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_found(method: str) -> None:
+    error = stopped(lambda t, q, v: np.full((2, 1), np.nan), method)
+    assert len(error.trajectory) == 0
+    assert "at t = 0 s: tau(t, q, v) is not finite" in str(error)
+
+
+class Failing(jn.Model):
+    """Its forward dynamics have no answer once it is fast."""
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array, **options: object) -> Array:
+        if np.max(v) > 2.0:
+            raise ValueError("forward_dynamics has no answer: ...")
+        return super().forward_dynamics(q, v, tau, **options)
+
+
+@pytest.mark.parametrize("method", ["taylor", "rkmk"])
+def test_where_forward_dynamics_have_no_answer(method: str) -> None:
+    sound = slider()
+    robot = Failing(sound.bodies, sound.gravity)
+    with pytest.raises(jn.SimulationError, match=r"simulation stopped at t = \S+ s: forward_dynamics has no answer"):
+        jn.simulate(robot, [0.0], [1.0], np.linspace(0, 10, 1001), [1.0], method=method)
+    with pytest.raises(ValueError, match=r"^forward_dynamics has no answer"):  # at once: the robot is at fault
+        jn.simulate(robot, [0.0], [3.0], [0, 1], method=method)
+
+
+def test_errors_come_back_from_other_processes() -> None:
+    error = stopped(drag(1e9), "rkmk", max_steps=10)
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    np.testing.assert_array_equal(again.trajectory.q, error.trajectory.q)
+    lost = jn.NoEquilibrium(0.5, "the weight", np.zeros(3))
+    again = pickle.loads(pickle.dumps(lost))
+    assert (str(again), again.part, again.q.tolist()) == (str(lost), 0.5, [0.0, 0.0, 0.0])
+
+
+BAD = [
+    ({"max_steps": 0}, r"max_steps is 0, expected 1 to \d+"),
+    ({"max_steps": 10.0}, r"max_steps is 10\.0, expected 1 to"),
+    ({"max_steps": True}, "max_steps is True, expected 1 to"),
+    ({"max_steps": "many"}, "max_steps is 'many', expected 1 to"),
+    ({"time_limit": 0}, r"time_limit is 0\.0, expected a positive number of seconds, or None"),
+    ({"time_limit": math.inf}, "time_limit is inf, expected a positive"),
+    ({"time_limit": math.nan}, "time_limit is nan, expected a number"),
+    ({"time_limit": "1 s"}, "time_limit is '1 s', expected a number"),
+    ({"progress": "yes"}, "progress is 'yes', expected True, False or None"),
+    ({"order": 2.0}, r"order is 2\.0, expected 1 to 30"),
+    ({"order": True}, "order is True, expected 1 to 30"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=[m for _, m in BAD])
+def test_bad_limits(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        jn.simulate(slider(), [0.0], [1.0], [0, 1], **options)  # type: ignore[arg-type]
+
+
+# Silence
+
+
+def test_a_long_run_without_a_bar_says_that_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "_SILENCE", 0.0)
+    with pytest.warns(RuntimeWarning, match=r"come to t = \S+ s of 1 s after 0 s and 1 steps; time_limit") as told:
+        jn.simulate(slider(), [0.0], [1.0], [0, 1], [1.0], method="rkmk")
+    assert [each.filename for each in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jn.simulate(slider(), [0.0], [1.0], [0, 1], [1.0], method="rkmk", progress=False)
+
+
+def test_the_bar_appears_where_no_step_is_taken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rich")
+    monkeypatch.setattr(simulation, "_PATIENCE", 0.0)
+    monkeypatch.setattr(simulation.sys.stderr, "isatty", lambda: True)
+
+    def rejected(t: float, q: Array, v: Array) -> Array:
+        return np.array([np.sign(t - 1e-12) * 1e9])
+
+    stopped(rejected, "rkmk", max_steps=3)
+    assert "simulation 0.00 of 0.10 s" in capsys.readouterr().err
+
+
+# Ctrl-C
+
+LONG = {
+    **{
+        f"simulate, {method}": f"""
+rng = np.random.default_rng(0)
+builder = jn.Builder()
+builder.add("cart", "world", jn.Prismatic(), inertia=jn.Inertia(1.0))
+def forever():
+    noise = lambda t, q, v: rng.normal(size=(3, 1))
+    jn.simulate(builder.build(), [0.0], [1.0], [0.0, 100.0], noise, method={method!r}, max_steps=None)
+"""
+        for method in METHODS
+    },
+    "equilibrium": """
+bend = jn.soft.constant_curvature()
+builder = jn.Builder()
+for i in range(30):
+    builder.add(f"rod {i}", "world" if i == 0 else f"rod {i - 1}", body=jn.soft.Rod(0.1, 0.01, 1e3, 1e5, strain=bend))
+robot = builder.build()
+def forever():
+    while True:
+        robot.equilibrium(tau=np.full(robot.nv, 1e-3))
+""",
+    "tvlqr": """
+robot = jn.robots.quadrotor_arm()
+time = np.linspace(0.0, 1.0, 2001)
+motion = time, np.tile(robot.neutral(), (2001, 1)), np.zeros((2001, 8)), np.zeros((2001, 8))
+def forever():
+    while True:
+        jn.control.tvlqr(robot, motion, np.ones(16), np.ones(8), np.ones(16))
+""",
+    "closed_form": """
+robot = jn.robots.aerial_manipulator()
+def forever():
+    while True:
+        robot.closed_form(robot.neutral(), np.ones((3, robot.nv)))
+""",
+}
+START = "import numpy as np, jounce as jn\n"
+END = """
+try:
+    print("ready", flush=True)
+    forever()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+@pytest.mark.parametrize("name", LONG)
+def test_interrupted(name: str) -> None:
+    """What is left of an iteration takes up to a tenth of a second here; the best of three, as machines are busy."""
+    needed = []
+    for _ in range(3):
+        command = [sys.executable, "-c", START + LONG[name] + END]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(0.3)
+            begin = time.monotonic()
+            os.kill(child.pid, signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+            needed.append(time.monotonic() - begin)
+            assert child.wait(timeout=10) == 0
+        if needed[-1] < 0.3:
+            break
+    assert min(needed) < 0.3
