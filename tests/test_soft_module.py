@@ -149,6 +149,21 @@ def changed(**functions: object) -> object:
     return type("Changed", (Bow,), functions)()
 
 
+def turning(cosine, sine):
+    """A pose that turns about x by q[0], with someone's cosine and sine."""
+
+    def pose(self, q):
+        c, s = cosine(q[0]), sine(q[0])
+        return np.array([[1.0, 0, 0, 0], [0, c, -s, 0], [0, s, c, 0.1], [0, 0, 0, 1]])
+
+    return pose
+
+
+def cut_series(x):
+    """cos x, but for the terms from x^8 on: right to 1e-11 near zero, to 1e-7 at 0.5."""
+    return 1 - x**2 / 2 + x**4 / 24 - x**6 / 720
+
+
 BAD = {
     "n is 0": {"n": 0},
     "n is True": {"n": True},
@@ -165,6 +180,25 @@ BAD = {
     r"inputs\(q\) is .*finite": {"inputs": lambda self, q: np.array([np.nan])},
     "input_names is .*expected 1": {"input_names": ("one", "two")},
     "pose is 3, expected a function": {"pose": 3},
+    # Within the scale of 0.5 rad and 0.03 m, but not at the first places that come to mind
+    r"energy\(q\) has no finite gradient at q = \[0\.0, 0\.0, 0\.0\], expected a smooth function$": {
+        "energy": lambda self, q: (q[0] ** 2) ** 0.5
+    },
+    r"energy\(q\) has no finite second derivative at q = \[0\.0": {"energy": lambda self, q: (q[0] ** 2) ** 1.25},
+    r"energy\(q\) has no finite value at q = .*Its scale, \[0\.5, 0\.5, 0\.03\], says how far q goes": {
+        "energy": lambda self, q: np.log(0.2 + q[1])
+    },
+    r"dissipation\(q, v\) has no finite gradient at q = \[0\.0, .*, v = \[0\.0, 0\.0, 0\.0\]": {
+        "dissipation": lambda self, q, v: (v[0] ** 2) ** 0.5  # dry friction
+    },
+    r"inputs\(q\) has no finite gradient at q = \[0\.0": {"inputs": lambda self, q: np.array([np.sqrt(q[0] ** 2)])},
+    r"points\(q\) has no finite gradient at q = \[0\.0": {
+        "points": lambda self, q: np.array([[0.0, 0.0, s + np.sqrt(q[0] ** 2 + q[1] ** 2)] for s in self.s])
+    },
+    r"pose\(q\) has no finite value at q = .*Its scale": {
+        "pose": turning(lambda x: np.sqrt(1 - (x / 0.4) ** 2), lambda x: x / 0.4)
+    },
+    r"pose\(q\) at q = \[-?0\.\d+, .*expected a rotation and a translation": {"pose": turning(cut_series, np.sin)},
     "scale has shape": {"scale": np.ones(2)},
 }
 
@@ -188,6 +222,30 @@ def test_a_function_of_more_than_its_arguments_is_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"body of 'bow': energy.*not what was recorded"):
         jn.Builder().add("bow", parent="world", body=changed(energy=lambda self, q: q[0] ** 2 + rng.normal()))
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) >= "2.3.0", reason="np.cross takes these now")
+def test_a_cross_product_that_numpy_refuses():
+    axis = np.array([0.0, 0.0, 1.0])
+    with pytest.raises(ValueError, match=r"energy\(q\) cannot be recorded: .*; np.cross of single vectors needs"):
+        jn.Builder().add("bow", parent="world", body=changed(energy=lambda self, q: np.sum(np.cross(q, axis) ** 2)))
+    body = changed(energy=lambda self, q: np.sum(np.cross(q[None], axis[None]) ** 2))
+    jn.Builder().add("bow", parent="world", body=body)
+
+
+def test_inputs_that_end_somewhere():
+    """At 0.7 rad the volume has no derivative any more: an error there, and no equilibrium through there."""
+    b = jn.Builder(gravity=(0, 0, 0))
+    b.add("bow", parent="world", body=changed(inputs=lambda self, q: np.array([np.log(0.7 - q[0])])))
+    robot = b.build()
+    np.testing.assert_allclose(robot.actuation_matrix([0.1, 0.0, 0.0]), [[-1 / 0.6], [0], [0]], rtol=1e-14)
+    said = r"^the inputs of body 'bow' have no finite derivative where its q is \[0\.7, 0\.0, 0\.0\]"
+    with pytest.raises(jn.SingularError, match=said):
+        robot.actuation_matrix([0.7, 0.0, 0.0])
+    with pytest.raises(jn.SingularError, match=said):
+        robot.actuation_matrix([[0.1, 0.0, 0.0], [0.7, 0.0, 0.0]])
+    with pytest.raises(jn.SingularError, match=r"^the inputs of body 'bow'"):
+        robot.linearize([0.7, 0.0, 0.0], np.zeros(3), np.zeros(3), u=[1.0])
 
 
 def test_a_module_has_no_material_coordinates():

@@ -292,9 +292,14 @@ class Model(CoreModel):
         """The matrix (..., nv, nu) that makes generalized forces of the inputs u (nu,) of soft bodies.
 
         The force of inputs u is ``actuation_matrix(q) @ u``, to be added to what the joints' own motors give.
+
+        Raises:
+            ValueError: q has the wrong shape, or numbers that are not finite.
+            SingularError: what the inputs do work on has no derivative there.
         """
         self.potential_energy(q)  # checks q
-        return self._inputs.matrix(np.asarray(q, dtype=np.float64))
+        given = np.asarray(q, dtype=np.float64)
+        return self._inputs.checked(given, self._inputs.matrix(given))
 
     def _without(self, leave: Leave) -> CoreModel:
         """The same robot where only some of the forces act."""

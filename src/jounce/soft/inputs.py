@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SingularError
 from .body import SoftBody
 from .record import Expressions
 
@@ -53,6 +54,24 @@ class Inputs:
             for j, column in enumerate(columns):
                 A[..., part.v, column] += values[..., j, :]
         return A
+
+    def checked(self, q: Array, found: Array) -> Array:
+        """What `matrix` or `derivative` found at q (..., nq).
+
+        Raises:
+            SingularError: it is not finite; names the body.
+        """
+        if not np.isfinite(found).all():
+            for part, gradient, _ in self._parts:
+                own = np.reshape(q[..., part.q], (-1, part.body.n))
+                bad = ~np.isfinite(gradient.derivatives(np.stack([own, np.ones_like(own)], axis=1))).all(axis=(1, 2))
+                if bad.any():
+                    raise SingularError(
+                        f"the inputs of body {part.name!r} have no finite derivative where its q is "
+                        f"{own[np.flatnonzero(bad)[0]].tolist()}"
+                    )
+            raise SingularError("the inputs of soft bodies have no finite derivative there")
+        return found
 
     def derivative(self, q: Array, u: Array) -> Array:
         """(..., nv, nv): how the force of inputs u (..., nu) changes with q."""

@@ -43,7 +43,8 @@ class Module:
 
     The functions may use arithmetic, ``@``, np.array, stack, sum, sin, cos, tan, exp, log, sqrt, arctan, sinh, cosh,
     tanh, powers and `jounce.soft.stumpff`. They are called when the robot is built, not afterwards, and may not
-    branch on q.
+    branch on q. They must be smooth, and the pose a rotation and a translation, at least where each coordinate is
+    within ``scale``: that is checked at some fifty places.
 
     >>> import jounce as jn
     >>> class Bellows(jn.soft.Module):  # a spring along z with its mass in five slices
@@ -99,8 +100,12 @@ class ModuleBody(SoftBody):
         self.stiffness = self.viscosity = np.zeros((self.n, self.n))
         self.scale = self._numbers("scale", getattr(module, "scale", np.full(self.n, 0.1)), (self.n,))
         self._q = np.concatenate([np.zeros((1, self.n)), 0.3 * self.scale * _directions(self.n)])
-        self._place = self._recorded("pose", (4, 4)), self._recorded("points", (len(self.masses), 3))
-        self._check_poses()
+        self._places = _places(self.scale)
+        self._check_poses(self._recorded("pose", (4, 4)))
+        self._recorded("points", (len(self.masses), 3))
+        width = 12 + 6 * self.n
+        self._check_smooth("pose", self._stations, slice(0, width))
+        self._check_smooth("points", self._stations, slice(width, None))
         self.input_names = ()
         self._inputs = None
         if hasattr(module, "inputs"):
@@ -115,6 +120,13 @@ class ModuleBody(SoftBody):
         self._energy = self._recorded("energy", ()) if hasattr(module, "energy") else None
         has_loss = hasattr(module, "dissipation")
         self._dissipation = self._recorded("dissipation", (), rates=True) if has_loss else None
+        for key, given, by in (
+            ("inputs", self._inputs, range(self.n)),
+            ("energy", self._energy, range(self.n)),
+            ("dissipation", self._dissipation, range(self.n, 2 * self.n)),
+        ):
+            if given is not None:
+                self._check_smooth(key, given.gradient(by))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ModuleBody, (self.name, self.module)
@@ -187,7 +199,11 @@ class ModuleBody(SoftBody):
         try:
             tape, value = record(getattr(self.module, key), *([self.n] * (1 + rates)))
         except (TypeError, AttributeError) as unknown:
-            raise ValueError(f"body of {self.name!r}: {key}{arguments} cannot be recorded: {unknown}") from unknown
+            crossed = "; np.cross of single vectors needs NumPy 2.3, and takes arrays (1, 3) before"
+            hint = crossed if str(unknown).startswith("Cannot cast ufunc 'multiply'") else ""
+            raise ValueError(
+                f"body of {self.name!r}: {key}{arguments} cannot be recorded: {unknown}{hint}"
+            ) from unknown
         if value.shape != shape or not all(
             isinstance(x, (Number, int, float, np.integer, np.floating)) for x in value.flat
         ):
@@ -202,19 +218,62 @@ class ModuleBody(SoftBody):
                     f"body of {self.name!r}: {key}{arguments} is not what was recorded of it: it must be a function of "
                     "its arguments alone, without branches"
                 )
+        self._check_finite(key, "value", expressions.values(self._tried(rates)), rates)
         return expressions
 
-    def _check_poses(self) -> None:
-        for q in self._q:
-            pose = self._place[0].values(q).reshape(4, 4)
-            off = np.abs(pose[:3, :3] @ pose[:3, :3].T - np.eye(3)).max()
-            if off > 1e-8 or np.linalg.det(pose[:3, :3]) < 0 or np.abs(pose[3] - (0, 0, 0, 1)).max() > 1e-12:
-                raise ValueError(
-                    f"body of {self.name!r}: pose(q) at q = {q.tolist()} is {pose.tolist()}, expected a rotation and a "
-                    "translation, last row [0, 0, 0, 1]"
-                )
+    def _check_poses(self, pose: Expressions) -> None:
+        poses = pose.values(self._places).reshape(-1, 4, 4)
+        R = poses[:, :3, :3]
+        off = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
+        low = np.abs(poses[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1)
+        fine = (off <= 1e-8) & (low <= 1e-12) & (np.linalg.det(R) > 0)
+        if not fine.all():
+            first = int(np.argmin(fine))
+            raise ValueError(
+                f"body of {self.name!r}: pose(q) at q = {self._places[first].tolist()} is {poses[first].tolist()}, "
+                "expected a rotation and a translation, last row [0, 0, 0, 1]" + self._hint(first)
+            )
+
+    def _check_smooth(self, key: str, slopes: Expressions, part: slice = slice(None)) -> None:
+        """That the derivatives of a function, and their rates along some direction, are finite."""
+        rates = slopes.tape.inputs > self.n
+        at = self._tried(rates)
+        found = slopes.derivatives(np.stack([at, np.ones_like(at)], axis=1))[:, :, part]
+        for row, what in enumerate(("gradient", "second derivative")):
+            self._check_finite(key, what, found[:, row], rates)
+
+    def _check_finite(self, key: str, what: str, found: Array, rates: bool) -> None:
+        """That a row for each place that was tried is finite."""
+        fine = np.isfinite(found).all(axis=1)
+        if fine.all():
+            return
+        first = int(np.argmin(fine))
+        at = self._tried(rates)[first]
+        where = f"q = {at[: self.n].tolist()}" + (f", v = {at[self.n :].tolist()}" if rates else "")
+        raise ValueError(
+            f"body of {self.name!r}: {key}{'(q, v)' if rates else '(q)'} has no finite {what} at {where}, expected a "
+            f"smooth function{self._hint(first)}"
+        )
+
+    def _tried(self, rates: bool) -> Array:
+        """(P, n) places, or (P, 2 n) with velocities: none at every other place, the first among them."""
+        moving = (np.arange(len(self._places)) % 2 == 1)[:, None]
+        velocities = np.where(moving, self._places[::-1], 0.0)
+        return np.concatenate([self._places, velocities], axis=1) if rates else self._places
+
+    def _hint(self, place: int) -> str:
+        """Where the place is not at rest, the scale says that it is one to try."""
+        return f". Its scale, {self.scale.tolist()}, says how far q goes" if self._places[place].any() else ""
 
 
 def _directions(n: int) -> Array:
     """Some shapes to try the functions at."""
     return np.random.default_rng(0).uniform(-1.0, 1.0, (3, n))
+
+
+def _places(scale: Array) -> Array:
+    """(P, n): at rest, along the first axes, and anywhere within the scale."""
+    n = len(scale)
+    axes = np.eye(n)[: min(n, 10)]
+    anywhere = np.random.default_rng(1).uniform(-1.0, 1.0, (24, n))
+    return scale * np.concatenate([np.zeros((1, n)), 0.9 * axes, -0.9 * axes, 1e-3 * anywhere[:4], anywhere])
