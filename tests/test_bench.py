@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jounce.bench import cases, figure, goals, page, peers, race, run, subjects
+from jounce.bench import cases, figure, goals, page, peers, race, report, run, subjects
 from jounce.bench.cases import Case
 from jounce.bench.ours import our_call
 from jounce.bench.peers import PEERS, Peer
@@ -85,6 +86,24 @@ def test_results_name_the_machine_and_judge_the_goals(results: dict) -> None:
         assert goal.peer in PEERS
     asked = {(case.name, peer) for case in cases.cases(full=True) for peer in case.peers}
     assert {(goal.case, goal.peer) for goal in goals.goals("avx2")} <= asked
+
+
+def test_words_are_no_markup(results: dict) -> None:
+    """Processors, and what other libraries say when they fail, are shown as they are."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    odd = json.loads(json.dumps(results))
+    odd["machine"]["processor"] = "[red]chip[/blue]"
+    for case in odd["cases"]:
+        case["name"] = "[/race]"
+        for peer in case["peers"]:
+            peer["why"], peer["peer"] = "[/oops]", "[/peer]"
+    for goal in odd["goals"]:
+        goal["status"] = goal["case"] = "[/goal]"
+    report.show(odd, Console(file=out, width=200))
+    for words in ("[red]chip[/blue]", "[/race]", "[/oops]", "[/peer]", "[/goal]"):
+        assert words in out.getvalue()
 
 
 def test_a_goal_is_judged() -> None:

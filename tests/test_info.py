@@ -49,6 +49,14 @@ def shown(source: object, width: int | None = None, **options: object) -> str:
     return out.getvalue()
 
 
+def test_names_are_texts() -> None:
+    """Neither rich's markup, nor control characters: a name stays on its line."""
+    text = shown(ARM.replace('"upper"', '"[red]up[/blue]"').replace('"slide"', '"sl&#10;ide"'))
+    assert "[red]up[/blue]  shoulder" in text
+    assert "sl\\nide" in text
+    assert len(text.splitlines()) == len(shown(ARM).splitlines())
+
+
 def test_everything_is_there() -> None:
     text = shown(ARM)
     assert text.startswith("arm, URDF, <string>\n")

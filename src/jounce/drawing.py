@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._checks import printable
 from .compile import BodyRecord
 from .joints import Fixed, Joint
 
@@ -20,7 +21,7 @@ def drawn(model: Model) -> str:
     while todo:
         i, indent, last = todo.pop()
         b = model.bodies[i]
-        lines.append(f"{indent}{'└─' if last else '├─'} {b.name}: {_body_text(b)}")
+        lines.append(f"{indent}{'└─' if last else '├─'} {printable(b.name)}: {_body_text(b)}")
         below = children.get(i, [])
         deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
         todo += [(j, deeper, j == below[-1]) for j in reversed(below)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import printable
 from .compile import BodyRecord
 from .joints import Fixed, Joint, Planar, Prismatic, Revolute
 from .loading.description import Description
@@ -37,7 +38,7 @@ def show(description: Description, console: Console) -> None:
         console.print(Text.assemble(*parts), soft_wrap=True)
 
     for number, text in enumerate(_headlines(description)):
-        line((text, "bold" if number == 0 else ""))
+        line((printable(text), "bold" if number == 0 else ""))
     line()
     rows = _rows(description.bodies)
     cells: list[tuple[str, ...]] = [("link", "joint", "motion", "range", "mass", "speed", "effort", "damping")]
@@ -57,7 +58,7 @@ def show(description: Description, console: Console) -> None:
             line()
             line((f"{title}", f"bold {style}"))
         for item in items:
-            line(("  " + item, style))
+            line(("  " + printable(item), style))
     if not any(items for _, items, _ in found):
         line()
         line(("nothing ignored, nothing odd", "green"))
@@ -118,7 +119,8 @@ def _cells(guide: str, body: BodyRecord) -> tuple[str, ...]:
     effort = "" if limits is None or math.isinf(limits.effort) else f"{_number(limits.effort)} {force}"
     damping = _number(joint.damping.max()) if joint.nv and joint.damping.any() else ""
     mass = f"{body.inertia.mass:.4g} kg" if not body.inertia.is_zero else ""
-    return guide + body.name, joint.name or "", _motion(joint), _range(joint, unit), mass, speed, effort, damping
+    link, name = printable(body.name), printable(joint.name or "")
+    return guide + link, name, _motion(joint), printable(_range(joint, unit)), mass, speed, effort, damping
 
 
 def _motion(joint: Joint) -> str:

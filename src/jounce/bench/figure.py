@@ -77,5 +77,5 @@ def _picture(path: Path, panels: list[tuple[str, Points]], label: str, where: st
         axes[0].set_ylabel("µs a call")
         shown = [name for name in _STYLES if name in handles]
         figure.legend([handles[name] for name in shown], shown, loc="outside right center", frameon=False)
-        figure.supxlabel(where, fontsize=7, color="0.4")
+        figure.supxlabel(where, fontsize=7, color="0.4", parse_math=False)
     return path

@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 def show(results: dict[str, Any], console: Console) -> None:
     """Prints the machine, all races, what was left out, and the goals."""
+    from rich.markup import escape
     from rich.table import Table
 
-    console.print(headline(results), soft_wrap=True)
+    console.print(headline(results), soft_wrap=True, markup=False)
     table = Table(
         title="Microseconds a state, best of many; ratio: how many times as long the peer takes", title_justify="left"
     )
@@ -25,27 +26,29 @@ def show(results: dict[str, Any], console: Console) -> None:
         name, time = case["name"], microseconds(case["microseconds"])
         fair = [p for p in case["peers"] if p["status"] == "raced"]
         if not fair:
-            table.add_row(name, time, "", "", "", "", "")
+            table.add_row(escape(name), time, "", "", "", "", "")
         for p in fair:
             low, high = p["spread"]
             time, theirs = microseconds(p["jounce_microseconds"]), microseconds(p["microseconds"])
             ratio = number(p["ratio"])
             between = f"{number(low)} … {number(high)}"
-            table.add_row(name, time, f"{p['peer']} {p['call']}", theirs, ratio, between, f"{p['error']:.0e}")
+            peer = escape(f"{p['peer']} {p['call']}")
+            table.add_row(escape(name), time, peer, theirs, ratio, between, f"{p['error']:.0e}")
             name = ""
     console.print(table)
     for line, wrong in remarks(results):
-        console.print(line, style="red" if wrong else "", soft_wrap=True, highlight=False)
+        console.print(line, style="red" if wrong else "", soft_wrap=True, highlight=False, markup=False)
     goals = Table(title="Goals", title_justify="left")
     for heading, side in (("race", "left"), ("against", "left"), ("goal", "right"), ("found", "right"),
                           ("quartiles", "right"), ("", "left")):  # fmt: skip
         goals.add_column(heading, justify=side)  # type: ignore[arg-type]
     for g in results["goals"]:
-        found, between, verdict = "", "", f"[dim]{g['status']}[/dim]"
+        found, between, verdict = "", "", f"[dim]{escape(g['status'])}[/dim]"
         if g["ratio"] is not None:
             found, between = number(g["ratio"]), f"{number(g['spread'][0])} … {number(g['spread'][1])}"
             verdict = "[green]holds[/green]" if g["holds"] else "[red]does not hold[/red]"
-        goals.add_row(g["case"], f"{g['peer']}, {g['what']}", f"{g['goal']:g}", found, between, verdict)
+        against = escape(f"{g['peer']}, {g['what']}")
+        goals.add_row(escape(g["case"]), against, f"{g['goal']:g}", found, between, verdict)
     console.print(goals)
 
 

@@ -145,5 +145,5 @@ def run(output: Path, full: bool = False, only: Sequence[str] = ()) -> dict[str,
     path = output / "results.json"
     path.write_text(json.dumps(results, indent=1) + "\n")
     for written in (path, *draw(results, output)):
-        console.print(f"written: {written}", soft_wrap=True)
+        console.print(f"written: {written}", soft_wrap=True, markup=False)
     return results

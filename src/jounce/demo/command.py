@@ -18,6 +18,7 @@ from .rotors import TiltHex
 def run(output: Path) -> list[Path]:
     """Flies, prints the tables, writes the figures and the animation; returns their paths."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     console = Console(highlight=False)
@@ -47,7 +48,7 @@ def run(output: Path) -> list[Path]:
     _show_forces(flight, console)
     _show_rotors(speeds, hexarotor, console)
     for path in (*paths, page):
-        console.print(f"written: {path}", soft_wrap=True)
+        console.print(f"written: {escape(str(path))}", soft_wrap=True)
     return [*paths, page]
 
 

@@ -23,6 +23,7 @@ def reproduce(name: str, output: Path, quick: bool = False) -> dict[str, Result]
         ValueError: no experiment has that name.
     """
     from rich.console import Console
+    from rich.markup import escape
 
     console = Console(highlight=False)
     if name.lower() == "list":
@@ -37,7 +38,7 @@ def reproduce(name: str, output: Path, quick: bool = False) -> dict[str, Result]
     if name.lower() == "all":
         path = write_report(results, output / "report.html", time.perf_counter() - begin)
         console.print(_counted(results))
-        console.print(f"written: {path}", soft_wrap=True)
+        console.print(f"written: {escape(str(path))}", soft_wrap=True)
     return results
 
 
@@ -76,8 +77,9 @@ def show(experiment: Experiment, result: Result, console: Any) -> None:
     for c in result.claims:
         colour = COLOURS[c.verdict]
         table.add_row(
-            f"{escape(c.text)} [dim]({escape(c.where)})[/dim]", c.paper, c.ours, f"[{colour}]{c.verdict}[/{colour}]"
-        )
+            f"{escape(c.text)} [dim]({escape(c.where)})[/dim]", escape(c.paper), escape(c.ours),
+            f"[{colour}]{c.verdict}[/{colour}]",
+        )  # fmt: skip
         if c.why:
             table.add_row(f"[dim]  {escape(c.why)}[/dim]", "", "", "")
     console.print(table)
@@ -88,7 +90,7 @@ def show(experiment: Experiment, result: Result, console: Any) -> None:
     for note in result.notes:
         console.print(escape(note))
     for path in (*(path for path, _ in result.figures), *result.data):
-        console.print(f"written: {path}", soft_wrap=True)
+        console.print(f"written: {escape(str(path))}", soft_wrap=True)
     console.print()
 
 
