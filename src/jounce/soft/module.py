@@ -276,4 +276,5 @@ def _places(scale: Array) -> Array:
     n = len(scale)
     axes = np.eye(n)[: min(n, 10)]
     anywhere = np.random.default_rng(1).uniform(-1.0, 1.0, (24, n))
-    return scale * np.concatenate([np.zeros((1, n)), 0.9 * axes, -0.9 * axes, 1e-3 * anywhere[:4], anywhere])
+    parts = np.concatenate([np.zeros((1, n)), 0.9 * axes, -0.9 * axes, 1e-3 * anywhere[:4], anywhere])
+    return np.asarray(scale * parts + 0.0)  # no zeros with a sign
