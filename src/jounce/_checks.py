@@ -2,60 +2,104 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import re
 from collections.abc import Iterable
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-def array_of(name: str, value: object, *shapes: tuple[int, ...]) -> NDArray[np.float64]:
-    """`value` as a float64 array of one of the shapes, with finite entries."""
-    expected = " or ".join(map(str, shapes))
+def quoted(value: object) -> str:
+    """What came, as it is written in Python; on one line, and no longer than a message can bear."""
+    try:
+        words = re.sub(r"\n\s*", " ", repr(value))
+    except Exception:  # a repr that fails, or a number with thousands of digits
+        words = f"a {type(value).__name__}"
+    return words if len(words) <= 300 else f"{words[:200]} ... {words[-50:]}"
+
+
+def is_masked(value: object) -> bool:
+    """Whether it is a masked array; numpy.ma itself takes its time to import."""
+    return isinstance(value, np.ndarray) and hasattr(value, "mask")
+
+
+def _numbers(name: str, value: object, expected: str) -> NDArray[np.float64]:
+    """`value` as float64, of any shape, finite or not."""
+    if is_masked(value):
+        raise ValueError(f"{name} is a masked array, expected one without a mask")
     try:
         given = np.asarray(value)
-    except ValueError:  # ragged
+    except (ValueError, TypeError):  # ragged
         given = np.asarray(None)
     if given.dtype.kind not in "buif":
-        raise ValueError(f"{name} must be real numbers of shape {expected}, got {value!r}")
+        raise ValueError(f"{name} must be {expected}, got {quoted(value)}")
+    with np.errstate(over="ignore"):  # more than double precision has becomes infinite
+        return given.astype(np.float64, copy=False)
+
+
+def array_of(name: str, value: object, *shapes: tuple[int, ...]) -> NDArray[np.float64]:
+    """`value` as a new float64 array of one of the shapes, with finite entries."""
+    expected = " or ".join(map(str, shapes))
+    given = _numbers(name, value, f"real numbers of shape {expected}")
     if given.shape not in shapes:
         raise ValueError(f"{name} has shape {given.shape}, expected {expected}")
-    result = given.astype(np.float64)
-    if not np.isfinite(result).all():
-        raise ValueError(f"{name} is {result.tolist()}, expected finite numbers")
-    return result
+    if not np.isfinite(given).all():
+        raise ValueError(f"{name} is {quoted(given.tolist())}, expected finite numbers")
+    return given.copy()
 
 
 def reals(name: str, value: object) -> NDArray[np.float64]:
     """`value` as a float64 array of any shape."""
-    try:
-        given = np.asarray(value)
-    except ValueError:  # ragged
-        given = np.asarray(None)
-    if given.dtype.kind not in "buif":
-        raise ValueError(f"{name} must be an array of real numbers, got {value!r}")
-    return given.astype(np.float64, copy=False)
+    return _numbers(name, value, "an array of real numbers")
+
+
+def rows_of(name: str, value: object, size: int, symbol: str) -> NDArray[np.float64]:
+    """`value` as a float64 array (..., size), with finite entries."""
+    given = reals(name, value)
+    if given.shape[-1:] != (size,):
+        raise ValueError(f"{name} has shape {given.shape}, expected (..., {size}): this model has {symbol} = {size}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"{name} holds nan or inf, expected finite numbers")
+    return given
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
     """An integer within bounds."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not least <= value <= most:
-        raise ValueError(f"{name} is {value!r}, expected {least} to {most}")
+    if not is_whole(value) or not least <= value <= most:
+        raise ValueError(f"{name} is {quoted(value)}, expected {least} to {most}")
     return int(value)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether it is an integer, of Python's or NumPy's; True is none, nor is a time difference."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False; 1 and 0 will do."""
+    if not isinstance(value, (bool, np.bool_)) and not (is_whole(value) and value in (0, 1)):
+        raise ValueError(f"{name} is {quoted(value)}, expected True or False")
+    return bool(value)
 
 
 def one_of(name: str, value: object, *choices: str) -> str:
     """One of some words."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} is {value!r}, expected {' or '.join(map(repr, choices))}")
+        raise ValueError(f"{name} is {quoted(value)}, expected {' or '.join(map(repr, choices))}")
     return value
 
 
 def real(name: str, value: object) -> float:
     """A number, infinity allowed."""
-    given = np.asarray(value)
+    given = np.asarray(None)
+    if not is_masked(value):
+        with contextlib.suppress(ValueError, TypeError):  # ragged
+            given = np.asarray(value)
     if given.shape != () or given.dtype.kind not in "buif" or np.isnan(given):
-        raise ValueError(f"{name} is {value!r}, expected a number")
+        raise ValueError(f"{name} is {quoted(value)}, expected a number")
     return float(given)
 
 
@@ -82,7 +126,8 @@ def pose(name: str, value: object) -> NDArray[np.float64]:
     if np.abs(matrix[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
         raise ValueError(f"{name} has last row {matrix[3].tolist()}, expected [0, 0, 0, 1]")
     rotation = matrix[:3, :3]
-    if np.abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
+    off = np.abs(rotation @ rotation.T - np.eye(3)).max() if np.abs(rotation).max() < 2 else np.inf
+    if off > 1e-6 or np.linalg.det(rotation) < 0:
         raise ValueError(f"{name} has an upper left block that is not a rotation: {rotation.tolist()}")
     u, _, vt = np.linalg.svd(rotation)
     matrix[:3, :3] = u @ vt
@@ -92,7 +137,7 @@ def pose(name: str, value: object) -> NDArray[np.float64]:
 def text(name: str, value: object) -> str:
     """A text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} is {value!r}, expected a text that is not empty")
+        raise ValueError(f"{name} is {quoted(value)}, expected a text that is not empty")
     return value
 
 
@@ -114,7 +159,7 @@ def shapes(of: object, *keys: str) -> str:
 def near(name: str, names: Iterable[str]) -> str:
     """A hint for an unknown name: the near matches, or the first few of all names."""
     known = list(names)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name[:200], known, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(map(repr, close)) + "?"
     shown = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")

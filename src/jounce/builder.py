@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import array_of, frozen, near, pose, text
+from ._checks import array_of, frozen, near, pose, quoted, text
 from .compile import BodyRecord, massless_bodies
 from .inertia import Inertia
 from .joints import Fixed, Joint
-from .model import Model
+from .model import Model, a_model
 from .soft.body import SoftBody
 from .soft.module import ModuleBody, is_module
 
@@ -48,9 +48,7 @@ class Builder:
         >>> b.build().joint_names
         ('base', 'shoulder', 'elbow', 'finger')
         """
-        if not isinstance(model, Model):
-            raise ValueError(f"model is {model!r}, expected a jounce.Model, such as jounce.load returns")
-        builder = cls(model.gravity)
+        builder = cls(a_model("model", model).gravity)
         builder._bodies = list(model.bodies)
         builder._index = {b.name: i for i, b in enumerate(builder._bodies)}
         return builder
@@ -92,18 +90,20 @@ class Builder:
             raise ValueError(f"parent of {name!r} is itself, which would be a cycle")
         if parent != "world" and parent not in self._index:
             hint = near(parent, ["world", *self._index])
-            raise ValueError(f"parent of {name!r} is {parent!r}, which was not added before: {hint}")
+            raise ValueError(f"parent of {name!r} is {quoted(parent)}, which was not added before: {hint}")
         if joint is None:
             joint = Fixed()
         if not isinstance(joint, Joint):
-            raise ValueError(f"joint of {name!r} is {joint!r}, expected one such as jounce.Revolute(axis=(0, 0, 1))")
+            raise ValueError(
+                f"joint of {name!r} is {quoted(joint)}, expected one such as jounce.Revolute(axis=(0, 0, 1))"
+            )
         if inertia is not None and not isinstance(inertia, Inertia):
-            raise ValueError(f"inertia of {name!r} is {inertia!r}, expected a jounce.Inertia")
+            raise ValueError(f"inertia of {name!r} is {quoted(inertia)}, expected a jounce.Inertia")
         if body is not None:
             if not isinstance(body, SoftBody) and is_module(body):
                 body = ModuleBody(name, body)
             if not isinstance(body, SoftBody):
-                raise ValueError(f"body of {name!r} is {body!r}, expected one such as jounce.soft.Rod(...)")
+                raise ValueError(f"body of {name!r} is {quoted(body)}, expected one such as jounce.soft.Rod(...)")
             if inertia is not None:
                 raise ValueError(f"body and inertia of {name!r} were both given: a soft body has its own mass")
         mark = None if at is None else self._mark(name, parent, at)
@@ -116,9 +116,9 @@ class Builder:
         """Where on its parent the body is: None at the far end."""
         soft = None if parent == "world" else self._bodies[self._index[parent]].soft
         if soft is None:
-            raise ValueError(f"at of {name!r} is {at!r}, but its parent {parent!r} is not soft: give a placement")
+            raise ValueError(f"at of {name!r} is {quoted(at)}, but its parent {parent!r} is not soft: give a placement")
         if soft.length == 0:
-            raise ValueError(f"at of {name!r} is {at!r}, but its parent {parent!r} has no place but its far end")
+            raise ValueError(f"at of {name!r} is {quoted(at)}, but its parent {parent!r} has no place but its far end")
         s = float(array_of(f"at of {name!r}", at, ()))
         if not 0 <= s <= soft.length * (1 + 1e-12):
             raise ValueError(f"at of {name!r} is {s:g}, expected 0 to {soft.length:g}, the length of {parent!r}")

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, real, shapes
+from ._checks import array_of, quoted, real, reals, rows_of, shapes
 from .errors import Error, SingularError
 from .linearization import Linearization, scipy_linalg
-from .model import Model
+from .model import Model, a_model
 from .partials import ball_columns, bracket_matrix
 from .trajectory import Trajectory
 
@@ -67,6 +67,7 @@ class Regulator:
 
     def control(self, robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
         """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, less K x."""
+        a_model("robot", robot)
         if self.lin.frame != "body":
             raise ValueError(f"the linearization is in the frame {self.lin.frame!r}: control needs one in 'body'")
         return _corrected(self.lin.tau, self.lin.actuated, self.K, _error(robot, self.lin.q, self.lin.v, q, v))
@@ -99,7 +100,7 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     """
     linalg = scipy_linalg()
     if not isinstance(lin, Linearization):
-        raise ValueError(f"lin is {lin!r}, expected a Linearization, as robot.linearize returns it")
+        raise ValueError(f"lin is {quoted(lin)}, expected a Linearization, as robot.linearize returns it")
     if lin.A.ndim != 2:
         raise ValueError(f"lin is of a batch of shape {lin.A.shape[:-2]}, expected one state; for a motion see tvlqr")
     cost, price = _weight("Q", Q, len(lin.A), definite=False), _weight("R", R, lin.B.shape[-1], definite=True)
@@ -186,9 +187,10 @@ class TrackingRegulator:
 
     def _interval(self, t: float) -> tuple[int, float, float]:
         """Number of the interval, place in it from 0 to 1, and its length."""
-        k = int(np.clip(np.searchsorted(self.time, t, side="right") - 1, 0, len(self.time) - 2))
+        within = float(np.clip(real("t", t), self.time[0], self.time[-1]))
+        k = int(np.clip(np.searchsorted(self.time, within, side="right") - 1, 0, len(self.time) - 2))
         h = float(self.time[k + 1] - self.time[k])
-        return k, float(np.clip((t - self.time[k]) / h, 0.0, 1.0)), h
+        return k, float(np.clip((within - self.time[k]) / h, 0.0, 1.0)), h
 
 
 def tvlqr(
@@ -228,12 +230,13 @@ def tvlqr(
     >>> bool(np.allclose(tracking.control(0.3, *fall[15][1:]), 0.0, atol=1e-9))  # on its way, nothing to do
     True
     """
+    a_model("robot", robot)
     if isinstance(motion, Trajectory):
         motion = motion.time, motion.q, motion.v, motion.tau
     if not isinstance(motion, Sequence) or len(motion) != 4:
         raise ValueError("motion must be a Trajectory or a tuple (times, q, v, tau)")
-    count, nv = np.size(motion[0]), robot.nv
     time = _increasing("times", motion[0])
+    count, nv = len(time), robot.nv
     q = array_of("q", motion[1], (count, robot.nq))
     v, tau = array_of("v", motion[2], (count, nv)), array_of("tau", motion[3], (count, nv))
     lin = robot.linearize(q, v, tau, actuated=actuated)
@@ -260,8 +263,8 @@ def riccati(
         SingularError: the numbers are too large or too small for an answer in double precision.
     """
     time = _increasing("times", times)
-    count, n, m = len(time), *(np.shape(B)[-2:] if np.ndim(B) == 3 else (0, 0))
-    A, B = array_of("A", A, (count, n, n)), array_of("B", B, (count, n, m))
+    count, (n, m) = len(time), reals("B", B).shape[-2:] if reals("B", B).ndim == 3 else (0, 0)
+    B, A = array_of("B", B, (count, n, m)), array_of("A", A, (count, n, n))
     cost, end = (_weight(key, value, n, definite=False) for key, value in (("Q", Q), ("Q_final", Q_final)))
     price: Array = np.asarray(np.linalg.inv(_weight("R", R, m, definite=True)), dtype=np.float64)
     try:
@@ -308,7 +311,14 @@ def _solved(time: Array, A: Array, B: Array, cost: Array, price: Array, end: Arr
 
 
 def _error(robot: Model, q_ref: Array, v_ref: Array, q: ArrayLike, v: ArrayLike) -> Array:
-    return np.concatenate([robot.difference(q_ref, q), np.asarray(v) - v_ref], axis=-1)
+    step, change = robot.difference(q_ref, q), rows_of("v", v, robot.nv, "nv") - v_ref
+    if step.shape != change.shape:
+        try:
+            step, change = np.broadcast_arrays(step, change)
+        except ValueError:
+            given = f"q {np.shape(q)}, v {np.shape(v)}"
+            raise ValueError(f"the batch dimensions do not broadcast: {given}") from None
+    return np.concatenate([step, change], axis=-1)
 
 
 def _corrected(tau_ref: Array, actuated: NDArray[np.intp], K: Array, x: Array) -> Array:
@@ -324,7 +334,7 @@ def _symmetric(matrix: Array) -> Array:
 
 
 def _increasing(name: str, times: ArrayLike) -> Array:
-    time = array_of(name, times, (np.size(times),))
+    time = array_of(name, times, (reals(name, times).size,))
     if len(time) < 2 or not (np.diff(time) > 0).all():
         raise ValueError(f"{name} must be two or more numbers that increase")
     return time

@@ -52,7 +52,7 @@ class Inertia:
             raise ValueError(f"rotational {fault}")
         object.__setattr__(self, "mass", value)
         object.__setattr__(self, "com", frozen(array_of("com", com, (3,))))
-        object.__setattr__(self, "rotational", frozen((moments + moments.T) / 2))
+        object.__setattr__(self, "rotational", frozen(moments / 2 + moments.T / 2))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unchecked, (self.mass, self.com, self.rotational)
@@ -83,12 +83,12 @@ def _fault(mass: float, moments: NDArray[np.float64]) -> str | None:
         return None
     if mass == 0:
         return "is not zero although mass is: no body has that"
-    principal = np.linalg.eigvalsh((moments + moments.T) / 2)
-    if principal[0] < -1e-9 * scale:
-        return f"has a negative principal moment: {_tidy(principal)}"
-    if principal[2] > (principal[0] + principal[1]) * (1 + 1e-6) + 1e-12 * scale:
+    principal = np.linalg.eigvalsh(moments / scale / 2 + moments.T / scale / 2)  # relative: so no sum is too large
+    if principal[0] < -1e-9:
+        return f"has a negative principal moment: {_tidy(scale * principal)}"
+    if principal[2] > (principal[0] + principal[1]) * (1 + 1e-6) + 1e-12:
         return (
-            f"has principal moments {_tidy(principal)}: the largest exceeds the sum of the others, "
+            f"has principal moments {_tidy(scale * principal)}: the largest exceeds the sum of the others, "
             "which no body of positive density has"
         )
     return None

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, frozen, real, text, unit
+from ._checks import array_of, frozen, quoted, real, text, unit
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -151,7 +151,7 @@ class Joint:
             if given is not None and self.nv != 1:
                 raise ValueError(f"{key} is for joints with one coordinate, not for {type(self).__name__}")
             if given is not None and not isinstance(given, kind):
-                raise ValueError(f"{key} is {given!r}, expected a jounce.{kind.__name__}")
+                raise ValueError(f"{key} is {quoted(given)}, expected a jounce.{kind.__name__}")
         self._set(rest=length, limits=limits, follows=follows, name=name if name is None else text("name", name))
 
     def __setattr__(self, key: str, value: object) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, real, reals, shapes
+from ._checks import is_masked, quoted, real, reals, rows_of, shapes
 from .errors import SingularError
 from .joints import Free
 from .partials import bracket_matrix, skew
@@ -70,7 +70,8 @@ class Linearization:
             raise ValueError(f"dt is {step}, expected a positive time in seconds")
         n, m = self.B.shape[-2:]
         both = np.zeros((*self.A.shape[:-2], n + m, n + m))
-        both[..., :n, :n], both[..., :n, n:] = step * self.A, step * self.B
+        with np.errstate(over="ignore", invalid="ignore"):
+            both[..., :n, :n], both[..., :n, n:] = step * self.A, step * self.B
         if not np.isfinite(both).all():
             raise SingularError(f"dt is {step:g}, which times the rates of this system is no finite number")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -93,7 +94,10 @@ def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -
     """Columns of tau: all, those of named joints, those where a mask (nv,) is True, or those listed."""
     if actuated is None:
         return model._all_columns
-    given = np.asarray(actuated)
+    try:
+        given = np.asarray(None if is_masked(actuated) else actuated)
+    except (ValueError, TypeError):  # ragged
+        given = np.asarray(None)
     columns = None
     if given.size == 0 and given.ndim == 1:
         columns = np.zeros(0, dtype=np.intp)
@@ -105,7 +109,7 @@ def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -
         columns = given.astype(np.intp)
     if columns is None or len(set(columns.tolist())) < len(columns):
         raise ValueError(
-            f"actuated is {actuated!r}, expected joint names, a mask ({model.nv},) "
+            f"actuated is {quoted(actuated)}, expected joint names, a mask ({model.nv},) "
             f"or columns 0 to {model.nv - 1}, each once"
         )
     return columns
@@ -124,12 +128,12 @@ def linearize(
 ) -> Linearization:
     if u is not None:
         return _with_inputs(model, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
+    if not isinstance(frame, str) or frame not in ("body", "world", "mixed"):
+        raise ValueError(f"frame is {quoted(frame)}, expected 'body', 'world' or 'mixed'")
     columns = actuated_columns(model, actuated)
     if frame == "body":
         chosen = None if actuated is None else columns.tolist()
         return Linearization(*model._linearize(q, v, tau, chosen, wrenches, wrench_frame), columns, frame)
-    if frame not in ("world", "mixed"):
-        raise ValueError(f"frame is {frame!r}, expected 'body', 'world' or 'mixed'")
     stack, force = _row("v", v, model.nv), _row("tau", tau, model.nv)
     body_v = model.change_velocity_frame(q, stack, frame, "body")[..., 0, :]
     body_tau = model.change_force_frame(q, stack, force, frame, "body")[..., 0, :]
@@ -173,10 +177,7 @@ def _with_inputs(
 
 def _row(name: str, value: ArrayLike, nv: int) -> Array:
     """(..., 1, nv) of (..., nv)."""
-    given = np.asarray(value)
-    if given.ndim == 0 or given.shape[-1] != nv:
-        raise ValueError(f"{name} has shape {given.shape}, expected (..., {nv}): this model has nv = {nv}")
-    return array_of(name, given, given.shape)[..., None, :]
+    return rows_of(name, value, nv, "nv")[..., None, :]
 
 
 def owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:

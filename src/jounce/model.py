@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, prod
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, frozen, near, reals, shapes
+from ._checks import frozen, is_whole, near, quoted, reals, rows_of, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records
 from .drawing import drawn
+from .errors import SingularError
 from .joints import Free, Limits, Spherical
 from .linearization import Linearization, linearize
 from .partials import forward_partials, inverse_partials
@@ -47,8 +49,8 @@ class Kinematics:
 
     def __getitem__(self, name: str) -> Array:
         """The pose (..., 4, 4) of one of them."""
-        if name not in self.names:
-            raise ValueError(f"no pose was computed for {name!r}: {near(str(name), self.names)}")
+        if not isinstance(name, str) or name not in self.names:
+            raise ValueError(f"no pose was computed for {quoted(name)}: {_near(name, self.names)}")
         return self.pose[..., self.names.index(name), :, :]
 
 
@@ -132,13 +134,14 @@ class Model(CoreModel):
 
     def frame_index(self, name: str | int) -> int:
         """Where the body or fixed frame of that name is in ``frame_names`` (bodies come first)."""
-        if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+        if is_whole(name):
             if not 0 <= name < len(self.frame_names):
-                raise ValueError(f"frame {name} does not exist: there are {len(self.frame_names)}, counted from 0")
+                count = len(self.frame_names)
+                raise ValueError(f"frame {quoted(name)} does not exist: there are {count}, counted from 0")
             return int(name)
         index = self._frame_index.get(name) if isinstance(name, str) else None
         if index is None:
-            raise ValueError(f"no body or frame is named {name!r}: {near(str(name), self.frame_names)}")
+            raise ValueError(f"no body or frame is named {quoted(name)}: {_near(name, self.frame_names)}")
         return index
 
     def coordinate(self, joint: str) -> slice:
@@ -185,7 +188,7 @@ class Model(CoreModel):
         except (KeyError, TypeError):
             if isinstance(joint, str) and joint in self._followers:
                 raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate") from None
-            raise ValueError(f"no joint is named {joint!r}: {near(str(joint), self.joint_names)}") from None
+            raise ValueError(f"no joint is named {quoted(joint)}: {_near(joint, self.joint_names)}") from None
 
     # Configurations
 
@@ -207,7 +210,9 @@ class Model(CoreModel):
         >>> jn.robots.aerial_manipulator().random_configuration(np.random.default_rng(0), 5).shape
         (5, 13)
         """
-        lead = (shape.__index__(),) if isinstance(shape, SupportsIndex) else tuple(shape)
+        if not all(callable(getattr(rng, key, None)) for key in ("uniform", "normal")):
+            raise ValueError(f"rng is {quoted(rng)}, expected a generator such as numpy.random.default_rng(0)")
+        lead = _lead(shape)
         q = np.empty((*lead, self.nq))
         for b, (where, _) in self._moving():
             part = q[..., where]
@@ -338,8 +343,8 @@ class Model(CoreModel):
         stack = np.asarray(v, dtype=np.float64)
         rows = stack.shape[-2]
         n = rows - 1 if order is None else order
-        if not isinstance(n, (int, np.integer)) or not 0 <= n < rows:
-            raise ValueError(f"order is {n!r}, expected 0 to {rows - 1}: v has {rows} rows")
+        if not is_whole(n) or not 0 <= n < rows:
+            raise ValueError(f"order is {quoted(n)}, expected 0 to {rows - 1}: v has {rows} rows")
         M = self.mass_matrix(q, frame=frame)[..., None, :, :]
         if n > 0:
             M = self.mass_matrix_derivatives(q, stack[..., :n, :], frame=frame)
@@ -423,7 +428,7 @@ class Model(CoreModel):
         velocity: Any = v
         try:
             stacked = force.ndim > velocity.ndim
-        except AttributeError:  # lists
+        except (AttributeError, TypeError):  # lists
             stacked = reals("tau", force).ndim > reals("v", velocity).ndim
         if not stacked:
             da_dq, da_dv, inverse, _ = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
@@ -474,8 +479,12 @@ class Model(CoreModel):
         self._expect_rigid("the regressor is that")
         if a is None:
             return self._regressor(q, v, frame)
-        velocity, acceleration = (array_of(n, x, np.shape(x)) for n, x in (("v", v), ("a", a)))
-        stack = np.stack(np.broadcast_arrays(velocity, acceleration), axis=-2)
+        velocity, acceleration = rows_of("v", v, self.nv, "nv"), rows_of("a", a, self.nv, "nv")
+        try:
+            stack = np.stack(np.broadcast_arrays(velocity, acceleration), axis=-2)
+        except ValueError:
+            shapes_ = f"v {velocity.shape}, a {acceleration.shape}"
+            raise ValueError(f"the batch dimensions do not broadcast: {shapes_}") from None
         return self._regressor(q, stack, frame)[..., 0, :, :]
 
     def linearize(
@@ -511,7 +520,7 @@ class Model(CoreModel):
         >>> lin.A.shape, lin.B.shape
         ((24, 24), (24, 12))
         """
-        if u is None and actuated is None and frame == "body":  # the usual case
+        if u is None and actuated is None and isinstance(frame, str) and frame == "body":  # the usual case
             parts = self._linearize(q, v, tau, None, wrenches, wrench_frame)
             return Linearization(*parts, self._all_columns, frame)
         return linearize(self, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
@@ -626,18 +635,22 @@ class Model(CoreModel):
         >>> b.build().backbone("rod", [np.pi / 2, 0.0, 0.0], [0.0, 1.0])[1, :3, 3].round(3)  # a quarter of a circle
         array([0.637, 0.   , 0.637])
         """
-        if name not in self._soft:
-            raise ValueError(f"no soft body is named {name!r}: {near(str(name), self._soft)}")
+        if not isinstance(name, str) or name not in self._soft:
+            raise ValueError(f"no soft body is named {quoted(name)}: {_near(name, self._soft)}")
         part = self._soft[name]
-        along = np.linspace(0.0, part.body.length, 33) if s is None else np.asarray(s, dtype=np.float64)
+        along = np.linspace(0.0, part.body.length, 33) if s is None else reals("s", s)
         if along.ndim != 1 or not ((along >= 0) & (along <= part.body.length * (1 + 1e-12))).all():
             raise ValueError(
-                f"s is {s!r}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
+                f"s is {quoted(s)}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
             )
         far = self.pose(name, q)
         shape = np.asarray(q, dtype=np.float64)[..., part.q]
-        places = part.body.backbone(shape, np.append(along, part.body.length))
-        return (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
+        with np.errstate(over="ignore", invalid="ignore"):
+            places = part.body.backbone(shape, np.append(along, part.body.length))
+            sections = (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
+        if not np.isfinite(sections).all():
+            raise SingularError(f"the shape of {name!r} is not finite: its q is {quoted(shape.tolist())}")
+        return sections
 
     def _frames(
         self, frames: Sequence[str | int] | None, q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, given: str
@@ -645,9 +658,13 @@ class Model(CoreModel):
         """Names, poses and twists of frames: one run of the kernel over the range that holds them."""
         if frames is None:
             return self.body_names, *self._forward_kinematics(q, v, 0, len(self.body_names), rows, frame, given)
-        if isinstance(frames, str) or not isinstance(frames, Iterable):
-            raise ValueError(f"frames is {frames!r}, expected a list of names")
-        indices = [self.frame_index(f) for f in frames]
+        try:
+            asked = None if isinstance(frames, (str, bytes)) else list(frames)
+        except TypeError:
+            asked = None
+        if asked is None:
+            raise ValueError(f"frames is {quoted(frames)}, expected a list of names")
+        indices = [self.frame_index(f) for f in asked]
         first, last = min(indices, default=0), max(indices, default=-1)
         pose, twist = self._forward_kinematics(q, v, first, last + 1 - first, rows, frame, given)
         chosen = [i - first for i in indices]
@@ -670,10 +687,33 @@ class Model(CoreModel):
         return self._frames(frames, q, v, -1, "body", frame)[1]
 
 
-def _axes(name: str, value: str) -> str:
-    if value not in ("body", "world", "mixed"):
-        raise ValueError(f"{name} is {value!r}, expected 'body', 'world' or 'mixed'")
+def _axes(name: str, value: object) -> str:
+    if not isinstance(value, str) or value not in ("body", "world", "mixed"):
+        raise ValueError(f"{name} is {quoted(value)}, expected 'body', 'world' or 'mixed'")
     return value
+
+
+def a_model(name: str, value: object) -> Model:
+    """A robot."""
+    if not isinstance(value, Model):
+        raise ValueError(f"{name} is {quoted(value)}, expected a jounce.Model, such as jounce.load returns")
+    return value
+
+
+def _near(name: object, names: Iterable[str]) -> str:
+    return near(name if isinstance(name, str) else quoted(name), names)
+
+
+def _lead(shape: object) -> tuple[int, ...]:
+    """Batch dimensions, from one number or several."""
+    given: list[Any] = [shape]
+    if not is_whole(shape):
+        with contextlib.suppress(TypeError):
+            given = list(shape)  # type: ignore[call-overload]
+    limit = np.iinfo(np.intp).max
+    if not all(is_whole(n) and 0 <= n <= limit for n in given) or prod(given) > limit or len(given) > 30:
+        raise ValueError(f"shape is {quoted(shape)}, expected numbers of an array's shape")
+    return tuple(int(n) for n in given)
 
 
 def _counted(n: int) -> NDArray[np.intp]:

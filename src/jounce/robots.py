@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import whole
 from .builder import Builder
 from .inertia import Inertia
 from .joints import Fixed, Free, Revolute
@@ -27,6 +28,8 @@ def aerial_manipulator(branches: int = 2, links: int = 3) -> Model:
     >>> aerial_manipulator().nv
     12
     """
+    whole("branches", branches, 0, 100_000)
+    whole("links", links, 0, 100_000)
     b, c, d = 0.10, 0.18, 0.06
     builder = Builder()
     builder.add("B1", "world", Free(name="base"), inertia=Inertia(2.5, rotational=(0.03, 0.03, 0.05)))

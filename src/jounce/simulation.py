@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import implicit, rkmk, taylor
-from ._checks import array_of, one_of, real, whole
+from ._checks import array_of, flag, is_masked, one_of, quoted, real, whole
 from ._core import MAX_ORDER
-from .model import Model
+from .model import Model, a_model
 from .run import Report, Run
 from .stepping import Array, Tolerance, TorqueFunction
 from .trajectory import Trajectory
@@ -94,6 +94,7 @@ def simulate(
     >>> round(float(motion.v[-1, 2]), 6)  # 2 N s, 4 kg
     0.5
     """
+    a_model("robot", robot)
     one_of("method", method, *_METHODS)
     q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
     when = array_of("times", times, (_length(times),))
@@ -112,8 +113,8 @@ def simulate(
         time_limit = real("time_limit", time_limit)
         if not 0 < time_limit < math.inf:
             raise ValueError(f"time_limit is {time_limit}, expected a positive number of seconds, or None for no limit")
-    if progress is not None and not isinstance(progress, (bool, np.bool_)):
-        raise ValueError(f"progress is {progress!r}, expected True, False or None")
+    if progress is not None:
+        progress = flag("progress", progress)
 
     q = robot.integrate(q, np.zeros(robot.nv))  # refuses quaternions far from unit length, normalises the others
     span = float(when[0]), float(when[-1])
@@ -168,15 +169,17 @@ def _stacks(run: Run, tau: object, order: int | None, tolerance: Tolerance) -> T
 def _called(run: Run, tau: Callable[[float, Array, Array], ArrayLike], t: float, q: Array, v: Array) -> Array:
     """What the user's function says, checked; it gets copies, so that it may write to them."""
     value, nv = tau(t, q.copy(), v.copy()), run.robot.nv
+    if is_masked(value):
+        raise ValueError("tau(t, q, v) returned a masked array, expected one without a mask")
     try:
         rows = np.asarray(value)
-    except ValueError:
+    except (ValueError, TypeError):
         rows = np.asarray(None)
     shape = rows.shape
     if rows.dtype.kind not in "buif" or shape not in ((nv,), (*shape[:1], nv)) or (shape[0] == 0 and nv > 0):
         raise ValueError(f"tau(t, q, v) returned {rows.dtype} of shape {shape}, expected ({nv},) or (r + 1, {nv})")
     if not np.isfinite(rows).all():
-        raise run.stopped(f"tau(t, q, v) is not finite, {rows.tolist()}", at=t)
+        raise run.stopped(f"tau(t, q, v) is not finite, {quoted(rows.tolist())}", at=t)
     return rows.astype(np.float64)
 
 

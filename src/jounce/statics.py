@@ -136,8 +136,10 @@ class _Statics:
 
     def solved(self, K: Array, F: Array) -> Array:
         """The displacement -K^-1 F; the least one, where there are indifferent directions."""
-        shift = np.linalg.lstsq(self._scaled(K)[0], -F / self.scale, rcond=1e-13)[0]
-        return np.asarray(shift / self.scale)
+        scaled, force = self._scaled(K)[0], -F / self.scale
+        if not (np.isfinite(scaled).all() and np.isfinite(force).all()):
+            return np.full_like(F, np.nan)
+        return np.asarray(np.linalg.lstsq(scaled, force, rcond=1e-13)[0] / self.scale)
 
     def length(self, shift: Array) -> float:
         return float(np.linalg.norm(self.scale * shift))
@@ -193,8 +195,12 @@ class _Path:
         """The equilibrium at another part of the path; None if that is too far."""
         statics, robot = self._statics, self._statics.robot
         leap = statics.solved(self.balance(now.forces, now.part)[1], self.balance(now.forces, part)[0])
+        if not np.isfinite(leap).all():
+            return None
         q, last = robot.integrate(now.q, leap), statics.length(leap)
         for iteration in range(1, _ITERATIONS + 1):
+            if not np.isfinite(q).all():
+                return None
             forces = statics.forces(q)
             F, K = self.balance(forces, part)
             if not (np.isfinite(F).all() and np.isfinite(K).all()):
@@ -202,9 +208,11 @@ class _Path:
             shift = statics.solved(K, F)
             size = max(forces.size, self._first.size)
             length, still = statics.length(shift), _most(F) <= _ROUNDING * size
-            if not still and not length <= 0.5 * last:
+            if not np.isfinite(shift).all() or (not still and not length <= 0.5 * last):
                 return None
             q, last = robot.integrate(q, shift), length
+            if not np.isfinite(q).all():
+                return None
             if still or length <= _CLOSE * statics.length(robot.difference(statics.start, q)):
                 forces = statics.forces(q)
                 fine = _most(self.balance(forces, part)[0]) <= _BALANCED * size

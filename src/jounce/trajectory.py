@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import stat
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import printable
+from ._checks import is_masked, printable, quoted
 from .errors import LoadError
 from .joints import Free, Spherical
 from .model import Model
@@ -82,16 +84,16 @@ class Trajectory:
 
     def __post_init__(self) -> None:
         for key in ("q_names", "v_names", "q_units", "v_units"):
-            names = getattr(self, key)
-            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-                raise ValueError(f"{key} is {names!r}, expected a tuple of texts")
-            object.__setattr__(self, key, tuple(names))
-        count, nq, nv = np.size(self.time), len(self.q_names), len(self.v_names)
+            given = getattr(self, key)
+            names = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (None,)
+            if not all(isinstance(name, str) for name in names):
+                raise ValueError(f"{key} is {quoted(given)}, expected a tuple of texts")
+            object.__setattr__(self, key, names)
+        time = _float64("time", self.time)
+        count, nq, nv = time.size, len(self.q_names), len(self.v_names)
         shapes = {"time": (count,), "q": (count, nq), "v": (count, nv), "a": (count, nv), "tau": (count, nv)}
         for key, expected in shapes.items():
-            array = np.asarray(getattr(self, key))
-            if array.dtype != np.float64:
-                raise ValueError(f"{key} holds {array.dtype}, expected float64")
+            array = _float64(key, getattr(self, key))
             if array.shape != expected:
                 raise ValueError(f"{key} has shape {array.shape}, expected {expected}")
             object.__setattr__(self, key, array)
@@ -110,7 +112,10 @@ class Trajectory:
     def __getitem__(self, index: slice) -> Trajectory: ...
     def __getitem__(self, index: int | slice) -> State | Trajectory:
         if not isinstance(index, slice):
-            return State(float(self.time[index]), self.q[index], self.v[index])
+            i = operator.index(index)
+            if not -len(self) <= i < len(self):
+                raise IndexError(f"index {quoted(i)} is out of range: there are {len(self)} times")
+            return State(float(self.time[i]), self.q[i], self.v[i])
         return replace(self, **{key: getattr(self, key)[index] for key in ("time", "q", "v", "a", "tau")})
 
     def __repr__(self) -> str:
@@ -158,6 +163,19 @@ class Trajectory:
             The matplotlib figure. Needs matplotlib: ``pip install 'jounce[demo]'``.
         """
         return _drawn(self, None if path is None else Path(path))
+
+
+def _float64(key: str, value: object) -> Array:
+    """The numbers as they are, without a copy."""
+    if is_masked(value):
+        raise ValueError(f"{key} is a masked array, expected one without a mask")
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError):  # ragged
+        raise ValueError(f"{key} is {quoted(value)}, expected an array of float64") from None
+    if array.dtype != np.float64:
+        raise ValueError(f"{key} holds {array.dtype}, expected float64")
+    return array
 
 
 class Names(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from .._checks import array_of
+from .._checks import array_of, flag, one_of
 from ..errors import LoadError
 from ..model import Model
 from .description import Description, LoadWarning
@@ -88,12 +88,10 @@ def describe(
     gravity: ArrayLike | None = None,
 ) -> Description:
     """What a file says, before it becomes a model; arguments as those of `load`."""
-    if base not in ("fixed", "floating"):
-        raise ValueError(f"base is {base!r}, expected 'fixed' or 'floating'")
-    if mimic not in ("coupled", "independent"):
-        raise ValueError(f"mimic is {mimic!r}, expected 'coupled' or 'independent'")
+    one_of("base", base, "fixed", "floating")
+    one_of("mimic", mimic, "coupled", "independent")
     fall = None if gravity is None else array_of("gravity", gravity, (3,))
-    description = _read(source, base, mimic, bool(damping))
+    description = _read(source, base, mimic, flag("damping", damping))
     if fall is not None:
         description.gravity = fall
     return description

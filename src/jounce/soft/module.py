@@ -10,14 +10,16 @@ Jacobian comes from its pose,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._checks import is_masked, quoted, whole
 from .body import Mass, Sections, SoftBody, Station
-from .record import Expressions, Number, Tape, record
+from .record import Expressions, Number, Tape, is_number, record
 
 Array = NDArray[np.float64]
 
@@ -88,14 +90,13 @@ class ModuleBody(SoftBody):
 
     def __init__(self, name: str, module: Any) -> None:
         self.name, self.module = name, module
-        n = module.n
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 1 <= n <= 1000:
-            raise ValueError(f"body of {name!r}: n is {n!r}, expected 1 to 1000")
-        self.n = int(n)
+        self.n = whole(f"body of {name!r}: n", module.n, 1, 1000)
         self.masses = self._numbers("masses", module.masses)
-        if self.masses.ndim != 1 or (self.masses < 0).any() or not self.masses.sum() > 0:
+        with np.errstate(over="ignore"):
+            total = self.masses.sum()
+        if self.masses.ndim != 1 or (self.masses < 0).any() or not 0 < total < np.inf:
             raise ValueError(
-                f"body of {name!r}: masses is {self.masses.tolist()}, expected (P,) numbers >= 0, some more"
+                f"body of {name!r}: masses is {quoted(self.masses.tolist())}, expected (P,) numbers >= 0, some more"
             )
         self.stiffness = self.viscosity = np.zeros((self.n, self.n))
         self.scale = self._numbers("scale", getattr(module, "scale", np.full(self.n, 0.1)), (self.n,))
@@ -109,14 +110,15 @@ class ModuleBody(SoftBody):
         self.input_names = ()
         self._inputs = None
         if hasattr(module, "inputs"):
-            count = np.size(self._called("inputs", self._q[0]))
+            count = self._numbers("inputs(q)", self._called("inputs", self._q[0])).size
             self._inputs = self._recorded("inputs", (count,))
-            names = tuple(getattr(module, "input_names", ())) or tuple(f"input {i + 1}" for i in range(count))
-            if len(names) != count or not all(isinstance(x, str) and x for x in names):
+            names = getattr(module, "input_names", ())
+            listed = isinstance(names, Sequence) and not isinstance(names, str) and all(names)
+            if not listed or not all(isinstance(x, str) for x in names) or len(names) not in (0, count):
                 raise ValueError(
-                    f"body of {name!r}: input_names is {names!r}, expected {count} names, one for each input"
+                    f"body of {name!r}: input_names is {quoted(names)}, expected {count} names, one for each input"
                 )
-            self.input_names = names
+            self.input_names = tuple(names) or tuple(f"input {i + 1}" for i in range(count))
         self._energy = self._recorded("energy", ()) if hasattr(module, "energy") else None
         has_loss = hasattr(module, "dissipation")
         self._dissipation = self._recorded("dissipation", (), rates=True) if has_loss else None
@@ -176,19 +178,25 @@ class ModuleBody(SoftBody):
 
     def _numbers(self, what: str, value: Any, shape: tuple[int, ...] | None = None) -> Array:
         try:
-            numbers = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"body of {self.name!r}: {what} is {value!r}, expected real numbers") from None
+            given = np.asarray(None if is_masked(value) else value)
+            if given.dtype == object and all(is_number(x) for x in given.flat):
+                given = given.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            given = np.asarray(None)
+        if given.dtype.kind not in "buif":
+            raise ValueError(f"body of {self.name!r}: {what} is {quoted(value)}, expected real numbers")
+        with np.errstate(over="ignore"):
+            numbers = given.astype(np.float64)
         if shape is not None and numbers.shape != shape:
             raise ValueError(f"body of {self.name!r}: {what} has shape {numbers.shape}, expected {shape}")
         if not np.isfinite(numbers).all():
-            raise ValueError(f"body of {self.name!r}: {what} is {numbers.tolist()}, expected finite numbers")
+            raise ValueError(f"body of {self.name!r}: {what} is {quoted(numbers.tolist())}, expected finite numbers")
         return numbers
 
     def _called(self, key: str, *arguments: Array) -> Any:
         given = getattr(self.module, key)
         if not callable(given):
-            raise ValueError(f"body of {self.name!r}: {key} is {given!r}, expected a function")
+            raise ValueError(f"body of {self.name!r}: {key} is {quoted(given)}, expected a function")
         return given(*(a.copy() for a in arguments))
 
     def _recorded(self, key: str, shape: tuple[int, ...], *, rates: bool = False) -> Expressions:

@@ -14,6 +14,7 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import reals, whole
 from .._core import Recorded
 
 Array = NDArray[np.float64]
@@ -62,7 +63,7 @@ class Number:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Number):
             return self._tape.emit(ADD, min(self._at, other._at), max(self._at, other._at))
-        if _is_number(other):
+        if is_number(other):
             return self if other == 0 else self + self._tape.number(float(other))
         return NotImplemented
 
@@ -77,7 +78,7 @@ class Number:
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, Number):
             return 0.0 if other._at == self._at else self._tape.emit(SUBTRACT, self._at, other._at)
-        if _is_number(other):
+        if is_number(other):
             return self + (-float(other))
         return NotImplemented
 
@@ -87,7 +88,7 @@ class Number:
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Number):
             return self._tape.emit(MULTIPLY, min(self._at, other._at), max(self._at, other._at))
-        if _is_number(other):
+        if is_number(other):
             factor = float(other)
             return 0.0 if factor == 0 else self if factor == 1 else self._tape.emit(SCALE, self._at, value=factor)
         return NotImplemented
@@ -97,19 +98,19 @@ class Number:
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Number):
             return self._tape.emit(DIVIDE, self._at, other._at)
-        if _is_number(other):
+        if is_number(other):
             return self * (1.0 / float(other))
         return NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        if _is_number(other):
+        if is_number(other):
             return 0.0 if other == 0 else self._tape.number(float(other)) / self
         return NotImplemented
 
     def __pow__(self, power: Any) -> Any:
         if isinstance(power, Number):
             return (power * self.log()).exp()
-        if not _is_number(power):
+        if not is_number(power):
             return NotImplemented
         p = float(power)
         if p == int(p) and abs(p) <= 64:
@@ -121,7 +122,7 @@ class Number:
         return self.sqrt() if p == 0.5 else self._tape.emit(POWER, self._at, value=p)
 
     def __rpow__(self, base: Any) -> Any:
-        return (self * float(np.log(base))).exp() if _is_number(base) else NotImplemented
+        return (self * float(np.log(base))).exp() if is_number(base) else NotImplemented
 
     def sqrt(self) -> Number:
         return self._tape.emit(SQRT, self._at)
@@ -179,8 +180,8 @@ class Number:
         return f"<number {self._at}>"
 
 
-def _is_number(x: object) -> bool:
-    return isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
+def is_number(x: object) -> bool:
+    return isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, (bool, np.timedelta64))
 
 
 def stumpff(k: int, u: Any) -> Any:
@@ -192,15 +193,17 @@ def stumpff(k: int, u: Any) -> Any:
     >>> float(stumpff(1, 0.0)), round(float(stumpff(2, np.pi**2)), 6)
     (1.0, 0.202642)
     """
-    if not isinstance(k, (int, np.integer)) or not 0 <= k <= 6:
-        raise ValueError(f"k is {k!r}, expected 0 to 6")
+    k = whole("k", k, 0, 6)
     if isinstance(u, Number):
-        return u.stumpff(int(k))
-    values = np.asarray(u)
-    if values.dtype == object:
-        return np.array([stumpff(k, x) for x in values.ravel()], dtype=object).reshape(values.shape)
+        return u.stumpff(k)
+    if (isinstance(u, np.ndarray) and u.dtype == object) or isinstance(u, (list, tuple)):
+        given = np.asarray(u, dtype=object)
+        if any(isinstance(x, Number) for x in given.flat):
+            return np.array([stumpff(k, x) for x in given.ravel()], dtype=object).reshape(given.shape)
+        u = given.tolist()
+    values = reals("u", u)
     tape = Tape(1)
-    result = Expressions(tape, [Number(tape, 0).stumpff(int(k))]).values(values.reshape(-1, 1).astype(np.float64))
+    result = Expressions(tape, [Number(tape, 0).stumpff(k)]).values(values.reshape(-1, 1))
     return result.reshape(values.shape)[()]
 
 

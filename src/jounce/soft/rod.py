@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, frozen, one_of, whole
+from .._checks import array_of, frozen, one_of, quoted, whole
 from .actuators import Actuator, displacements_of
 from .body import Mass, Sections, SoftBody, Station, Step
 from .record import Expressions
@@ -27,6 +27,7 @@ from .strain import Strain, constant_curvature, given
 Array = NDArray[np.float64]
 
 STRAIGHT = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+_SMALLEST = 1e-30  # m, kg/m^3, Pa; below it, and above its inverse, products leave double precision
 
 
 class Rod(SoftBody):
@@ -93,7 +94,7 @@ class Rod(SoftBody):
         self.n = self.strain.n
         if not isinstance(actuators, (list, tuple)) or not all(isinstance(a, Actuator) for a in actuators):
             raise ValueError(
-                f"actuators is {actuators!r}, expected a list of jounce.soft.Tendon and jounce.soft.Chamber"
+                f"actuators is {quoted(actuators)}, expected a list of jounce.soft.Tendon and jounce.soft.Chamber"
             )
         self.actuators = tuple(actuators)
         self.input_names = tuple(a.name for a in self.actuators)
@@ -230,6 +231,8 @@ def _number(name: str, value: float, *, positive: bool = False) -> float:
     number = float(array_of(name, value, ()))
     if positive and number <= 0:
         raise ValueError(f"{name} is {number:g}, expected a positive number")
+    if number != 0 and not _SMALLEST <= abs(number) <= 1 / _SMALLEST:
+        raise ValueError(f"{name} is {number:g}, expected a number of a robot's size")
     return number
 
 
@@ -244,8 +247,10 @@ def _radius(radius: Any, length: float) -> Callable[[float], float]:
         value = np.asarray(profile(float(s)))
         if value.shape != () or value.dtype.kind not in "iuf" or not np.isfinite(value) or value < 0:
             raise ValueError(f"radius at s = {s:g} is {value}, expected a number that is not negative")
-    if max(float(profile(float(s))) for s in np.linspace(0, length, 33)) == 0:
+    largest = max(float(profile(float(s))) for s in np.linspace(0, length, 33))
+    if largest == 0:
         raise ValueError("radius is zero all along, expected a positive number somewhere")
+    _number("radius", largest)
     return lambda s: float(profile(s))
 
 

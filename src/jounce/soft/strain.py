@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, frozen, reals, whole
+from .._checks import array_of, flag, frozen, quoted, reals, whole
 
 Array = NDArray[np.float64]
 
@@ -101,8 +101,8 @@ def constant_curvature(planar: bool = False, elongation: bool = True) -> Strain:
            [ 0.5,  0. ,  0. ],
            [ 0. ,  0. ,  0. ]])
     """
-    columns = [(4, -1.0)] if planar else [(4, 1.0), (3, -1.0)]
-    if elongation:
+    columns = [(4, -1.0)] if flag("planar", planar) else [(4, 1.0), (3, -1.0)]
+    if flag("elongation", elongation):
         columns.append((2, 1.0))
     return _constant(columns)
 
@@ -151,7 +151,7 @@ def gaussian(center: float = 0.5, width: float | None = None, elongation: bool =
     middle = float(array_of("center", center, ()))
     if spread <= 0:
         raise ValueError(f"width is {spread}, expected a positive length in metres")
-    return _Gaussian(middle, spread, elongation)
+    return _Gaussian(middle, spread, flag("elongation", elongation))
 
 
 def given(strain: object) -> Strain:
@@ -167,7 +167,7 @@ def given(strain: object) -> Strain:
     matrix = reals("strain", strain)
     if matrix.ndim != 2 or matrix.shape[0] != 6:
         raise ValueError(
-            f"strain is {strain!r}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)"
+            f"strain is {quoted(strain)}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)"
         )
     return _Uniform(array_of("strain", matrix, matrix.shape), scaled=False)
 
