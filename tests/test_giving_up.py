@@ -243,7 +243,18 @@ def test_errors_come_back_from_other_processes() -> None:
     assert (str(again), again.part, again.q.tolist()) == (str(lost), 0.5, [0.0, 0.0, 0.0])
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_an_acceleration_beyond_all_numbers(method: str) -> None:
+    builder = jn.Builder()
+    builder.add("top", "world", jn.Free(), inertia=jn.Inertia(2.0, rotational=(0.3, 0.4, 0.5)))
+    robot = builder.build()
+    with pytest.raises(jn.SimulationError, match="at t = 0 s: the acceleration is not finite, ") as caught:
+        jn.simulate(robot, robot.neutral(), [0, 0, 0, 1e200, 1, 1], [0, 1], method=method)
+    assert len(caught.value.trajectory) == 0
+
+
 BAD = [
+    ({"times": [-1e308, 1e308]}, r"times go from -1e\+308 to 1e\+308 s, expected a finite time between them"),
     ({"max_steps": 0}, r"max_steps is 0, expected 1 to \d+"),
     ({"max_steps": 10.0}, r"max_steps is 10\.0, expected 1 to"),
     ({"max_steps": True}, "max_steps is True, expected 1 to"),
@@ -261,7 +272,7 @@ BAD = [
 @pytest.mark.parametrize(("options", "message"), BAD, ids=[m for _, m in BAD])
 def test_bad_limits(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
-        jn.simulate(slider(), [0.0], [1.0], [0, 1], **options)  # type: ignore[arg-type]
+        jn.simulate(slider(), [0.0], [1.0], **({"times": [0, 1]} | options))  # type: ignore[arg-type]
 
 
 # Silence

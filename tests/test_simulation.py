@@ -623,8 +623,7 @@ def test_names_are_texts_in_plots(tmp_path: Path) -> None:
         texts = ax.get_legend().get_texts()
         assert [text.get_text() for text in texts] == shown
         assert not any(text.get_parse_math() or text.get_usetex() for text in texts)
-        handles = ax.get_legend().legend_handles
-        assert [h.get_color() for h in handles] == [line.get_color() for line in ax.lines]
+        assert [line.get_color() for line in ax.get_legend().get_lines()] == [line.get_color() for line in ax.lines]
 
 
 def test_names_are_texts_in_trees() -> None:

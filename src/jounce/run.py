@@ -1,8 +1,8 @@
 """A simulation under way: what it has found, what it has cost, and when it gives up.
 
 A run that gets nowhere ends by one of three limits: of steps, of wall-clock time, and by its pace. Where at the pace of
-its last steps the rest would take a hundred times as many as are allowed, it need not try them all; where the torque is
-another one each time it is asked, no step is short enough, and a pace that exceeds the limit at all is sufficient.
+its last steps the rest would take a hundred times as many as are allowed, it need not try them all. Where the torque
+differs from call to call, no step is short enough: there it is sufficient that the limit would be passed at all.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import trajectory
+from ._checks import quoted
 from .errors import SimulationError
 from .model import Model
 from .stepping import Array, Layout, TorqueFunction
@@ -86,11 +87,14 @@ class Run:
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
         """Forward dynamics; where there is no answer, and the motion has begun, it has come to its end."""
         try:
-            return self.robot.forward_dynamics(q, v, tau)
+            found = self.robot.forward_dynamics(q, v, tau)
         except ValueError as fault:
             if self._state is None:
                 raise
             raise self.stopped(str(fault)) from fault
+        if self._state is None and not np.isfinite(found).all():
+            raise self.stopped(f"the acceleration is not finite, {quoted(found.tolist())}")
+        return found
 
     # When to give up
 

@@ -98,8 +98,10 @@ def simulate(
     one_of("method", method, *_METHODS)
     q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
     when = array_of("times", times, (_length(times),))
-    if len(when) == 0 or not (np.diff(when) > 0).all():
+    if len(when) == 0 or not (when[1:] > when[:-1]).all():
         raise ValueError("times must be one or more numbers that increase")
+    if not math.isfinite(float(when[-1]) - float(when[0])):
+        raise ValueError(f"times go from {when[0]:g} to {when[-1]:g} s, expected a finite time between them")
     tolerance = Tolerance(*(float(array_of(key, value, ())) for key, value in (("rtol", rtol), ("atol", atol))))
     if not (0 <= tolerance.rtol < 1 and tolerance.atol > 0):
         raise ValueError(f"rtol and atol are {rtol} and {atol}, expected 0 <= rtol < 1 and atol > 0")
