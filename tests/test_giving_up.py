@@ -249,8 +249,10 @@ def test_an_acceleration_beyond_all_numbers(method: str) -> None:
     builder.add("top", "world", jn.Free(), inertia=jn.Inertia(2.0, rotational=(0.3, 0.4, 0.5)))
     robot = builder.build()
     with pytest.raises(jn.SimulationError, match="at t = 0 s: the acceleration is not finite, ") as caught:
-        jn.simulate(robot, robot.neutral(), [0, 0, 0, 1e200, 1, 1], [0, 1], method=method)
+        jn.simulate(robot, robot.neutral(), [0, 0, 0, 1e200, 1e200, 1], [0, 1], method=method)
     assert len(caught.value.trajectory) == 0
+    with pytest.raises(jn.SimulationError, match="at t = 0 s"):  # itself finite
+        jn.simulate(robot, robot.neutral(), [0, 0, 0, 1e200, 1, 1], [0, 1], method=method)
 
 
 BAD = [

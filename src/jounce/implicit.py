@@ -175,6 +175,8 @@ class Method:
             if not (np.isfinite(u).all() and np.isfinite(stage_v).all() and np.isfinite(a).all()):
                 return None
             stage_q = self._robot.integrate(start.q, u)
+            if not np.isfinite(stage_q).all():
+                return None
             tau = [
                 self._torque(start.t + c * h, *each) for c, *each in zip(_radau().nodes, stage_q, stage_v, strict=True)
             ]
