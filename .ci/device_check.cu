@@ -207,7 +207,7 @@ __global__ void inverse_mass_matrix(Call c) {
     places.place(i);
     factors.set_body(i);
   }
-  set_leading(factors.screw(0), m.world.screw(0));
+  factors.screw(0) = leading(m.world.screw(0));
   Armature<Ring>(*c.tree, m.world, c.axes).template add<false>(0, c.more);
   if (factors.factor(nullptr, c.more) < 0) inverse.run(c.out);
 }
@@ -241,7 +241,7 @@ __global__ void soft_motion(Call c) {
     motion.shape(0)[k] = N(c.q[k]);
     motion.extend(
         k, k + 1, c.tree->soft->sections, [&](int, const N* R, const N*) { c.out[0] += value_of(R[0]); },
-        [&](int, int, int, int, const N& x) { c.out[1] += value_of(x); });
+        [&](int, int, int, const N(&u)[6]) { c.out[1] += value_of(u[0]); });
   }
 }
 

@@ -71,7 +71,8 @@ class Output {
   Output(nb::handle out, const Shape& shape);
   double* data() const { return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object_.ptr()))); }
   nb::object object() && { return std::move(object_); }
-  void expect_apart(const Inputs& inputs) const;  // an `out` that shares no memory with them
+  npy_intp states(const Shape& batch) const { return size_ == 0 ? 0 : product(batch); }  // none where there is nothing to write
+  void expect_apart(const Inputs& inputs) const;                                         // an `out` that shares no memory with them
 
  private:
   nb::object object_;

@@ -19,7 +19,7 @@ nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::hand
   shape.append({rows, tree.nv});
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), size = std::ptrdiff_t(rows) * tree.nv;
-  for_each_part(product(batch), cost(tree, rows), 0,
+  for_each_part(out.states(batch), cost(tree, rows), 0,
                 [&, q = q.data(), v = v.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void*) {
                   for (std::ptrdiff_t i = begin; i < end; ++i)
                     change_twists(tree, q + i * q_step, v + i * v_step, v + i * v_step + tree.nv, rows, from, to, result + i * size);
@@ -43,7 +43,7 @@ nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle 
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), tau_step = tau.broadcast(batch);
   const std::ptrdiff_t size = std::ptrdiff_t(force_rows) * tree.nv;
-  for_each_part(product(batch), cost(tree, rows), 0,
+  for_each_part(out.states(batch), cost(tree, rows), 0,
                 [&, q = q.data(), v = v.data(), tau = tau.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void*) {
                   for (std::ptrdiff_t i = begin; i < end; ++i) {
                     for (std::ptrdiff_t j = 0; j < size; ++j) result[i * size + j] = tau[i * tau_step + j];

@@ -17,7 +17,7 @@ nb::object for_each_pair(const Tree& tree, Input& a, Input& b, int item, const F
   shape.push_back(item);
   Output out(nb::none(), shape);
   const std::ptrdiff_t a_step = a.broadcast(batch), b_step = b.broadcast(batch);
-  for_each_part(product(batch), 0.01 * double(tree.size + 1), 0,
+  for_each_part(out.states(batch), 0.01 * double(tree.size + 1), 0,
                 [&, a = a.data(), b = b.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void*) {
                   for (std::ptrdiff_t i = begin; i < end; ++i) f(tree, a + i * a_step, b + i * b_step, result + i * item);
                 });

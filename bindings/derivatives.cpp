@@ -49,7 +49,7 @@ nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   Output K(nb::none(), shape), D(nb::none(), shape), M(nb::none(), shape);
   moving.broadcast(batch);
   wrenches.broadcast(batch);
-  const std::ptrdiff_t count = product(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6;
+  const std::ptrdiff_t count = K.states(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6;
   const auto gathered = scratch(count * wrench_size);
   const DerivativesCall call{&tree,   moving.states(), {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes},
                              rows,    K.data(),        D.data(),
@@ -198,7 +198,7 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
   Output out(nb::none(), shape);
   const RegressorCall call{&tree, moving.states(), axes, model.frames().data(), bodies, rows, out.data()};
   const auto kernel = kernels().regressor(rows + 1, false);
-  for_each_part(product(batch), 10 * cost(tree, rows + 1), kernel.workspace(call),
+  for_each_part(out.states(batch), 10 * cost(tree, rows + 1), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   moving.to_body_axes(begin, end);
                   kernel.run(call, begin, end, workspace);

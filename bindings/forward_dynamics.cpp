@@ -94,7 +94,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
     call.acc = acc_used.get(), call.tau = tau_used.get();
   }
   wrenches.broadcast(batch);
-  const std::ptrdiff_t count = product(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6,
+  const std::ptrdiff_t count = out.states(batch), wrench_size = std::ptrdiff_t(rows) * wrenches.count() * 6,
                        size = std::ptrdiff_t(rows) * tree.nv;
   const auto gathered = scratch(count * wrench_size);
   call.wrenches = {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};
@@ -174,10 +174,10 @@ nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::
   call.q_step = q.broadcast(batch), call.q = q.data();
   call.f_step = f.broadcast(batch), call.f = f.data();
   call.out = out.data();
-  std::vector<std::int32_t> singular(product(batch), -1);
+  std::vector<std::int32_t> singular(out.states(batch), -1);
   call.singular = singular.data();
   const auto kernel = kernels().inverse_mass(1, false);
-  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(call),
+  for_each_part(out.states(batch), 2 * cost(tree, 2), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   expect_regular(model, singular, batch, "forward dynamics");
   return std::move(out).object();
@@ -191,10 +191,10 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
   Shape shape = batch;
   shape.append({model.body_count(), 6, 6});
   Output out(nb::none(), shape);
-  std::vector<std::int32_t> singular(product(batch), -1);
+  std::vector<std::int32_t> singular(out.states(batch), -1);
   const ArticulatedInertiaCall call{&tree, q.data(), model.frames().data(), model.body_count(), out.data(), singular.data()};
   const auto kernel = kernels().articulated_inertia(1, false);
-  for_each_part(product(batch), 2 * cost(tree, 2), kernel.workspace(call),
+  for_each_part(out.states(batch), 2 * cost(tree, 2), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   expect_regular(model, singular, batch, "forward dynamics");
   return std::move(out).object();

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bind.hpp"
 #include "docs.hpp"
 #include "parallel.hpp"
@@ -30,7 +32,7 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
   const ForwardKinematicsCall call{&tree,       motion.states(), model.frames().data() + first, frame_count, axes, pose_rows,
                                    pose.data(), twist.data()};
   const auto kernel = kernels().forward_kinematics(rows + 1, false);
-  for_each_part(product(batch), cost(tree, rows + 1), kernel.workspace(call),
+  for_each_part(std::max(pose.states(batch), twist.states(batch)), cost(tree, rows + 1), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   motion.to_body_axes(begin, end);
                   kernel.run(call, begin, end, workspace);

@@ -32,7 +32,8 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   moving.broadcast(batch);
   wrenches.broadcast(batch);
 
-  const std::ptrdiff_t count = product(batch), size = std::ptrdiff_t(rows - 1) * tree.nv, wrench_size = (rows - 1) * wrenches.count() * 6;
+  const std::ptrdiff_t count = out.states(batch), size = std::ptrdiff_t(rows - 1) * tree.nv,
+                       wrench_size = (rows - 1) * wrenches.count() * 6;
   const auto gathered = scratch(count * wrench_size);
   const States& states = moving.states();
   const Wrenches applied{gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,7 +20,37 @@ std::atomic<int> wanted_threads{0};
 constexpr double worth_releasing_the_gil = 20;  // microseconds
 constexpr double worth_a_thread = 100;          // microseconds of work; waking one takes about 20
 constexpr double worth_a_piece = 20;            // microseconds
-constexpr std::ptrdiff_t together = 16;         // states that no border parts: they share registers and cache lines
+constexpr double longest_piece = 50e3;          // microseconds: how long Ctrl-C may have to wait
+constexpr int most_threads = 1024;
+constexpr std::ptrdiff_t together = 16;  // states that no border parts: they share registers and cache lines
+
+// The GIL let go of, for as long as this lives. Where Python ends meanwhile, it ends a thread that asks for the GIL by unwinding its
+// stack, which no function that is noexcept lets through, such as a destructor: such a thread stays here until the process is gone.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+  ~WithoutGil() { take(); }
+
+  // Whether a signal has come that Python answers with an exception, which is set then. Only its first thread hears of them.
+  bool interrupted() {
+    take();
+    const bool found = PyErr_CheckSignals() != 0;
+    state_ = PyEval_SaveThread();
+    return found;
+  }
+
+ private:
+  void take() const {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  }
+  PyThreadState* state_;
+};
 
 }  // namespace
 
@@ -30,30 +61,45 @@ int thread_count() {
 }
 
 void set_thread_count(int n) {
-  if (n < 0) throw nanobind::value_error(("n is " + std::to_string(n) + ", expected a number of threads, or 0 for one a core").c_str());
+  if (n < 0 || n > most_threads)
+    throw nanobind::value_error(
+        ("n is " + std::to_string(n) + ", expected 1 to " + std::to_string(most_threads) + " threads, or 0 for one a core").c_str());
   wanted_threads = n;
 }
 
 void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes, Part part) {
   thread_local Workspace own;
   void* workspace = own.at_least(workspace_bytes);
-  std::optional<nanobind::gil_scoped_release> release;
+  std::optional<WithoutGil> released;
   const double work = double(count) * cost;
-  if (work > worth_releasing_the_gil) release.emplace();
+  if (work > worth_releasing_the_gil) released.emplace();
   const std::ptrdiff_t threads =
       work < 2 * worth_a_thread ? 1 : std::min({std::ptrdiff_t(thread_count()), std::ptrdiff_t(work / worth_a_thread), count});
+  if (threads == 1 && work < longest_piece) return part(0, count, workspace);
   // More pieces than threads, taken as each gets to them: one that wakes late, or whose core is busy, holds nobody up.
-  const std::ptrdiff_t pieces = std::clamp<std::ptrdiff_t>(std::ptrdiff_t(work / worth_a_piece), threads, 8 * threads);
+  const std::ptrdiff_t few = std::clamp<std::ptrdiff_t>(std::ptrdiff_t(work / worth_a_piece), threads, 8 * threads);
+  const std::ptrdiff_t pieces = std::clamp<std::ptrdiff_t>(std::ptrdiff_t(work / longest_piece), few, std::max(few, count));
   const auto border = [&](std::ptrdiff_t i) {
-    const std::ptrdiff_t state = count * i / pieces;
-    return i < pieces && count > pieces * together ? state / together * together : state;
+    const std::ptrdiff_t state = std::ptrdiff_t(double(count) * double(i) / double(pieces));
+    return i == pieces ? count : count > pieces * together ? state / together * together : state;
   };
   std::atomic<std::ptrdiff_t> next{0};
-  const bool shared = threads > 1 && ThreadPool::instance().run(int(threads), workspace_bytes, [&](int i, void* given) {
-    for (std::ptrdiff_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < pieces;)
+  std::atomic<bool> stop{false};
+  const auto take_pieces = [&](int i, void* given) {
+    auto heard = std::chrono::steady_clock::now();
+    for (std::ptrdiff_t k; !stop && (k = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
       part(border(k), border(k + 1), i == 0 ? workspace : given);
-  });
-  if (!shared) part(0, count, workspace);
+      if (i > 0 || work < longest_piece) continue;
+      if (const auto now = std::chrono::steady_clock::now(); now - heard > std::chrono::milliseconds(50)) {
+        if (released->interrupted()) stop = true;
+        heard = now;
+      }
+    }
+  };
+  if (threads == 1 || !ThreadPool::instance().run(int(threads), workspace_bytes, take_pieces)) take_pieces(0, workspace);
+  if (!stop) return;
+  released.reset();
+  nanobind::raise_python_error();
 }
 
 }  // namespace jounce

@@ -33,6 +33,7 @@ class BiasByOrder {
  public:
   using Ring = ArrayRing<T, -1>;
   using V = Triple<T>;
+  static constexpr bool single = states((const T*)nullptr) == 1;  // one state
 
   // To order `order`, from a motion, with room for as many coefficients of sections; places and screws at order zero.
   template <class Arena>
@@ -86,7 +87,7 @@ class BiasByOrder {
 
   // Coefficient k + 1 of the joints' motions, from velocities to order k.
   void extend(int k) {
-    using P = std::conditional_t<std::is_same_v<T, double>, Pack<native_width>, T>;  // as many columns at a time
+    using P = std::conditional_t<single, Pack<native_width>, T>;  // as many columns at a time
     const P scale(1.0 / (k + 1));
     for (int c = 0; c < tree_.columns; c += int(sizeof(P) / sizeof(T))) {
       const auto at = [&](T* x, int j) -> double* { return reinterpret_cast<double*>(x + j * stride_ + c); };
@@ -97,7 +98,7 @@ class BiasByOrder {
         versine += P::load(at(sine_, j)) * rate;
       }
       (scale * s).store(at(sine_, k + 1));
-      if constexpr (std::is_same_v<T, double>)
+      if constexpr (single)
         (scale * P::load(tree_.turns + c) * versine).store(at(versine_, k + 1));
       else
         (scale * P(tree_.turns[c]) * versine).store(at(versine_, k + 1));
@@ -136,7 +137,7 @@ class BiasByOrder {
     };
     const auto turn_momentum = [&](int j) JOUNCE_LAMBDA_INLINE { sum.add_wrench_cross(own[j].twist, own[k - j].momentum); };
     turn_momentum(0);
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (single) {
       for (int j = 1; j <= k; ++j) carry_twist(j), carry_wrench(j), turn_momentum(j);
     } else {  // registers are few
       for (int j = 1; j <= k; ++j) carry_twist(j);

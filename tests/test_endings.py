@@ -1,0 +1,87 @@
+"""Calls that are cut short: by Ctrl-C, by the end of the program, by having nothing to do."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce import _core
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+
+
+def program(text: str) -> subprocess.Popen[str]:
+    head = "import numpy as np\nimport jounce as jn\nbuilder = jn.Builder()\n"
+    head += "builder.add('rod', 'world', body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=jn.soft.polynomial(5)))\n"
+    head += "robot = builder.build()\n"  # 24 coordinates, and 50 µs or more for anything
+    return subprocess.Popen(
+        [sys.executable, "-c", head + textwrap.dedent(text)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_threads_that_compute_while_python_ends(threads: int) -> None:
+    run = program(f"""
+        import threading, time
+        from jounce import _core
+        _core.set_num_threads({threads})
+        q = np.tile(robot.neutral(), (200, 1))
+        v = np.zeros((200, robot.nv))
+
+        def forever():
+            while True:
+                robot.inverse_dynamics(q, v, v)
+
+        for _ in range(4):
+            threading.Thread(target=forever, daemon=True).start()
+        time.sleep(0.3)
+        """)
+    out, errors = run.communicate(timeout=60)
+    assert (run.returncode, out, errors) == (0, "", "")
+
+
+@posix
+@pytest.mark.parametrize("threads", [1, 4])
+def test_interrupt(threads: int) -> None:
+    """A batch of many seconds ends soon after Ctrl-C."""
+    run = program(f"""
+        from jounce import _core
+        _core.set_num_threads({threads})
+        q = np.zeros((100_000, robot.nq))
+        print("ready", flush=True)
+        try:
+            robot.mass_matrix(q)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """)
+    assert run.stdout is not None and run.stdout.readline() == "ready\n"
+    time.sleep(0.6)
+    run.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    out, errors = run.communicate(timeout=60)
+    assert (out, errors) == ("interrupted\n", "")
+    assert time.monotonic() - sent < 3  # a fifth of a second, and what a busy machine makes of it
+
+
+def test_robots_without_coordinates_have_nothing_to_do() -> None:
+    robot = jn.Builder().build()
+    for call in (robot.inverse_dynamics, robot.forward_dynamics):
+        assert call(np.zeros((10**12, 0)), np.zeros(0), np.zeros(0)).shape == (10**12, 0)
+    assert robot.mass_matrix(np.zeros((10**12, 0))).shape == (10**12, 0, 0)
+    assert robot.integrate(np.zeros((10**12, 0)), np.zeros(0)).shape == (10**12, 0)
+
+
+@pytest.mark.parametrize("n", [-1, 1025, 100_000])
+def test_numbers_of_threads(n: int) -> None:
+    with pytest.raises(ValueError, match=f"^n is {n}, expected 1 to 1024 threads, or 0 for one a core"):
+        _core.set_num_threads(n)
