@@ -64,7 +64,8 @@ def test_interrupt(threads: int) -> None:
         except KeyboardInterrupt:
             print("interrupted")
         """)
-    assert run.stdout is not None and run.stdout.readline() == "ready\n"
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
     time.sleep(0.6)
     run.send_signal(signal.SIGINT)
     sent = time.monotonic()
