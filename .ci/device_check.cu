@@ -1,12 +1,12 @@
 // What device_check.py compiles: every algorithm as a kernel, one state a thread. It calls all there is, whether that makes
 // sense or not, and is never run. Each line `template __global__ ...` is compiled without the others.
 #include "jounce/centroidal.hpp"
-#include "jounce/change_axes.hpp"
 #include "jounce/configuration.hpp"
 #include "jounce/energy.hpp"
 #include "jounce/fold.hpp"
 #include "jounce/forward_dynamics.hpp"
 #include "jounce/forward_kinematics.hpp"
+#include "jounce/free_axes.hpp"
 #include "jounce/gravity_force.hpp"
 #include "jounce/inverse_dynamics.hpp"
 #include "jounce/inverse_dynamics_derivatives.hpp"
@@ -165,12 +165,17 @@ __global__ void forward_dynamics(Call c) {
   dynamics.motion().read(*c.tree, c, c.state(), 1, 1);
   dynamics.start(c.prescribed);
   for (int j = 0; j < c.tree->nv; ++j) dynamics.rate(0)[j] = T(c.v[j]), dynamics.tau(0)[j] = T(c.tau[j]);
-  c.more[0] =
-      dynamics.run([&](int k) { dynamics.tau(k)[0] += dynamics.bias().ball_rotation(0, k)[0] * dynamics.bias().ball_position(0, k)[0]; },
-                   [&](int k) {
-                     dynamics.bias().extend_pose(0, k, R, x);
-                     dynamics.apply_wrench(0, V::of(R[0], R[1], R[2]), V::of(x[0], x[1], x[2]));
-                   });
+  FreeAxes<T> free(*c.tree, c.rows + 1, arena);
+  free.start(dynamics.motion().q);
+  c.more[0] = dynamics.run(
+      [&](int k) {
+        free.set_twist(0, k, Axes::body, dynamics.rate(k));
+        free.change_wrenches(k, c.axes, Axes::body, dynamics.tau(k));
+      },
+      [&](int k) {
+        dynamics.bias().extend_pose(0, k, R, x);
+        dynamics.apply_wrench(0, V::of(R[0], R[1], R[2]), V::of(x[0], x[1], x[2]));
+      });
   for (int k = 0; k < c.rows; ++k) store_states(dynamics.rate(k + 1), c.tree->nv, 1, c.tree->nv, c.out);
 }
 
@@ -245,13 +250,15 @@ __global__ void soft_motion(Call c) {
   }
 }
 
-template <class Motion>
+template <class Free>
 __global__ void coordinates(Call c) {
   integrate(*c.tree, c.q, c.v, c.out);
   difference(*c.tree, c.q, c.v, c.out);
-  Motion motion(*c.tree->free_joints, c.q, c.v, c.rows, c.tree->nv, c.axes);
-  motion.twist(c.axes, Axes::world, c.more, 6);
-  motion.wrench(c.axes, Axes::body, c.most, c.rows, 6);
+  Arena arena(c.block);
+  Free free(*c.tree, c.rows + 1, arena);
+  free.start(c.q);
+  free.change_twists(0, c.axes, Axes::world, c.more);
+  free.change_wrenches(0, c.axes, Axes::body, c.most);
 }
 
 // Orders 0, 2 and one that is not unrolled; where positions are enough, -1.
@@ -278,7 +285,7 @@ template __global__ void passive_inverse_dynamics<PassiveInverseDynamics>(Call);
 template __global__ void sections<double>(Call);
 template __global__ void soft_motion<double>(Call);
 template __global__ void soft_motion<Dual<double>>(Call);
-template __global__ void coordinates<FreeMotion>(Call);
+template __global__ void coordinates<FreeAxes<double>>(Call);
 
 // What is there for CPUs compiles, too.
 template __global__ void inverse_dynamics<ArrayRing<Pack<2>, 2>>(Call);

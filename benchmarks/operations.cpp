@@ -45,7 +45,7 @@ struct State {
     for (int i = 0; i < 4; ++i) q[3 + i] = i == 3;
   }
   void* block() { return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(memory.get()) + 63) / 64 * 64); }
-  States states(int rows) { return {q.data(), v.data(), v.data() + tree.nv, tree.nq, 0, 0, rows}; }
+  States states(int rows) { return {q.data(), v.data(), v.data() + tree.nv, tree.nq, 0, 0, rows, Axes::body}; }
 
   template <class Ring>
   void inverse_dynamics() {

@@ -1,10 +1,47 @@
+#include <algorithm>
+
 #include "bind.hpp"
 #include "docs.hpp"
+#include "jounce/arena.hpp"
+#include "jounce/motion.hpp"
 #include "parallel.hpp"
 #include "states.hpp"
 
 namespace jounce {
 namespace {
+
+// The free joints of one state, with so many coefficients of their motion.
+struct Space {
+  FreeAxes<double> free;
+  double *q, *row;
+  template <class Arena>
+  Space(const Tree& tree, int rows, Arena& arena)
+      : free(tree, rows + 1, arena), q(arena.template take<double>(tree.nq)), row(arena.template take<double>(tree.nv)) {}
+
+  static std::size_t workspace(const Tree& tree, int rows) {
+    ArenaSize size;
+    Space(tree, rows, size);
+    return size.bytes();
+  }
+
+  void start(const Tree& tree, const double* configuration) {
+    std::copy_n(configuration, tree.nq, q);
+    for (int j = 0; j < tree.quaternion_count; ++j) normalize_quaternion(q + tree.quaternions[j]);
+    free.start(q);
+  }
+  // Row k of derivatives, as coefficients.
+  double* coefficients(const Tree& tree, const double* rows, int k) {
+    for (int j = 0; j < tree.nv; ++j) row[j] = factorial.inverse[k] * rows[std::ptrdiff_t(k) * tree.nv + j];
+    return row;
+  }
+  // The way back; what is no free joint's stays as it was given.
+  void write(const Tree& tree, const double* rows, int k, double* out) const {
+    out += std::ptrdiff_t(k) * tree.nv;
+    std::copy_n(rows + std::ptrdiff_t(k) * tree.nv, tree.nv, out);
+    for (int i = 0; i < tree.free_joint_count; ++i)
+      for (int j = tree.free_joints[i].v; j < tree.free_joints[i].v + 6; ++j) out[j] = factorial.value[k] * row[j];
+  }
+};
 
 nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle source, nb::handle target) {
   const Tree& tree = model.tree();
@@ -19,10 +56,17 @@ nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::hand
   shape.append({rows, tree.nv});
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), size = std::ptrdiff_t(rows) * tree.nv;
-  for_each_part(out.states(batch), cost(tree, rows), 0,
-                [&, q = q.data(), v = v.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void*) {
-                  for (std::ptrdiff_t i = begin; i < end; ++i)
-                    change_twists(tree, q + i * q_step, v + i * v_step, v + i * v_step + tree.nv, rows, from, to, result + i * size);
+  for_each_part(out.states(batch), cost(tree, rows), Space::workspace(tree, rows),
+                [&, q = q.data(), v = v.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+                  Arena arena(block);
+                  Space space(tree, rows, arena);
+                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                    space.start(tree, q + i * q_step);
+                    for (int k = 0; k < rows; ++k) {
+                      space.free.change_twists(k, from, to, space.coefficients(tree, v + i * v_step, k));
+                      space.write(tree, v + i * v_step, k, result + i * size);
+                    }
+                  }
                 });
   return std::move(out).object();
 }
@@ -43,13 +87,21 @@ nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle 
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), tau_step = tau.broadcast(batch);
   const std::ptrdiff_t size = std::ptrdiff_t(force_rows) * tree.nv;
-  for_each_part(out.states(batch), cost(tree, rows), 0,
-                [&, q = q.data(), v = v.data(), tau = tau.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void*) {
-                  for (std::ptrdiff_t i = begin; i < end; ++i) {
-                    for (std::ptrdiff_t j = 0; j < size; ++j) result[i * size + j] = tau[i * tau_step + j];
-                    change_wrenches(tree, q + i * q_step, v + i * v_step, rows, from, from, to, result + i * size, force_rows);
-                  }
-                });
+  const int twists = rows < force_rows ? rows : force_rows;
+  for_each_part(
+      out.states(batch), cost(tree, rows), Space::workspace(tree, force_rows),
+      [&, q = q.data(), v = v.data(), tau = tau.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+        Arena arena(block);
+        Space space(tree, force_rows, arena);
+        for (std::ptrdiff_t i = begin; i < end; ++i) {
+          space.start(tree, q + i * q_step);
+          for (int k = 0; k < twists; ++k) space.free.change_twists(k, from, from, space.coefficients(tree, v + i * v_step, k));
+          for (int k = 0; k < force_rows; ++k) {
+            space.free.change_wrenches(k, from, to, space.coefficients(tree, tau + i * tau_step, k));
+            space.write(tree, tau + i * tau_step, k, result + i * size);
+          }
+        }
+      });
   return std::move(out).object();
 }
 

@@ -93,7 +93,7 @@ class ForwardDerivatives {
     const auto gathered = scratch(count * wrench_size);
     std::vector<std::int32_t> singular(count, -1);
     const ForwardDerivativesCall call{&tree_,
-                                      {q_.data(), v_.data(), nullptr, q_step_, v_step_, 0, 1},
+                                      {q_.data(), v_.data(), nullptr, q_step_, v_step_, 0, 1, Axes::body},
                                       tau_.data(),
                                       tau_step_,
                                       {gathered.get(), wrench_size, wrenches_.frames(), wrenches_.count(), wrench_axes_},
@@ -196,13 +196,10 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
   Shape shape = batch;
   shape.append({rows, tree.nv, 10 * bodies});
   Output out(nb::none(), shape);
-  const RegressorCall call{&tree, moving.states(), axes, model.frames().data(), bodies, rows, out.data()};
+  const RegressorCall call{&tree, moving.states(), model.frames().data(), bodies, rows, out.data()};
   const auto kernel = kernels().regressor(rows + 1, false);
   for_each_part(out.states(batch), 10 * cost(tree, rows + 1), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  moving.to_body_axes(begin, end);
-                  kernel.run(call, begin, end, workspace);
-                });
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
 }
 

@@ -45,13 +45,10 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
   Output out(out_, shape);
   out.expect_apart(inputs);
 
-  const EquationsCall call{&tree, moving.states(), velocity_axes, rows, rows * product(item), out.data(), frame, axes};
+  const EquationsCall call{&tree, moving.states(), rows, rows * product(item), out.data(), frame, axes};
   const auto kernel = (kernels().*quantity.kernel)(moving.rows() + 1, false);
   for_each_part(out.states(batch), 2 * cost(tree, rows), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  moving.to_body_axes(begin, end);
-                  kernel.run(call, begin, end, workspace);
-                });
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   nb::object result = std::move(out).object();
   if (!shape.empty() || !out_.is_none()) return result;
   return nb::steal(PyArray_Return(reinterpret_cast<PyArrayObject*>(result.release().ptr())));  // a number, not an array of one
@@ -101,13 +98,10 @@ nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::ha
   Output out(out_, shape);
   out.expect_apart(inputs);
   const std::ptrdiff_t v_step = v_ref.broadcast(batch), a_step = a_ref.broadcast(batch);
-  const PassiveCall call{&tree, moving.states(), axes, v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
+  const PassiveCall call{&tree, moving.states(), v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
   const auto kernel = kernels().passive_inverse_dynamics(2, false);
   for_each_part(out.states(batch), 2 * cost(tree, 2), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  moving.to_body_axes(begin, end);
-                  kernel.run(call, begin, end, workspace);
-                });
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
 }
 
@@ -126,7 +120,7 @@ nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle 
   out.expect_apart(inputs);
   const std::ptrdiff_t count = out.states(batch);
   std::vector<std::int32_t> singular(count, -1);
-  const InverseMassMatrixCall call{&tree, moving.states(), axes, out.data(), singular.data()};
+  const InverseMassMatrixCall call{&tree, moving.states(), out.data(), singular.data()};
   const auto kernel = kernels().inverse_mass_matrix(1, false);
   for_each_part(count, 4 * cost(tree, 2), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });

@@ -104,22 +104,9 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   call.singular = singular.data();
 
   const auto kernel = kernels().forward_dynamics(rows + 1, count > 1);
-  // Room for the stack [v; acc] in body axes, to change the axes of the result.
-  const bool change = call.axes != Axes::body;
-  const auto stacks = scratch(change ? 2 * count * (size + tree.nv) : 0);
   for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     wrenches.gather(begin, end, rows, gathered.get());
     kernel.run(call, begin, end, workspace);
-    for (std::ptrdiff_t i = begin; change && i < end; ++i) {
-      if (singular[i] >= 0) continue;
-      const double* qi = call.q + i * call.q_step;
-      double *body = stacks.get() + 2 * i * (size + tree.nv), *changed = body + size + tree.nv, *result = call.acc_out + i * size;
-      change_twists(tree, qi, call.v + i * call.v_step, nullptr, 1, axes, Axes::body, body);
-      std::copy(result, result + size, body + tree.nv);
-      change_twists(tree, qi, body, body + tree.nv, rows + 1, Axes::body, axes, changed);
-      std::copy(changed + tree.nv, changed + tree.nv + size, result);
-      if (mask) change_wrenches(tree, qi, body, rows + 1, Axes::body, Axes::body, axes, call.tau_out + i * size, rows);
-    }
     for (std::ptrdiff_t i = begin; mask && i < end; ++i)  // what was given comes back as it was
       for (std::ptrdiff_t j = 0; j < size; ++j) {
         if (mask[j % tree.nv])

@@ -33,10 +33,7 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
                                    pose.data(), twist.data()};
   const auto kernel = kernels().forward_kinematics(rows + 1, false);
   for_each_part(std::max(pose.states(batch), twist.states(batch)), cost(tree, rows + 1), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  motion.to_body_axes(begin, end);
-                  kernel.run(call, begin, end, workspace);
-                });
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return nb::make_tuple(std::move(pose).object(), std::move(twist).object());
 }
 

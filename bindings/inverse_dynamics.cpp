@@ -52,13 +52,8 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
       return;
     }
     wrenches.gather(begin, end, rows - 1, gathered.get());
-    moving.to_body_axes(begin, end);
     if (turn_wrenches) wrench_kernel.run(to_body, begin, end, workspace);
     kernel.run(call, begin, end, workspace);
-    if (moving.in_other_axes())
-      for (std::ptrdiff_t i = begin; i < end; ++i)
-        change_wrenches(tree, states.q + i * states.q_step, states.v + i * states.v_step, rows, Axes::body, Axes::body, axes,
-                        call.tau + i * size, rows - 1);
   });
   if (!numbers) moving.expect_numbers();
   return std::move(out).object();

@@ -12,7 +12,8 @@ namespace jounce {
 struct States {
   const double *q, *v, *rest;  // v: row 0 of the velocity stack; rest: its rows from 1 on
   std::ptrdiff_t q_step, v_step, rest_step;
-  int rows;  // of the velocity stack
+  int rows;   // of the velocity stack
+  Axes axes;  // of the free joints' columns: of v, and of results that belong to it
 };
 
 // External wrenches: `count` of them, each on a frame, as a stack (rows, count, 6) a state.
@@ -55,8 +56,7 @@ struct ForwardKinematicsCall {
 struct EquationsCall {
   const Tree* tree;
   States states;
-  Axes velocity_axes;  // of the free joints' columns
-  int rows;            // derivatives wanted, the quantity itself included
+  int rows;  // derivatives wanted, the quantity itself included
   std::ptrdiff_t size;
   double* out;         // `size` numbers a state
   const Frame* frame;  // of a Jacobian, and its axes
@@ -66,8 +66,7 @@ struct EquationsCall {
 // M a_ref + C(q, v) v_ref + g.
 struct PassiveCall {
   const Tree* tree;
-  States states;  // q and v, in body axes
-  Axes axes;      // of v_ref, a_ref and tau
+  States states;
   const double *v_ref, *a_ref;
   std::ptrdiff_t v_ref_step, a_ref_step;
   double* tau;
@@ -104,7 +103,6 @@ struct ForwardDerivativesCall {
 struct RegressorCall {
   const Tree* tree;
   States states;
-  Axes axes;            // of the free joints' rows
   const Frame* bodies;  // whose parameters count
   int body_count;
   int rows;
@@ -114,7 +112,6 @@ struct RegressorCall {
 struct InverseMassMatrixCall {
   const Tree* tree;
   States states;
-  Axes axes;
   double* out;             // (nv, nv) a state
   std::int32_t* singular;  // a state: the body whose inertia has no inverse, or -1
 };
@@ -128,7 +125,7 @@ struct ForwardDynamicsCall {
   const bool* prescribed;  // (nv), or null: nothing is
   Wrenches wrenches;
   Axes axes;                  // of the free joints' rows in v, acc and tau
-  double *acc_out, *tau_out;  // (rows, nv) a state, free joints in body axes; tau_out null where nothing is prescribed
+  double *acc_out, *tau_out;  // (rows, nv) a state; tau_out null where nothing is prescribed
   std::int32_t* singular;     // a state: the body that has no inertia to move, or -1
 };
 

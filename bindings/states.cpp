@@ -3,8 +3,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "jounce/change_axes.hpp"
-
 namespace jounce {
 
 Axes axes_named(nb::handle name, const char* argument) {
@@ -95,26 +93,6 @@ void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& sin
 
 double cost(const Tree& tree, npy_intp rows) { return 0.02 * double(tree.size + 1) * double(rows) * (1 + 0.1 * double(rows)); }
 
-void change_twists(const Tree& tree, const double* q, const double* v, const double* rest, int rows, Axes from, Axes to, double* out) {
-  for (int k = 0; k < rows; ++k) {
-    const double* row = k == 0 ? v : rest + std::ptrdiff_t(k - 1) * tree.nv;
-    for (int j = 0; j < tree.nv; ++j) out[std::ptrdiff_t(k) * tree.nv + j] = row[j];
-  }
-  for (int i = 0; from != to && i < tree.free_joint_count; ++i) {
-    const FreeJoint& joint = tree.free_joints[i];
-    double* twist = out + joint.v;
-    FreeMotion(joint, q + joint.q, twist, rows, tree.nv, from).twist(from, to, twist, tree.nv);
-  }
-}
-
-void change_wrenches(const Tree& tree, const double* q, const double* v, int rows, Axes axes, Axes from, Axes to, double* tau,
-                     int force_rows) {
-  for (int i = 0; from != to && i < tree.free_joint_count; ++i) {
-    const FreeJoint& joint = tree.free_joints[i];
-    FreeMotion(joint, q + joint.q, v + joint.v, rows, tree.nv, axes).wrench(from, to, tau + joint.v, force_rows, tree.nv);
-  }
-}
-
 MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes)
     : tree_(model.tree()), axes_(axes), kind_(kind), q_(q, "q", 1) {
   if (kind != Velocity::none) v_ = Input(v, "v", kind == Velocity::stack ? 2 : 1);
@@ -144,9 +122,9 @@ bool MovingStates::are_numbers(std::ptrdiff_t begin, std::ptrdiff_t end) const {
   const auto finite = [&](const Input& x, std::ptrdiff_t step) {
     return step == 0 ? x.is_finite(0, x.total()) : x.is_finite(begin * step, end * step);
   };
-  const bool same = given_.q_step == 0;  // in all states
-  return finite(q_, given_.q_step) && are_quaternions(tree_, q_, same ? 0 : begin, same ? 1 : end) &&
-         (kind_ == Velocity::none || finite(v_, given_.v_step)) && (kind_ != Velocity::pair || finite(a_, given_.rest_step));
+  const bool same = states_.q_step == 0;  // in all states
+  return finite(q_, states_.q_step) && are_quaternions(tree_, q_, same ? 0 : begin, same ? 1 : end) &&
+         (kind_ == Velocity::none || finite(v_, states_.v_step)) && (kind_ != Velocity::pair || finite(a_, states_.rest_step));
 }
 
 int MovingStates::rows() const {
@@ -170,25 +148,14 @@ void MovingStates::add_to(Inputs& inputs) const {
 }
 
 void MovingStates::broadcast(const Shape& batch) {
-  given_.rows = rows();
-  given_.q_step = q_.broadcast(batch), given_.q = q_.data();
+  states_.rows = rows();
+  states_.q_step = q_.broadcast(batch), states_.q = q_.data();
   if (kind_ != Velocity::none) {
-    given_.v_step = given_.rest_step = v_.broadcast(batch);
-    given_.v = v_.data(), given_.rest = v_.data() + tree_.nv;
+    states_.v_step = states_.rest_step = v_.broadcast(batch);
+    states_.v = v_.data(), states_.rest = v_.data() + tree_.nv;
   }
-  if (kind_ == Velocity::pair) given_.rest_step = a_.broadcast(batch), given_.rest = a_.data();
-  states_ = given_;
-  if (given_.rows == 0 || axes_ == Axes::body || tree_.free_joint_count == 0) return;
-  const std::ptrdiff_t size = std::ptrdiff_t(given_.rows) * tree_.nv;
-  in_body_ = scratch(product(batch) * size);
-  states_.v = in_body_.get(), states_.rest = in_body_.get() + tree_.nv, states_.v_step = states_.rest_step = size;
-}
-
-void MovingStates::to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const {
-  if (!in_body_) return;
-  for (std::ptrdiff_t i = begin; i < end; ++i)
-    change_twists(tree_, given_.q + i * given_.q_step, given_.v + i * given_.v_step, given_.rest + i * given_.rest_step, given_.rows, axes_,
-                  Axes::body, &in_body_[i * states_.v_step]);
+  if (kind_ == Velocity::pair) states_.rest_step = a_.broadcast(batch), states_.rest = a_.data();
+  states_.axes = axes_;
 }
 
 const Frame& frame_named(const CoreModel& model, nb::handle name) {

@@ -31,14 +31,7 @@ inline std::unique_ptr<double[]> scratch(std::ptrdiff_t size) {
   return size > 0 ? std::make_unique_for_overwrite<double[]>(size) : nullptr;
 }
 
-// Free joints' columns of a velocity stack (v is row 0, `rest` the others) into other axes; the rest is copied.
-void change_twists(const Tree& tree, const double* q, const double* v, const double* rest, int rows, Axes from, Axes to, double* out);
-
-// The same for a stack of generalized forces, in place; `v` is in the axes `axes` and has a row fewer than tau, or more.
-void change_wrenches(const Tree& tree, const double* q, const double* v, int rows, Axes axes, Axes from, Axes to, double* tau,
-                     int force_rows);
-
-// q and a velocity: checked, broadcast, and with free joints in body axes, as the kernels want them.
+// q and a velocity: checked, broadcast, as the kernels want them.
 class MovingStates {
  public:
   enum class Velocity { none, row, pair, stack };
@@ -58,8 +51,6 @@ class MovingStates {
   void add_to(Inputs& inputs) const;
   void broadcast(const Shape& batch);
   const States& states() const { return states_; }
-  bool in_other_axes() const { return in_body_ != nullptr; }
-  void to_body_axes(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // to be called before states() are used
 
  private:
   const Tree& tree_;
@@ -67,8 +58,7 @@ class MovingStates {
   Velocity kind_;
   Input q_, v_, a_;
   int least_rows_ = 1;  // of a stack
-  States given_{}, states_{};
-  std::unique_ptr<double[]> in_body_;
+  States states_{};
 };
 
 // wrenches={name: stack}: inputs first, then checked, then gathered into one array (states, rows, count, 6).

@@ -309,7 +309,7 @@ struct InverseMassMatrixKernel {
     const Tree& tree = *call.tree;
     Arena arena(block);
     Space<Arena> space(tree, arena);
-    const bool turned = tree.passive && call.axes != Axes::body && tree.free_joint_count > 0;
+    const bool turned = tree.passive && call.states.axes != Axes::body && tree.free_joint_count > 0;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(tree, call.states, i, 1, 0);
       space.places.begin();
@@ -317,14 +317,14 @@ struct InverseMassMatrixKernel {
         space.places.place(j);
         space.factors.set_body(j);
       }
-      if (call.axes != Axes::body) {
-        space.world.place(call.axes);
+      if (call.states.axes != Axes::body) {
+        space.world.place(call.states.axes);
         for (int j = 0; j < tree.free_joint_count; ++j)
           for (int c = tree.free_joints[j].v; c < tree.free_joints[j].v + 6; ++c) space.factors.screw(c) = leading(space.world.screw(c));
       }
       if (turned) {
         std::memset(space.armature, 0, sizeof(double) * tree.columns * tree.columns);
-        Armature<ArrayRing<double, -1>>(tree, space.world, call.axes).add<false>(0, space.armature);
+        Armature<ArrayRing<double, -1>>(tree, space.world, call.states.axes).add<false>(0, space.armature);
       }
       call.singular[i] = space.factors.factor(nullptr, turned ? space.armature : nullptr);
       if (call.singular[i] < 0) space.inverse.run(call.out + i * tree.nv * tree.nv);

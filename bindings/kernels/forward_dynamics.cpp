@@ -12,39 +12,31 @@ class ForwardDynamicsRun {
 
   template <class Arena>
   ForwardDynamicsRun(const ForwardDynamicsCall& call, Arena& arena)
-      : call_(call), tree_(*call.tree), rows_(call.rows), dynamics_(tree_, rows_ - 1, arena) {
-    const bool turned = call.axes != Axes::body, posed = call.wrenches.axes != Axes::body;
+      : call_(call), tree_(*call.tree), rows_(call.rows), turned_(call.axes != Axes::body), dynamics_(tree_, rows_ - 1, arena) {
+    const bool posed = call.wrenches.axes != Axes::body;
     wrench_ = arena.template take<T>(std::size_t(call.wrenches.count) * 6 * rows_);
     pose_ = arena.template take<T>(posed ? std::size_t(call.wrenches.count) * 12 * (rows_ + 2) : 0);
-    twist_ = arena.template take<T>(turned ? std::size_t(tree_.free_joint_count) * 6 * (rows_ + 1) : 0);
-    force_ = arena.template take<T>(turned ? std::size_t(tree_.free_joint_count) * 6 * rows_ : 0);
+    free_ = FreeAxes<T>(tree_, turned_ ? rows_ + 1 : 0, arena);
   }
 
   // Returns the body that has no inertia to move, or -1.
   int operator()(std::ptrdiff_t first, int count) {
-    const States at{call_.q, call_.v, nullptr, call_.q_step, call_.v_step, 0, 1};
+    const States at{call_.q, call_.v, nullptr, call_.q_step, call_.v_step, 0, 1, Axes::body};
     dynamics_.motion().read(tree_, at, first, count, 1);
     dynamics_.start(call_.prescribed);
     for (int s = 0; s < width; ++s) read(first + (s < count ? s : count - 1), s);
     read_wrenches(first, count);
-    const bool turned = call_.axes != Axes::body;
-    if (turned) {
-      keep_free_joints();
-      for (int i = 0; i < tree_.free_joint_count; ++i) twist_to_body(i, 0);
-    }
+    if (turned_) free_.start(dynamics_.motion().q), free_.change_twists(0, call_.axes, Axes::body, dynamics_.rate(0));
     const int singular = dynamics_.run(
         [&](int k) {
-          for (int i = 0; turned && i < tree_.free_joint_count; ++i)
-            if (call_.prescribed && call_.prescribed[tree_.free_joints[i].v])
-              twist_to_body(i, k + 1);
-            else
-              force_to_body(i, k);
+          if (turned_) to_body_axes(k);
         },
         [&](int k) {
           for (int i = 0; i < call_.wrenches.count; ++i)
             if (call_.wrenches.frames[i].body >= 0) apply_wrench(i, k);  // on the world no joint feels it
         });
     if (singular >= 0) return singular;
+    if (turned_) from_body_axes();
     for (int k = 0; k < rows_; ++k) {
       T *rate = dynamics_.rate(k + 1), *tau = dynamics_.tau(k);
       for (int j = 0; j < tree_.nv; ++j) rate[j] = T(factorial.value[k + 1]) * rate[j];
@@ -76,55 +68,31 @@ class ForwardDynamicsRun {
   }
   static Vec3<T> at(const T* u) { return {u[0], u[1], u[2]}; }
 
-  // The rows of the free joints as they were given, with the placement of the joint taken out: in the axes of its frame.
-  void keep_free_joints() {
+  bool held(int free_joint) const { return call_.prescribed && call_.prescribed[tree_.free_joints[free_joint].v]; }
+
+  // Coefficient k of the free joints' forces, or k + 1 of their twists where those are prescribed.
+  void to_body_axes(int k) {
     for (int i = 0; i < tree_.free_joint_count; ++i) {
-      const FreeJoint& joint = tree_.free_joints[i];
-      const bool world = call_.axes == Axes::world;
-      for (int k = 0; k <= rows_; ++k) {
-        const T* v = dynamics_.rate(k) + joint.v;
-        Vec3<T> linear = at(v);
-        if (world) linear -= cross(joint.p, at(v + 3));
-        put(twist_ + (i * (rows_ + 1) + k) * 6, apply_transpose(joint.R, linear), apply_transpose(joint.R, at(v + 3)));
-        if (k == rows_) break;
-        const T* t = dynamics_.tau(k) + joint.v;
-        Vec3<T> n = at(t + 3);
-        if (world) n -= cross(joint.p, at(t));
-        put(force_ + (i * rows_ + k) * 6, apply_transpose(joint.R, at(t)), apply_transpose(joint.R, n));
+      if (held(i)) {
+        free_.set_twist(i, k + 1, call_.axes, dynamics_.rate(k + 1)), free_.twist(i, k + 1, Axes::body, dynamics_.rate(k + 1));
+      } else {
+        if (k > 0) free_.set_twist(i, k, Axes::body, dynamics_.rate(k));
+        free_.set_wrench(i, k, call_.axes, dynamics_.tau(k)), free_.wrench(i, k, Axes::body, dynamics_.tau(k));
       }
     }
   }
 
-  // Coefficient k of free joint i's twist in body axes: R^T x' and R^T w, with x' = v + w x x in world axes.
-  void twist_to_body(int i, int k) {
-    const T *given = twist_ + i * (rows_ + 1) * 6, zero(0.0);
-    const int body = tree_.free_joints[i].body;
-    Vec3<T> v{zero, zero, zero}, w = v;
-    for (int j = 0; j <= k; ++j) {
-      const T* R = dynamics_.bias().ball_rotation(body, k - j);
-      Vec3<T> rate = at(given + 6 * j);
-      if (call_.axes == Axes::world)
-        for (int l = 0; l <= j; ++l) rate += cross_of(at(given + 6 * l + 3), at(dynamics_.bias().ball_position(body, j - l)));
-      v += apply_transpose(R, rate);
-      w += apply_transpose(R, at(given + 6 * j + 3));
-    }
-    put(dynamics_.rate(k) + tree_.free_joints[i].v, v, w);
-  }
-
-  // Coefficient k of its wrench: R^T f and R^T (n - x x f).
-  void force_to_body(int i, int k) {
-    const T *given = force_ + i * rows_ * 6, zero(0.0);
-    const int body = tree_.free_joints[i].body;
-    Vec3<T> f{zero, zero, zero}, n = f;
-    for (int j = 0; j <= k; ++j) {
-      const T* R = dynamics_.bias().ball_rotation(body, k - j);
-      Vec3<T> moment = at(given + 6 * j + 3);
-      if (call_.axes == Axes::world)
-        for (int l = 0; l <= j; ++l) moment -= cross_of(at(dynamics_.bias().ball_position(body, j - l)), at(given + 6 * l));
-      f += apply_transpose(R, at(given + 6 * j));
-      n += apply_transpose(R, moment);
-    }
-    put(dynamics_.tau(k) + tree_.free_joints[i].v, f, n);
+  // What came out of it.
+  void from_body_axes() {
+    for (int i = 0; i < tree_.free_joint_count; ++i)
+      for (int k = 0; k < rows_; ++k) {
+        if (held(i)) {
+          free_.set_wrench(i, k, Axes::body, dynamics_.tau(k)), free_.wrench(i, k, call_.axes, dynamics_.tau(k));
+        } else {
+          if (k + 1 == rows_) free_.set_twist(i, rows_, Axes::body, dynamics_.rate(rows_));
+          free_.twist(i, k + 1, call_.axes, dynamics_.rate(k + 1));
+        }
+      }
   }
 
   // Coefficients of the wrenches from outside; those in body axes in the body's, about its origin.
@@ -172,8 +140,10 @@ class ForwardDynamicsRun {
   const ForwardDynamicsCall& call_;
   const Tree& tree_;
   int rows_;
+  bool turned_;
   ForwardDynamics<T> dynamics_;
-  T *wrench_, *pose_, *twist_, *force_;
+  FreeAxes<T> free_;
+  T *wrench_, *pose_;
 };
 
 template <class T>
@@ -218,7 +188,7 @@ struct Factored {
     return size.bytes();
   }
   int start(const Tree& tree, const double* q) {
-    const States at{q, nullptr, nullptr, 0, 0, 0, 0};
+    const States at{q, nullptr, nullptr, 0, 0, 0, 0, Axes::body};
     motion.read(tree, at, 0, 1, 0);
     places.begin();
     for (int i = 0; i < tree.size; ++i) {

@@ -59,6 +59,8 @@ struct InverseDynamicsKernel {
       if (tree.soft) space.shapes.add_forces(tree, space.motion.q, space.motion.rate, stride, 0, n, space.force);
       if (tree.follower_count > 0)
         for (int k = 0; k < n; ++k) fold_lines(tree, 1, 1, space.force + k * stride);
+      if (call.states.axes != Axes::body && tree.free_joint_count > 0)
+        for (int k = 0; k + 1 < rows; ++k) space.motion.free.change_wrenches(k, Axes::body, call.states.axes, space.force + k * stride);
       write(call, first, count, space);
     }
   }

@@ -13,7 +13,7 @@ struct JacobianTask {
   template <class Arena>
   JacobianTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
-    world.place_path(call.frame->body, call.velocity_axes);
+    world.place_path(call.frame->body, call.states.axes);
     jacobian(*call.tree, world, *call.frame, call.axes, call.rows, out);
   }
 };
@@ -26,7 +26,7 @@ struct CentroidalTask {
   template <class Arena>
   CentroidalTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
-    world.place(call.velocity_axes);
+    world.place(call.states.axes);
     world.weigh_subtrees();
     (Centroidal<Ring>(*call.tree, world).*method)(call.rows, out);
   }
@@ -48,7 +48,7 @@ struct KineticEnergyTask {
   KineticEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int, Arena& arena)
       : motion(motion), twist(arena.template take<Screw<typename Ring::Acceleration>>(tree.size)) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
-    world.place(call.velocity_axes);
+    world.place(call.states.axes);
     world.weigh();
     kinetic_energy(*call.tree, motion, world, call.rows, twist, out);
   }
@@ -63,7 +63,7 @@ struct PotentialEnergyTask {
   PotentialEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int rows, Arena& arena)
       : energy(tree, motion, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
-    world.place(call.velocity_axes);
+    world.place(call.states.axes);
     world.weigh_subtrees();
     energy.run(world, call.rows, out);
   }

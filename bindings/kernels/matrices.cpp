@@ -15,9 +15,9 @@ struct MassMatrixTask {
   MassMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
       : matrix(tree, world, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
-    world.place(call.velocity_axes);
+    world.place(call.states.axes);
     world.weigh_subtrees();
-    matrix.run(call.velocity_axes, out);
+    matrix.run(call.states.axes, out);
   }
 };
 
@@ -30,9 +30,9 @@ struct CoriolisMatrixTask {
   CoriolisMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
       : matrix(tree, world, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
-    world.place(call.velocity_axes);
+    world.place(call.states.axes);
     world.weigh();
-    matrix.run(call.velocity_axes, out);
+    matrix.run(call.states.axes, out);
   }
 };
 
@@ -43,7 +43,7 @@ struct GravityForceTask {
   template <class Arena>
   GravityForceTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
-    world.place(call.velocity_axes);
+    world.place(call.states.axes);
     world.weigh_subtrees();
     gravity_force(*call.tree, world, call.rows, out);
   }
@@ -83,11 +83,11 @@ struct PassiveInverseDynamicsKernel {
     };
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(tree, call.states, i, 1, call.states.rows);
-      space.world.place(call.axes);
+      space.world.place(call.states.axes);
       space.world.weigh();
       by_columns(call.v_ref + i * call.v_ref_step, space.v_ref);
       by_columns(call.a_ref + i * call.a_ref_step, space.a_ref);
-      space.dynamics.run(call.axes, space.v_ref, space.a_ref, space.tau);
+      space.dynamics.run(call.states.axes, space.v_ref, space.a_ref, space.tau);
       fold_columns(tree, 1, space.tau, call.tau + i * tree.nv);
     }
   }

@@ -37,7 +37,7 @@ struct RegressorKernel {
     space.dynamics.start();
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(*call.tree, call.states, i, 1, call.states.rows);
-      space.world.place(call.axes);
+      space.world.place(call.states.axes);
       space.dynamics.forward();
       space.regressor.run(space.by_columns);
       fold_lines(*call.tree, call.rows, width(call), space.by_columns, call.out + i * size);

@@ -59,10 +59,6 @@ class BiasByOrder {
   T* rate(int k) const { return rate_ + k * stride_; }  // coefficient k of the velocities, by slots
   int stride() const { return stride_; }
 
-  // The pose of a free joint's body in its joint frame: coefficient k, known once extend(k - 1) has run.
-  const T* ball_rotation(int body, int k) const { return general(body, k).R; }
-  const T* ball_position(int body, int k) const { return general(body, k).d; }
-
   // From positions; rate(0) is to follow. `prescribed`: whether some accelerations are known.
   void start(bool prescribed) {
     prescribed_ = prescribed;
@@ -210,22 +206,13 @@ class BiasByOrder {
       for (int r = 0; r < 3; ++r) x[r] = places_.point(body)[r] + places_.position(body)[r];
       return;
     }
-    T sum[3], *next = R + 9 * k;
-    for (int r = 0; r < 3; ++r) sum[r] = T(k == 2 ? tree_.gravity[r] : 0.0);
-    for (int r = 0; r < 9; ++r) next[r] = T(0.0);
-    for (int j = 0; j < k; ++j) {
-      const Six<T> u = places_.motion_in(body, level(body, k - 1 - j).twist);
-      for (int row = 0; row < 3; ++row) {
-        const T* a = R + 9 * j + 3 * row;
-        next[3 * row] += a[1] * u[5] - a[2] * u[4];
-        next[3 * row + 1] += a[2] * u[3] - a[0] * u[5];
-        next[3 * row + 2] += a[0] * u[4] - a[1] * u[3];
-        sum[row] += a[0] * u[0] + a[1] * u[1] + a[2] * u[2];
-      }
-    }
+    const auto twist = [&](int j) { return places_.motion_in(body, level(body, j).twist); };
+    next_rotation(k - 1, [&](int j) { return R + 9 * j; }, [&](int j) { return vector(twist(j).angular()); }, R + 9 * k);
+    const double* g = tree_.gravity;
+    Vec3<T> sum = k == 2 ? Vec3<T>{T(g[0]), T(g[1]), T(g[2])} : Vec3<T>{T(0.0), T(0.0), T(0.0)};
+    for (int j = 0; j < k; ++j) sum += jounce::apply(R + 9 * j, vector(twist(k - 1 - j).linear()));
     const T scale(1.0 / k);
-    for (int r = 0; r < 9; ++r) next[r] = scale * next[r];
-    for (int r = 0; r < 3; ++r) x[3 * k + r] = scale * sum[r];
+    x[3 * k] = scale * sum.x, x[3 * k + 1] = scale * sum.y, x[3 * k + 2] = scale * sum.z;
   }
 
  private:
@@ -264,6 +251,7 @@ class BiasByOrder {
     return Six<T>::of(V::zero(), V::of(v[0], v[1], v[2]));
   }
 
+  static Vec3<T> vector(const V& u) { return {u[0], u[1], u[2]}; }
   static V scaled(const T& s, const V& a) {
     V y = V::zero();
     y.add(s, a);
@@ -299,15 +287,14 @@ class BiasByOrder {
 
   JOUNCE_NOINLINE void extend_pose_in_joint(int i, const Body& b, int k) {
     GeneralLevel& next = general(i, k + 1);
-    V row[3] = {V::zero(), V::zero(), V::zero()}, d = V::zero();
-    for (int j = 0; j <= k; ++j) {  // R' = R [w], d' = R v
-      const GeneralLevel& at = general(i, j);
+    V d = V::zero();
+    for (int j = 0; j <= k; ++j) {  // d' = R v
       const Six<T> u = own_twist(b, k - j);
-      for (int r = 0; r < 3; ++r) row[r].add_cross(V::load(at.R + 3 * r), u.angular());
-      for (int c = 0; c < 3; ++c) d.add(u[c], V::load(at.R_transposed + 3 * c));
+      for (int c = 0; c < 3; ++c) d.add(u[c], V::load(general(i, j).R_transposed + 3 * c));
     }
     const T scale(1.0 / (k + 1));
-    for (int r = 0; r < 3; ++r) scaled(scale, row[r].crossed()).store(next.R + 3 * r);
+    next_rotation(k, [&](int j) { return general(i, j).R; }, [&](int j) { return vector(own_twist(b, j).angular()); }, next.R);
+    next.R[9] = T(0.0);
     scaled(scale, d).store(next.d);
     transpose(next.R, next.R_transposed);
   }

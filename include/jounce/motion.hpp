@@ -6,6 +6,7 @@
 #pragma once
 
 #include "jounce/arena.hpp"
+#include "jounce/free_axes.hpp"
 #include "jounce/lie.hpp"
 #include "jounce/ring.hpp"
 #include "jounce/rotation_series.hpp"
@@ -56,6 +57,7 @@ struct Motion {
   T *cosine, *sine;  // (K, stride)
   double* lanes;     // (slots, padded) coefficients of the velocities again, those of a slot side by side; a LaneRing reads them so
   SectionTables<T> sections;
+  FreeAxes<T> free;  // where velocities are given in other axes than the bodies'
 
   // `section_coefficients`: how many the screws of sections have room for, where that is more than K and they come one after the other.
   template <class Arena>
@@ -69,16 +71,21 @@ struct Motion {
     m.lanes = arena.template take<double>(Ring::in_lanes ? tree.slots * Ring::padded : 0);
     m.sections = SectionTables<T>::allocate(tree, section_coefficients > Ring::padded ? section_coefficients : Ring::padded,
                                             section_coefficients > 0, arena);
+    m.free = FreeAxes<T>(tree, K, arena);
     return m;
   }
 
   // Reads states [begin, begin + count) and their `rows` <= K rows of velocity; the rows that are missing are zero.
-  // `In` has q, v, rest (pointers: v is row 0, `rest` the rows from 1 on) and q_step, v_step, rest_step (between states).
+  // `In` has q, v, rest (pointers: v is row 0, `rest` the rows from 1 on), q_step, v_step, rest_step (between states) and the axes of v.
   template <class In>
   void read(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
     load_states(in.q + begin * in.q_step, in.q_step, count, tree.nq, q);
     for (int j = 0; j < tree.quaternion_count; ++j) normalize_quaternion(q + tree.quaternions[j]);
     read_rates(tree, in, begin, count, rows);
+    if (in.axes != Axes::body && tree.free_joint_count > 0) {
+      free.start(q);
+      for (int k = 0; k < rows; ++k) free.change_twists(k, in.axes, Axes::body, rate + k * stride);
+    }
     if (tree.slots > tree.nv) fill_slots(tree);
     if constexpr (width == 1)
       turn_joints(tree);

@@ -8,6 +8,7 @@
 
 #include "jounce/lie.hpp"
 #include "jounce/ring.hpp"
+#include "jounce/rotation_series.hpp"
 
 JOUNCE_BEGIN
 
@@ -92,18 +93,12 @@ struct BallSpring {
   void move(int n) {
     double R[9];
     rotation_of(quaternion, R);
-    auto& y = displacement;
-    for (int i = 0; i < 3; ++i) y[i][0] = R[i] * position[0] + R[3 + i] * position[1] + R[6 + i] * position[2];
-    for (int k = 0; k + 1 < n; ++k) {
-      double sum[3] = {v[k][0], v[k][1], v[k][2]};
-      for (int j = 0; j <= k; ++j) {
-        const double* a = w[k - j];
-        sum[0] += y[1][j] * a[2] - y[2][j] * a[1];
-        sum[1] += y[2][j] * a[0] - y[0][j] * a[2];
-        sum[2] += y[0][j] * a[1] - y[1][j] * a[0];
-      }
-      for (int i = 0; i < 3; ++i) y[i][k + 1] = sum[i] / (k + 1);
-    }
+    Vec3<double> y[longest];
+    y[0] = apply_transpose(R, Vec3<double>{position[0], position[1], position[2]});
+    const auto turn = [&](int j) { return Vec3<double>{w[j][0], w[j][1], w[j][2]}; };
+    for (int k = 0; k + 1 < n; ++k)
+      y[k + 1] = (1.0 / (k + 1)) * Vec3<double>{v[k][0], v[k][1], v[k][2]} + next_of_fixed_vector(k, [&](int j) { return y[j]; }, turn);
+    for (int k = 0; k < n; ++k) displacement[0][k] = y[k].x, displacement[1][k] = y[k].y, displacement[2][k] = y[k].z;
   }
 
   // F(c0 + h) = sum_m F_m h^m
