@@ -123,7 +123,7 @@ __global__ void inverse_dynamics_derivatives(Call c) {
   derivatives.run(c.out, c.more, c.most);
   add_passive_derivatives(*c.tree, m.motion, c.rows, c.out, c.more, c.most);
   derivatives.section_wrench(0).v.x.store(curvature.wrench(0));
-  curvature.add(*c.tree, m.motion.q, c.rest, c.tree->nv, c.out);
+  curvature.add(*c.tree, m.motion.sections, c.out);
   shapes.add_derivatives(*c.tree, m.motion.q, c.rest, c.tree->nv, c.rows, c.out, c.more);
 }
 
@@ -234,19 +234,16 @@ __global__ void sections(Call c) {
   store_states(rate, c.tree->nv, 1, c.tree->nv, c.out);
 }
 
-double value_of(double x) { return x; }
-double value_of(const Dual<double>& x) { return x.x + x.d; }
-
-template <class N>
+template <class Motion>
 __global__ void soft_motion(Call c) {
   Arena arena(c.block);
-  SoftMotion<N> motion(*c.tree->soft->bodies, c.rows, arena);
+  Motion motion(*c.tree->soft->bodies, c.rows, arena);
   motion.start();
   for (int k = 0; k < c.rows; ++k) {
-    motion.shape(0)[k] = N(c.q[k]);
+    motion.shape(0)[k] = c.q[k];
     motion.extend(
-        k, k + 1, c.tree->soft->sections, [&](int, const N* R, const N*) { c.out[0] += value_of(R[0]); },
-        [&](int, int, int, const N(&u)[6]) { c.out[1] += value_of(u[0]); });
+        k, k + 1, c.tree->soft->sections, [&](int, const double* R, const double*) { c.out[0] += R[0]; },
+        [&](int, int, int, const double (&u)[6]) { c.out[1] += u[0]; });
   }
 }
 
@@ -283,8 +280,7 @@ template __global__ void articulated_bodies<double>(Call);
 template __global__ void inverse_mass_matrix<InverseMassMatrix>(Call);
 template __global__ void passive_inverse_dynamics<PassiveInverseDynamics>(Call);
 template __global__ void sections<double>(Call);
-template __global__ void soft_motion<double>(Call);
-template __global__ void soft_motion<Dual<double>>(Call);
+template __global__ void soft_motion<SoftMotion>(Call);
 template __global__ void coordinates<FreeAxes<double>>(Call);
 
 // What is there for CPUs compiles, too.

@@ -87,7 +87,7 @@ struct DerivativesSpace {
         for (int k = 0; k < rows; ++k) curvature.wrench(b.q)[r * rows + k] = c[k];
       }
     }
-    curvature.add(tree, motion.q, rate, tree.nv, K);
+    curvature.add(tree, motion.sections, K);
     shapes.add_derivatives(tree, motion.q, rate, tree.nv, rows, K, D);
   }
 };

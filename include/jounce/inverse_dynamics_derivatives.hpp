@@ -16,14 +16,14 @@
 //
 // The linear part of 2B^T J is zero. Everything is a series: K, D and M come with their derivatives along the motion.
 //
-// The screws S of a soft body's section change with its shape. By coordinate d its own twist W changes by X_d = S_d' + W x S_d, which is
-// dS/dq_d v since dS_c/dq_d - dS_d/dq_c = S_c x S_d, and its acceleration by X_d'; these are added to S' and S'' (in body axes:
-// S' = V_p x J + X, S'' = A_p x J + X' + V x X + V_p x S', and S_d' + X_d to J' + S'). Within a section K_cd has the part dS_c/dq_d . F as
-// well (sections.hpp), and what columns below or above it meet are sums over sections.
+// The screws S of a soft body's section change with its shape. As its coordinates are true ones, S' is the screw's own derivative in world
+// axes, J' = V x J + dS/dt (for a joint with one axis that is V_p x J), S'' = A x J + V x (J' + dS/dt) + d2S/dt2 its second one with
+// A for V', and 2 J' stands for J' + S'. Within a section K_cd has the part dS_c/dq_d . F as well (soft_curvature.hpp), and what columns
+// below or above it meet are sums over sections.
 #pragma once
 
 #include "jounce/columns.hpp"
-#include "jounce/section_variation.hpp"
+#include "jounce/soft_curvature.hpp"
 
 JOUNCE_BEGIN
 
@@ -226,20 +226,19 @@ class InverseDynamicsDerivatives {
     weigh(b, i, own);
   }
 
-  // Twist and acceleration of a section are its free motion's; its screws vary.
   JOUNCE_NOINLINE void move_section(int i, const Body& b, const Carried& parent, Carried& own) {
-    SectionVariation<S> variation(motion_.sections, b, rows_);
-    const Screw<S> joint = to_world(world_.pose(i), variation.twist());
+    const SectionTables<double>& sections = motion_.sections;
+    const Pose<S>& pose = world_.pose(i);
+    const Screw<S> joint = to_world(pose, sections.template twist_derivative<S>(b, 0, rows_));
     own.V = parent.V + joint;
-    own.A = parent.A + to_world(world_.pose(i), variation.acceleration()) + bracket(own.V, joint);
-    for (int c = 0; c < b.count; ++c) {
-      variation.by(c);
-      const Screw<S>& J = world_.screw(b.screw + c);
-      const Screw<S> X = to_world(world_.pose(i), variation.X()), Y = to_world(world_.pose(i), variation.dX()),
-                     dS = to_world(world_.pose(i), variation.dS());
-      const Screw<S> rate = bracket(parent.V, J) + X;
-      change_[b.screw + c] = {rate, bracket(parent.A, J) + Y + bracket(own.V, X) + bracket(parent.V, rate),
-                              dS + X + bracket(own.V, J) + bracket(parent.V, J)};
+    own.A = parent.A + to_world(pose, sections.template twist_derivative<S>(b, 1, rows_)) + bracket(own.V, joint);
+    for (int s = b.screw; s < b.screw + b.count; ++s) {
+      const Screw<S>& J = world_.screw(s);
+      const Screw<S> shape = to_world(pose, sections.template screw_derivative<S>(s, 1, rows_));
+      const Screw<S> rate = bracket(own.V, J) + shape;
+      change_[s] = {rate,
+                    bracket(own.A, J) + bracket(own.V, rate + shape) + to_world(pose, sections.template screw_derivative<S>(s, 2, rows_)),
+                    rate + rate};
     }
   }
 

@@ -29,12 +29,12 @@ class SectionTables {
     const std::size_t numbers = std::size_t(tree.screws - tree.columns) * 6 * length;
     y.screw_ = arena.template take<T>(numbers);
     y.six_ = arena.template take<Six<T>>(numbers / 6);
-    y.rate_ = arena.template take<T>(6 * std::size_t(tree.section_count) * length);
+    y.twist_ = arena.template take<Six<T>>(std::size_t(tree.section_count) * length);
     y.machines_ = grows ? width : 1;
-    y.motion_ = arena.template take<SoftMotion<double>>(std::size_t(tree.soft->count) * y.machines_);
+    y.motion_ = arena.template take<SoftMotion>(std::size_t(tree.soft->count) * y.machines_);
     for (int i = 0; i < tree.soft->count; ++i)
       for (int s = 0; s < y.machines_; ++s) {
-        const SoftMotion<double> motion(tree.soft->bodies[i], length, arena);
+        const SoftMotion motion(tree.soft->bodies[i], length, arena);
         if (y.motion_) y.motion_[i * y.machines_ + s] = motion;
       }
     for (std::size_t i = 0; y.screw_ && i < numbers; ++i) y.screw_[i] = T(0.0);
@@ -63,22 +63,38 @@ class SectionTables {
     set_slots(tree, k, rate, stride);
   }
 
-  // Screws to `count` coefficients, of which all but the last two are there, and the sections' twists in their near ends to one fewer, for
-  // SectionVariation.
+  // Screws to `count` coefficients, of which all but the last two are there, and the sections' twists in their near ends to one fewer.
   void extend_to(const Tree& tree, int count, const T* q, const T* rate, int stride) {
     extend_screws(tree, done_ < count - 1 ? done_ : count - 1, count, q, rate, stride);
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
-      for (int k = 0; b.joint == Joint::section && k + 1 < count; ++k) {
-        const Six<T> y = twist(b, k, rate, stride);
-        for (int r = 0; r < 6; ++r) rate_[(6 * b.q + r) * length_ + k] = y[r];
-      }
+      for (int k = 0; b.joint == Joint::section && k + 1 < count; ++k) twist_[b.q * length_ + k] = twist(b, k, rate, stride);
     }
   }
-  const T* twist_series(const Body& b, int r) const { return rate_ + (6 * b.q + r) * length_; }
+
+  // `rows` coefficients of derivative m of a screw or, after extend_to, of the twist of a section.
+  template <class S>
+  JOUNCE_INLINE Screw<S> screw_derivative(int index, int m, int rows) const {
+    return derivative<S>(&coefficient(index, 0), m, rows);
+  }
+  template <class S>
+  JOUNCE_INLINE Screw<S> twist_derivative(const Body& b, int m, int rows) const {
+    return derivative<S>(twist_ + b.q * length_, m, rows);
+  }
+  const SoftMotion& motion(int body) const { return motion_[body * machines_]; }  // of the first state
   const T* series(int index, int i) const { return screw_ + (std::ptrdiff_t(index - first_) * 6 + i) * length_; }
 
  private:
+  template <class S>
+  static JOUNCE_INLINE Screw<S> derivative(const Six<T>* u, int m, int rows) {
+    T x[6][padded_length<S>] = {};
+    for (int k = 0; k < rows; ++k) {
+      const double scale = factorial.value[k + m] * factorial.inverse[k];
+      for (int r = 0; r < 6; ++r) x[r][k] = T(scale) * u[k + m][r];
+    }
+    return {{S::load(x[0]), S::load(x[1]), S::load(x[2])}, {S::load(x[3]), S::load(x[4]), S::load(x[5])}};
+  }
+
   JOUNCE_NOINLINE void set_slots(const Tree& tree, int k, T* rate, int stride) const {
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
@@ -96,7 +112,7 @@ class SectionTables {
       T* first = screw_ + std::ptrdiff_t(body.screw) * 6 * length_;
       Six<T>* six = six_ + std::ptrdiff_t(body.screw) * length_;
       for (int s = 0; s < width; ++s) {
-        SoftMotion<double>& motion = motion_[i * machines_ + s % machines_];
+        SoftMotion& motion = motion_[i * machines_ + s % machines_];
         if (from == 0) motion.start();
         for (int k = from; k < to; ++k)
           for (int c = 0; c < body.n; ++c)
@@ -125,9 +141,9 @@ class SectionTables {
   }
 
   int first_, length_, done_, machines_;
-  T *screw_, *rate_;
-  Six<T>* six_;
-  SoftMotion<double>* motion_;
+  T* screw_;
+  Six<T>*six_, *twist_;
+  SoftMotion* motion_;
 };
 
 JOUNCE_END

@@ -5,8 +5,6 @@
 //   S = Ad(E)^-1 S_from + S_own,     Ad(E)^-1 (v, w) = (R^T (v - x x w), R^T w),
 //
 // and at the offset o(q) in a step's frame (S_v + S_w x o + do/dq_c, S_w). Coordinates lie side by side here.
-//
-// N is double, or Dual<double> for the derivative of the screws in one direction.
 #pragma once
 
 #include "jounce/arena.hpp"
@@ -14,29 +12,30 @@
 
 JOUNCE_BEGIN
 
-template <class N>
 class SoftMotion {
  public:
-  using T = std::conditional_t<is_dual<N>, Dual<Pack<native_width>>, Pack<native_width>>;
+  using T = Pack<native_width>;
   static constexpr int W = native_width;
 
   template <class Arena>
   SoftMotion(const SoftBody& body, int length, Arena& arena)
       : body_(&body), K_(length), np_(round_up(body.n, W)), group_count_((body.step_count + W - 1) / W) {
-    q_ = arena.template take<N>(std::size_t(body.n) * length);
+    q_ = arena.template take<double>(std::size_t(body.n) * length);
     groups_ = arena.template take<StrainMotion<T>>(group_count_);
     for (int g = 0; g < group_count_; ++g) {
       const StrainMotion<T> group(body.n, length, arena);
       if (groups_) groups_[g] = group;
     }
-    screws_ = arena.template take<N>(body.uniform ? 0 : std::size_t(body.step_count) * 6 * length * np_);
-    moved_ = arena.template take<N>(body.uniform ? 0 : std::size_t(body.step_count) * 3 * length * np_);
-    poses_ = arena.template take<N>(std::size_t(body.step_count) * 12);
-    offsets_ = arena.template take<N>(std::size_t(body.count) * 3 * length);
+    screws_ = arena.template take<double>(body.uniform ? 0 : std::size_t(body.step_count) * 6 * length * np_);
+    moved_ = arena.template take<double>(body.uniform ? 0 : std::size_t(body.step_count) * 3 * length * np_);
+    poses_ = arena.template take<double>(std::size_t(body.step_count) * 12);
+    offsets_ = arena.template take<double>(std::size_t(body.count) * 3 * length);
     recorded_ = arena.template take<double>(body.motion ? std::size_t(body.motion->inputs + body.motion->size) * length : 0);
   }
 
-  N* shape(int c) { return q_ + std::ptrdiff_t(c) * K_; }  // the series of a coordinate; its coefficient k is to be set before extend(k)
+  double* shape(int c) const {
+    return q_ + std::ptrdiff_t(c) * K_;
+  }  // the series of a coordinate; its coefficient k is to be set before extend(k)
 
   void start() {
     for (int g = 0; g < group_count_; ++g) groups_[g].set(*body_, g * W);
@@ -46,15 +45,14 @@ class SoftMotion {
   // for all sections.
   template <class Poses, class Screws>
   void extend(int from, int to, const Section* sections, const Poses& pose, const Screws& screw) {
-    if constexpr (!is_dual<N>)
-      if (body_->motion) return extend_recorded(from, to, pose, screw);
+    if (body_->motion) return extend_recorded(from, to, pose, screw);
     for (int k = from; k < to; ++k) {
       for (int g = 0; g < group_count_; ++g) {
-        groups_[g].extend(k, [&](int c, int k) { return broadcast(q_[std::ptrdiff_t(c) * K_ + k]); });
+        groups_[g].extend(k, [&](int c, int k) { return T(q_[std::ptrdiff_t(c) * K_ + k]); });
         for (int i = 0; !body_->uniform && i < W && g * W + i < body_->step_count; ++i) {
-          N* S = screws_ + std::ptrdiff_t(g * W + i) * 6 * K_ * np_ + k * np_;
+          double* S = screws_ + std::ptrdiff_t(g * W + i) * 6 * K_ * np_ + k * np_;
           for (int r = 0; r < 6; ++r)
-            for (int c = 0; c < body_->n; ++c) S[std::ptrdiff_t(r) * K_ * np_ + c] = lane(groups_[g].screw(c, r, k), i);
+            for (int c = 0; c < body_->n; ++c) S[std::ptrdiff_t(r) * K_ * np_ + c] = groups_[g].screw(c, r, k)[i];
         }
       }
       for (int i = 0; i < body_->step_count; ++i) {
@@ -65,67 +63,51 @@ class SoftMotion {
     }
   }
 
- private:
-  static JOUNCE_INLINE T broadcast(const N& x) {
-    if constexpr (is_dual<N>)
-      return {Pack<W>(x.x), Pack<W>(x.d)};
-    else
-      return T(x);
+  // Coefficient k of component r of the screws of a step, side by side; unless the body is uniform.
+  double* at(int step, int r, int k) const { return screws_ + ((std::ptrdiff_t(step) * 6 + r) * K_ + k) * np_; }
+  // Of screw c, and of what the step adds to it by itself.
+  JOUNCE_INLINE double screw_of(int step, int c, int r, int k) const {
+    return body_->uniform ? own_screw(step, c, r, k) : at(step, r, k)[c];
   }
-  N* at(int step, int r, int k) const { return screws_ + ((std::ptrdiff_t(step) * 6 + r) * K_ + k) * np_; }
-  // Coefficient k of component r of screw c of a step.
-  JOUNCE_INLINE N screw_of(int step, int c, int r, int k) const {
-    return body_->uniform ? lane(groups_[step / W].screw(c, r, k), step % W) : at(step, r, k)[c];
-  }
-  N rotation(int step, int i, int k) const { return lane(groups_[step / W].rotation(i, k), step % W); }
-  N translation(int step, int i, int k) const { return lane(groups_[step / W].translation(i, k), step % W); }
+  double own_screw(int step, int c, int r, int k) const { return groups_[step / W].screw(c, r, k)[step % W]; }
+  double rotation(int step, int i, int k) const { return groups_[step / W].rotation(i, k)[step % W]; }
+  double translation(int step, int i, int k) const { return groups_[step / W].translation(i, k)[step % W]; }
+  const StrainMotion<T>& steps(int first) const { return groups_[first / W]; }  // that one and those beside it
+  const double* offset(int section, int r) const { return offsets_ + (std::ptrdiff_t(section) * 3 + r) * K_; }  // its series
 
-  // S += Ad(E)^-1 S_from, as many coordinates at a time as a register has; of duals one.
-  using P = std::conditional_t<is_dual<N>, N, Pack<W>>;
-  static constexpr int width = is_dual<N> ? 1 : W;
-  static JOUNCE_INLINE P load(const N* x) {
-    if constexpr (is_dual<N>)
-      return *x;
-    else
-      return P::load(x);
-  }
-  static JOUNCE_INLINE void store(const P& x, N* to) {
-    if constexpr (is_dual<N>)
-      *to = x;
-    else
-      x.store(to);
-  }
+ private:
+  // S += Ad(E)^-1 S_from, as many coordinates at a time as a register has.
   JOUNCE_NOINLINE void carry(int i, int k) {
     const int from = body_->from[i];
     const auto moved = [&](int r, int m) { return moved_ + ((std::ptrdiff_t(i) * 3 + r) * K_ + m) * np_; };  // v - x x w
-    for (int c = 0; c < np_; c += width) {
-      P v[3], w[3];
-      for (int r = 0; r < 3; ++r) v[r] = load(at(from, r, k) + c);
+    for (int c = 0; c < np_; c += W) {
+      T v[3], w[3];
+      for (int r = 0; r < 3; ++r) v[r] = T::load(at(from, r, k) + c);
       for (int j = 0; j <= k; ++j) {
-        const P x(translation(i, 0, j)), y(translation(i, 1, j)), z(translation(i, 2, j));
-        for (int r = 0; r < 3; ++r) w[r] = load(at(from, 3 + r, k - j) + c);
+        const T x(translation(i, 0, j)), y(translation(i, 1, j)), z(translation(i, 2, j));
+        for (int r = 0; r < 3; ++r) w[r] = T::load(at(from, 3 + r, k - j) + c);
         v[0] += z * w[1] - y * w[2];
         v[1] += x * w[2] - z * w[0];
         v[2] += y * w[0] - x * w[1];
       }
-      for (int r = 0; r < 3; ++r) store(v[r], moved(r, k) + c);
-      for (int r = 0; r < 3; ++r) v[r] = load(at(i, r, k) + c), w[r] = load(at(i, 3 + r, k) + c);
+      for (int r = 0; r < 3; ++r) v[r].store(moved(r, k) + c);
+      for (int r = 0; r < 3; ++r) v[r] = T::load(at(i, r, k) + c), w[r] = T::load(at(i, 3 + r, k) + c);
       for (int j = 0; j <= k; ++j)
         for (int s = 0; s < 3; ++s) {
-          const P a = load(moved(s, k - j) + c), b = load(at(from, 3 + s, k - j) + c);
+          const T a = T::load(moved(s, k - j) + c), b = T::load(at(from, 3 + s, k - j) + c);
           for (int r = 0; r < 3; ++r) {
-            const P R(rotation(i, 3 * s + r, j));
+            const T R(rotation(i, 3 * s + r, j));
             v[r] += R * a;
             w[r] += R * b;
           }
         }
-      for (int r = 0; r < 3; ++r) store(v[r], at(i, r, k) + c), store(w[r], at(i, 3 + r, k) + c);
+      for (int r = 0; r < 3; ++r) v[r].store(at(i, r, k) + c), w[r].store(at(i, 3 + r, k) + c);
     }
   }
 
   // The pose of a step's frame in the near end, at order zero.
   void place(int i) {
-    N *own = poses_ + 12 * i, R[9], x[3];
+    double *own = poses_ + 12 * i, R[9], x[3];
     for (int r = 0; r < 9; ++r) R[r] = rotation(i, r, 0);
     for (int r = 0; r < 3; ++r) x[r] = translation(i, r, 0);
     if (body_->from[i] < 0) {
@@ -133,7 +115,7 @@ class SoftMotion {
       for (int r = 0; r < 3; ++r) own[9 + r] = x[r];
       return;
     }
-    const N* from = poses_ + 12 * body_->from[i];
+    const double* from = poses_ + 12 * body_->from[i];
     for (int r = 0; r < 3; ++r) {
       for (int c = 0; c < 3; ++c) own[3 * r + c] = from[3 * r] * R[c] + from[3 * r + 1] * R[3 + c] + from[3 * r + 2] * R[6 + c];
       own[9 + r] = from[9 + r] + from[3 * r] * x[0] + from[3 * r + 1] * x[1] + from[3 * r + 2] * x[2];
@@ -142,7 +124,7 @@ class SoftMotion {
 
   template <class Screws, class Number>
   static JOUNCE_INLINE void put(const Screws& screw, int j, int c, int k, const Number& number) {
-    const N u[6] = {number(0), number(1), number(2), number(3), number(4), number(5)};
+    const double u[6] = {number(0), number(1), number(2), number(3), number(4), number(5)};
     screw(j, c, k, u);
   }
 
@@ -154,31 +136,31 @@ class SoftMotion {
       if (body_->uniform) {
         const StrainMotion<T>& group = groups_[i / W];
         const int own = i % W;
-        for (int c = 0; c < n; ++c) put(screw, j, c, k, [&](int r) JOUNCE_LAMBDA_INLINE { return lane(group.screw(c, r, k), own); });
+        for (int c = 0; c < n; ++c) put(screw, j, c, k, [&](int r) JOUNCE_LAMBDA_INLINE { return group.screw(c, r, k)[own]; });
       } else {
         for (int c = 0; c < n; ++c) put(screw, j, c, k, [&](int r) JOUNCE_LAMBDA_INLINE { return at(i, r, k)[c]; });
       }
       return;
     }
     const double* slope = section.offset + 3;
-    N* o = offsets_ + std::ptrdiff_t(j) * 3 * K_;
+    double* o = offsets_ + std::ptrdiff_t(j) * 3 * K_;
     for (int r = 0; r < 3; ++r) {
-      N sum(k == 0 ? section.offset[r] : 0.0);
-      for (int c = 0; c < n; ++c) sum += N(slope[3 * c + r]) * q_[std::ptrdiff_t(c) * K_ + k];
+      double sum(k == 0 ? section.offset[r] : 0.0);
+      for (int c = 0; c < n; ++c) sum += double(slope[3 * c + r]) * q_[std::ptrdiff_t(c) * K_ + k];
       o[r * K_ + k] = sum;
     }
     if (k == 0) {
-      const N* own = poses_ + 12 * i;
-      N x[3];
+      const double* own = poses_ + 12 * i;
+      double x[3];
       for (int r = 0; r < 3; ++r) x[r] = own[9 + r] + own[3 * r] * o[0] + own[3 * r + 1] * o[K_] + own[3 * r + 2] * o[2 * K_];
       pose(j, own, x);
     }
     for (int c = 0; c < n; ++c) {
-      N v[3];
-      for (int r = 0; r < 3; ++r) v[r] = screw_of(i, c, r, k) + N(k == 0 ? slope[3 * c + r] : 0.0);
+      double v[3];
+      for (int r = 0; r < 3; ++r) v[r] = screw_of(i, c, r, k) + double(k == 0 ? slope[3 * c + r] : 0.0);
       for (int m = k; m >= 0; --m) {
-        const N w[3] = {screw_of(i, c, 3, k - m), screw_of(i, c, 4, k - m), screw_of(i, c, 5, k - m)};
-        const N x = o[m], y = o[K_ + m], z = o[2 * K_ + m];
+        const double w[3] = {screw_of(i, c, 3, k - m), screw_of(i, c, 4, k - m), screw_of(i, c, 5, k - m)};
+        const double x = o[m], y = o[K_ + m], z = o[2 * K_ + m];
         v[0] += w[1] * z - w[2] * y;
         v[1] += w[2] * x - w[0] * z;
         v[2] += w[0] * y - w[1] * x;
@@ -211,9 +193,9 @@ class SoftMotion {
 
   const SoftBody* body_;
   int K_, np_, group_count_;
-  N* q_;
+  double* q_;
   StrainMotion<T>* groups_;
-  N *screws_, *moved_, *poses_, *offsets_;
+  double *screws_, *moved_, *poses_, *offsets_;
   double* recorded_;
 };
 

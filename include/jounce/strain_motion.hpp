@@ -15,7 +15,9 @@
 // Series grow here: coefficient k of every number is computed from those below, by code that is run for k = 0, 1, 2, ... and finds
 // every number at the same place each time. So a motion may become known as it goes (forward dynamics), at the cost of one that is known.
 //
-// T is a Pack with a step in each lane, or a Dual of those, which gives the derivative in one direction beside every number.
+// T is a Pack with a step in each lane. With a Dual of those there is, instead of screws, the derivative in one direction of their
+// pairings with wrenches G that are held: S_c . G = (dexp_{-Omega}^T G) . dOmega/dq_c, whose first factor is pulled back through the
+// Magnus expansion once for all coordinates. Of a bracket y = [a, b], a wrench f on y is b x* f on a and -a x* f on b.
 #pragma once
 
 #include "jounce/dual.hpp"
@@ -35,7 +37,7 @@ class StrainMotion {
       : n_(n),
         K_(length),
         columns_(stumpff + stumpff_count(length)),
-        places_(columns_ + n * column_places),
+        places_(columns_ + (is_dual<T> ? int(pull_places) : n * column_places)),
         memory_(arena.template take<T>(std::size_t(places_) * length)) {}
 
   // Steps first, first + 1, ... of a body.
@@ -61,27 +63,55 @@ class StrainMotion {
       if (k == 0)
         for (int i = 0; i < 6; ++i) now_[a1 + i] += strain(i);
     }
-    if (k == 0)
-      run<0>();
-    else if (k == 1)
-      run<1>();
-    else
-      run<-1>();
+    run_order();
+  }
+
+  // The same along coordinate c of the same steps' motion, which has it.
+  template <class P>
+  void extend(int k, const StrainMotion<P>& motion, int c) {
+    k_ = k;
+    now_ = memory_ + std::ptrdiff_t(k) * places_;
+    const P* given = motion.memory_ + std::ptrdiff_t(k) * motion.places_;
+    for (int part = 0; part < (uniform_ ? 1 : 3); ++part)
+      for (int i = 0; i < 6; ++i) {
+        const int at = uniform_ ? omega + i : a1 + 6 * part + i;
+        now_[at] = {given[at], k == 0 ? strain(linear(part * n_ + c) + i).x : P(0.0)};
+      }
+    run_order();
   }
 
   // Coefficient k of component i of screw c, of the rotation's entries by rows and of the translation; the latter two of uniform steps
   // only at order zero.
   const T& screw(int c, int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + columns_ + c * column_places + i]; }
+  T& wrench(int i, int k) { return memory_[std::ptrdiff_t(k) * places_ + columns_ + G + i]; }  // to be set before extend(k)
   const T& rotation(int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + R + i]; }
   const T& translation(int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + x + i]; }
 
+  // The derivative of screw c's pairing with the wrenches, at the order of the last extend(); all steps together.
+  double pairing(int c) const
+    requires is_dual<T>
+  {
+    using P = decltype(T::x);
+    P sum(0.0);
+    for (int part = 0; part < (uniform_ ? 1 : 3); ++part)
+      for (int i = 0; i < 6; ++i)
+        sum += now_[columns_ + mu + 6 * part + i].d * P::load(strain_ + std::ptrdiff_t(linear(part * n_ + c) + i) * stride_);
+    double total = 0;
+    for (int i = 0; i < W; ++i) total += sum[i];
+    return total;
+  }
+
  private:
+  template <class>
+  friend class StrainMotion;
+
   // Where the numbers of one order are: what all coordinates share, then Stumpff's functions, then a part for each coordinate.
   // clang-format off
   enum Place {
     omega = 0, a1 = 6, a2 = 12, a3 = 18, C1 = 24, doubled = 30, outer = 36, inner = 42, C2 = 48, last = 54,
     square = 60, along, slope, s = slope + 4, ww = s + 4, wv = ww + 6, A = wv + 6, B = A + 9, R = B + 9, x = R + 9, stumpff = x + 3,
-    screw_ = 0, d_doubled = 6, d_outer = 12, d_inner = 18, d_omega = 24, d_C2 = 30, d_first = 36, d_second = 42, column_places = 48
+    screw_ = 0, d_doubled = 6, d_outer = 12, d_inner = 18, d_omega = 24, d_C2 = 30, d_first = 36, d_second = 42, column_places = 48,
+    G = 0, lambda = 6, on_outer = 12, on_inner = 18, on_doubled = 24, on_C1 = 30, mu = 36, pull_places = 54
   };
   // clang-format on
   static int stumpff_count(int length) { return 6 + 2 * (length - 1) + (is_dual<T> ? 2 : 0); }
@@ -144,6 +174,16 @@ class StrainMotion {
       now_[y + 3 + i] = product<order>(a + 3 + i1, b + 3 + i2) - product<order>(a + 3 + i2, b + 3 + i1);
     }
   }
+  // a x* f of a twist and a wrench.
+  template <int order>
+  JOUNCE_NOINLINE void dual_bracket(int a, int f, T (&y)[6]) const {
+    for (int i = 0; i < 3; ++i) {
+      const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+      y[i] = product<order>(a + 3 + i1, f + i2) - product<order>(a + 3 + i2, f + i1);
+      y[3 + i] = product<order>(a + 3 + i1, f + 3 + i2) - product<order>(a + 3 + i2, f + 3 + i1) + product<order>(a + i1, f + i2) -
+                 product<order>(a + i2, f + i1);
+    }
+  }
   // Component i of [d, b], d constant.
   JOUNCE_INLINE T bracket_with(const T* d, int b, int i) const {
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
@@ -154,6 +194,14 @@ class StrainMotion {
 
   template <int order>
   JOUNCE_NOINLINE void run();
+  void run_order() {
+    if (k_ == 0)
+      run<0>();
+    else if (k_ == 1)
+      run<1>();
+    else
+      run<-1>();
+  }
 
   // Omega from a_1, a_2 and a_3; C_1 stands there with the other sign.
   template <int order>
@@ -282,6 +330,37 @@ class StrainMotion {
     }
   }
 
+  // lambda = dexp^T G, which is the wrench on Omega, and mu, those on a_1, a_2 and a_3.
+  template <int order>
+  JOUNCE_NOINLINE void pull_back() {
+    const int at = columns_, f = at + G, n = at + G + 3;
+    T *m = now_, *own = now_ + at, y[6], u[6];
+    for (int i = 0; i < 3; ++i) {
+      T force(0.0), moment(0.0);
+      for (int j = 0; j < 3; ++j) {
+        const int a = A + 3 * j + i, b = B + 3 * j + i;
+        force += product<order>(a, f + j);
+        moment += product<order>(b, f + j) + product<order>(a, n + j);
+      }
+      own[lambda + i] = own[mu + i] = force, own[lambda + 3 + i] = own[mu + 3 + i] = moment;
+    }
+    if (uniform_) return;
+    dual_bracket<order>(inner, at + lambda, y);
+    dual_bracket<order>(outer, at + lambda, u);
+    for (int i = 0; i < 6; ++i) own[on_outer + i] = T(-1.0 / 240) * y[i], own[on_inner + i] = T(1.0 / 240) * u[i];
+    dual_bracket<order>(a1, at + on_inner, y);
+    for (int i = 0; i < 6; ++i) {
+      own[on_doubled + i] = T(-1.0 / 60) * y[i];
+      own[on_C1 + i] = T(0.0) - own[on_doubled + i] - own[on_outer + i];
+      own[mu + 12 + i] = T(1.0 / 12) * own[lambda + i] + T(2.0) * own[on_doubled + i] - own[on_outer + i];
+    }
+    dual_bracket<order>(a1, at + on_C1, y);
+    for (int i = 0; i < 6; ++i) own[mu + 6 + i] = own[on_inner + i] - y[i];
+    dual_bracket<order>(doubled, at + on_inner, y);
+    dual_bracket<order>(a2, at + on_C1, u);
+    for (int i = 0; i < 6; ++i) own[mu + i] = m[at + lambda + i] - T(20.0) * own[on_outer + i] + T(1.0 / 60) * y[i] + u[i];
+  }
+
   int n_, K_, k_ = 0;
   int columns_, places_;
   bool uniform_ = true;
@@ -296,6 +375,7 @@ template <int order>
 JOUNCE_NOINLINE void StrainMotion<T>::run() {
   if (!uniform_) magnus<order>();
   exponential<order>();
+  if constexpr (is_dual<T>) return pull_back<order>();
   for (int c = 0; c < n_; ++c) {
     const int at = columns_ + c * column_places;
     if (uniform_) {
