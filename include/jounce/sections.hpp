@@ -1,7 +1,7 @@
 // What algorithms read of the sections of soft bodies: poses and screws.
 //
-// A section has a screw for each coordinate of its body's shape. They are there twice: a series for each component, its coefficients
-// side by side, and the six components of each coefficient.
+// A section has a screw for each coordinate of its body's shape: a series for each component, its coefficients side by side. Of one state
+// there are in addition the six components of each coefficient together.
 #pragma once
 
 #include "jounce/ring.hpp"
@@ -28,7 +28,7 @@ class SectionTables {
     y.pose = arena.template take<T>(12 * std::size_t(tree.section_count));
     const std::size_t numbers = std::size_t(tree.screws - tree.columns) * 6 * length;
     y.screw_ = arena.template take<T>(numbers);
-    y.six_ = arena.template take<Six<T>>(numbers / 6);
+    y.six_ = arena.template take<Six<T>>(width == 1 ? numbers / 6 : 0);
     y.twist_ = arena.template take<Six<T>>(std::size_t(tree.section_count) * length);
     y.machines_ = grows ? width : 1;
     y.motion_ = arena.template take<SoftMotion>(std::size_t(tree.soft->count) * y.machines_);
@@ -38,13 +38,17 @@ class SectionTables {
         if (y.motion_) y.motion_[i * y.machines_ + s] = motion;
       }
     for (std::size_t i = 0; y.screw_ && i < numbers; ++i) y.screw_[i] = T(0.0);
-    for (std::size_t i = 0; y.six_ && i < numbers / 6; ++i) y.six_[i] = Six<T>::zero();
+    for (std::size_t i = 0; width == 1 && y.six_ && i < numbers / 6; ++i) y.six_[i] = Six<T>::zero();
     return y;
   }
 
   // Component i of a screw, from Body::screw on.
   JOUNCE_INLINE FactorView<T> factor(int index, int i) const { return {series(index, i), 1}; }
-  const Six<T>& coefficient(int index, int k) const { return six_[std::ptrdiff_t(index - first_) * length_ + k]; }
+  JOUNCE_INLINE Six<T> coefficient(int index, int k) const {
+    if constexpr (width == 1) return six_[std::ptrdiff_t(index - first_) * length_ + k];
+    const T* u = series(index, 0) + k;
+    return Six<T>::of(Triple<T>::of(u[0], u[length_], u[2 * length_]), Triple<T>::of(u[3 * length_], u[4 * length_], u[5 * length_]));
+  }
   template <class S>
   JOUNCE_INLINE Screw<S> screw_of(int index) const {
     const auto load = [&](int i) { return S::load(series(index, i)); };
@@ -75,7 +79,7 @@ class SectionTables {
   // `rows` coefficients of derivative m of a screw or, after extend_to, of the twist of a section.
   template <class S>
   JOUNCE_INLINE Screw<S> screw_derivative(int index, int m, int rows) const {
-    return derivative<S>(&coefficient(index, 0), m, rows);
+    return derivative<S>(six_ + std::ptrdiff_t(index - first_) * length_, m, rows);
   }
   template <class S>
   JOUNCE_INLINE Screw<S> twist_derivative(const Body& b, int m, int rows) const {
@@ -127,7 +131,8 @@ class SectionTables {
             [&](int j, int c, int k, const double (&u)[6]) JOUNCE_LAMBDA_INLINE {
               const std::ptrdiff_t at = j * body.n + c;
               for (int r = 0; r < 6; ++r) state(first[(at * 6 + r) * length_ + k], s) = u[r];
-              set_state(six[at * length_ + k], s, u);
+              if constexpr (width == 1)
+                six[at * length_ + k] = Six<T>::of(Triple<T>::of(u[0], u[1], u[2]), Triple<T>::of(u[3], u[4], u[5]));
             });
       }
     }

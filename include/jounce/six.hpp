@@ -110,15 +110,6 @@ struct Six<double> {
 };
 #endif
 
-// One state of it.
-JOUNCE_INLINE void set_state(Six<double>& y, int, const double (&u)[6]) {
-  y = Six<double>::of(Triple<double>::of(u[0], u[1], u[2]), Triple<double>::of(u[3], u[4], u[5]));
-}
-template <int W>
-JOUNCE_INLINE void set_state(Six<Pack<W>>& y, int s, const double (&u)[6]) {
-  for (int i = 0; i < 3; ++i) y.v.u[i].set(s, u[i]), y.w.u[i].set(s, u[3 + i]);
-}
-
 template <class T>
 JOUNCE_INLINE Six<T> motion_cross(const Six<T>& a, const Six<T>& b) {
   Six<T> y = Six<T>::zero();
