@@ -65,12 +65,22 @@ using Inputs = ShortList<const Input*, 8>;
 Shape broadcast_shape(const Inputs& inputs);
 npy_intp product(const Shape& shape);
 
+// `size` numbers a state, which begin `step` apart.
+struct Written {
+  const double* first;
+  std::ptrdiff_t size, step;
+};
+
 // A new array, or `out` when that is given and fits.
 class Output {
  public:
   Output(nb::handle out, const Shape& shape);
   double* data() const { return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object_.ptr()))); }
   nb::object object() && { return std::move(object_); }
+  Written written(const Shape& batch) const {
+    const npy_intp size = size_ == 0 ? 0 : size_ / product(batch);
+    return {data(), size, size};
+  }
   npy_intp states(const Shape& batch) const { return size_ == 0 ? 0 : product(batch); }  // none where there is nothing to write
   void expect_apart(const Inputs& inputs) const;                                         // an `out` that shares no memory with them
 

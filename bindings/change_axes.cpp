@@ -1,11 +1,10 @@
 #include <algorithm>
 
+#include "answers.hpp"
 #include "bind.hpp"
 #include "docs.hpp"
 #include "jounce/arena.hpp"
 #include "jounce/motion.hpp"
-#include "parallel.hpp"
-#include "states.hpp"
 
 namespace jounce {
 namespace {
@@ -56,18 +55,19 @@ nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::hand
   shape.append({rows, tree.nv});
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), size = std::ptrdiff_t(rows) * tree.nv;
-  for_each_part(out.states(batch), cost(tree, rows), Space::workspace(tree, rows),
-                [&, q = q.data(), v = v.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
-                  Arena arena(block);
-                  Space space(tree, rows, arena);
-                  for (std::ptrdiff_t i = begin; i < end; ++i) {
-                    space.start(tree, q + i * q_step);
-                    for (int k = 0; k < rows; ++k) {
-                      space.free.change_twists(k, from, to, space.coefficients(tree, v + i * v_step, k));
-                      space.write(tree, v + i * v_step, k, result + i * size);
-                    }
-                  }
-                });
+  Answers("the velocity in other axes", batch, {out.written(batch)})
+      .run(cost(tree, rows), Space::workspace(tree, rows),
+           [&, q = q.data(), v = v.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+             Arena arena(block);
+             Space space(tree, rows, arena);
+             for (std::ptrdiff_t i = begin; i < end; ++i) {
+               space.start(tree, q + i * q_step);
+               for (int k = 0; k < rows; ++k) {
+                 space.free.change_twists(k, from, to, space.coefficients(tree, v + i * v_step, k));
+                 space.write(tree, v + i * v_step, k, result + i * size);
+               }
+             }
+           });
   return std::move(out).object();
 }
 
@@ -88,20 +88,20 @@ nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle 
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), tau_step = tau.broadcast(batch);
   const std::ptrdiff_t size = std::ptrdiff_t(force_rows) * tree.nv;
   const int twists = rows < force_rows ? rows : force_rows;
-  for_each_part(
-      out.states(batch), cost(tree, rows), Space::workspace(tree, force_rows),
-      [&, q = q.data(), v = v.data(), tau = tau.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
-        Arena arena(block);
-        Space space(tree, force_rows, arena);
-        for (std::ptrdiff_t i = begin; i < end; ++i) {
-          space.start(tree, q + i * q_step);
-          for (int k = 0; k < twists; ++k) space.free.change_twists(k, from, from, space.coefficients(tree, v + i * v_step, k));
-          for (int k = 0; k < force_rows; ++k) {
-            space.free.change_wrenches(k, from, to, space.coefficients(tree, tau + i * tau_step, k));
-            space.write(tree, tau + i * tau_step, k, result + i * size);
-          }
-        }
-      });
+  Answers("the force in other axes", batch, {out.written(batch)})
+      .run(cost(tree, rows), Space::workspace(tree, force_rows),
+           [&, q = q.data(), v = v.data(), tau = tau.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+             Arena arena(block);
+             Space space(tree, force_rows, arena);
+             for (std::ptrdiff_t i = begin; i < end; ++i) {
+               space.start(tree, q + i * q_step);
+               for (int k = 0; k < twists; ++k) space.free.change_twists(k, from, from, space.coefficients(tree, v + i * v_step, k));
+               for (int k = 0; k < force_rows; ++k) {
+                 space.free.change_wrenches(k, from, to, space.coefficients(tree, tau + i * tau_step, k));
+                 space.write(tree, tau + i * tau_step, k, result + i * size);
+               }
+             }
+           });
   return std::move(out).object();
 }
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
+#include "answers.hpp"
 #include "bind.hpp"
-#include "parallel.hpp"
-#include "states.hpp"
 
 namespace jounce {
 namespace {
@@ -55,10 +54,11 @@ nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
                              rows,    K.data(),        D.data(),
                              M.data()};
   const auto kernel = kernels().inverse_dynamics_derivatives(rows, false);
-  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-    wrenches.gather(begin, end, rows, gathered.get());
-    kernel.run(call, begin, end, workspace);
-  });
+  Answers("the derivative of inverse dynamics", batch, {K.written(batch), D.written(batch), M.written(batch)})
+      .run(4 * cost(tree, rows + 1), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+        wrenches.gather(begin, end, rows, gathered.get());
+        kernel.run(call, begin, end, workspace);
+      });
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(M).object());
 }
 
@@ -88,10 +88,10 @@ class ForwardDerivatives {
 
   // acc (nv) and the blocks a state; then(begin, end) is called for states that are done.
   template <class Then>
-  void run(double* acc, Block K, Block D, Block inverse, const Then& then) const {
+  void run(const Answers& answers, double* acc, Block K, Block D, Block inverse, const Then& then) const {
     const std::ptrdiff_t count = product(batch_), wrench_size = wrenches_.count() * 6;
     const auto gathered = scratch(count * wrench_size);
-    std::vector<std::int32_t> singular(count, -1);
+    std::vector<Solvability> equations(count);
     const ForwardDerivativesCall call{&tree_,
                                       {q_.data(), v_.data(), nullptr, q_step_, v_step_, 0, 1, Axes::body},
                                       tau_.data(),
@@ -101,15 +101,14 @@ class ForwardDerivatives {
                                       K,
                                       D,
                                       inverse,
-                                      singular.data()};
+                                      equations.data()};
     const auto kernel = kernels().forward_dynamics_derivatives(1, false);
-    for_each_part(count, 10 * cost(tree_, 2), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-      wrenches_.gather(begin, end, 1, gathered.get());
-      kernel.run(call, begin, end, workspace);
-      if (std::any_of(singular.begin() + begin, singular.begin() + end, [](int body) { return body >= 0; })) return;
-      then(begin, end);
-    });
-    expect_regular(model_, singular, batch_, "forward dynamics");
+    answers.run(10 * cost(tree_, 2), kernel.workspace(call), model_, equations,
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  wrenches_.gather(begin, end, 1, gathered.get());
+                  kernel.run(call, begin, end, workspace);
+                  then(begin, end);
+                });
   }
 
   const double* q(std::ptrdiff_t i) const { return q_.data() + i * q_step_; }
@@ -136,7 +135,10 @@ nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   Output acc(nb::none(), row), K(nb::none(), square), D(nb::none(), square), inverse(nb::none(), square);
   const std::ptrdiff_t nv = model.tree().nv;
   const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
-  derivatives.run(acc.data(), block(K), block(D), block(inverse), [](std::ptrdiff_t, std::ptrdiff_t) {});
+  const Shape& batch = derivatives.batch();
+  const Answers answers("the derivative of forward dynamics", batch,
+                        {acc.written(batch), K.written(batch), D.written(batch), inverse.written(batch)});
+  derivatives.run(answers, acc.data(), block(K), block(D), block(inverse), [](std::ptrdiff_t, std::ptrdiff_t) {});
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
 }
 
@@ -161,7 +163,9 @@ nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::hand
   const auto scattered = scratch(all ? 0 : count * size);  // M^-1 where B has only some of its columns
   const Block inverse = all ? Block{B.data() + size, nv, 2 * size} : Block{scattered.get(), nv, size};
   double* lower = A.data() + 2 * size;
-  derivatives.run(acc.data(), {lower, 2 * nv, 4 * size}, {lower + nv, 2 * nv, 4 * size}, inverse,
+  const Answers answers("the linearization", derivatives.batch(),
+                        {acc.written(derivatives.batch()), {lower, 2 * size, 4 * size}, {B.data() + nv * nu, nv * nu, 2 * nv * nu}});
+  derivatives.run(answers, acc.data(), {lower, 2 * nv, 4 * size}, {lower + nv, 2 * nv, 4 * size}, inverse,
                   [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
                     for (std::ptrdiff_t i = begin; i < end; ++i) {
                       double *a = A.data() + i * 4 * size, *b = B.data() + i * 2 * nv * nu;
@@ -198,8 +202,9 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
   Output out(nb::none(), shape);
   const RegressorCall call{&tree, moving.states(), model.frames().data(), bodies, rows, out.data()};
   const auto kernel = kernels().regressor(rows + 1, false);
-  for_each_part(out.states(batch), 10 * cost(tree, rows + 1), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  Answers("the regressor", batch, {out.written(batch)})
+      .run(10 * cost(tree, rows + 1), kernel.workspace(call),
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
 }
 

@@ -55,7 +55,7 @@ Args:
 Returns:
     dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of dv/dt and its component-wise time derivatives.
 
-A joint that moves nothing that resists it is a ``ValueError`` that names the body.
+A joint that moves nothing that resists it is a ``SingularError`` that names the body.
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()

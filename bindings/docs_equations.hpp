@@ -60,7 +60,7 @@ Args:
 Returns:
     (..., nv, nv), symmetric.
 
-A joint that moves nothing that resists it is a ``ValueError`` that names the body. To solve with a few right-hand sides,
+A joint that moves nothing that resists it is a ``SingularError`` that names the body. To solve with a few right-hand sides,
 `inverse_mass_matrix_apply` is faster.
 )";
 

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "answers.hpp"
 #include "bind.hpp"
 #include "docs_equations.hpp"
-#include "parallel.hpp"
-#include "states.hpp"
 
 namespace jounce {
 namespace {
@@ -13,20 +12,21 @@ using Velocity = MovingStates::Velocity;
 
 // What a quantity is: its shape in one state, whether it needs a velocity and so has as many rows as that, or one more.
 struct Quantity {
+  const char* name;
   Select<EquationsCall> Kernels::* kernel;
   Shape (*shape)(const Tree&);
   bool moving;
 };
 
-const Quantity mass_matrix{&Kernels::mass_matrix, [](const Tree& t) { return Shape{t.nv, t.nv}; }, false};
-const Quantity coriolis_matrix{&Kernels::coriolis_matrix, mass_matrix.shape, true};
-const Quantity gravity_force{&Kernels::gravity_force, [](const Tree& t) { return Shape{t.nv}; }, false};
-const Quantity jacobian{&Kernels::jacobian, [](const Tree& t) { return Shape{6, t.nv}; }, false};
-const Quantity center_of_mass{&Kernels::center_of_mass, [](const Tree&) { return Shape{3}; }, false};
-const Quantity momentum{&Kernels::momentum, [](const Tree&) { return Shape{6}; }, true};
-const Quantity momentum_matrix{&Kernels::momentum_matrix, jacobian.shape, false};
-const Quantity kinetic_energy{&Kernels::kinetic_energy, [](const Tree&) { return Shape{}; }, true};
-const Quantity potential_energy{&Kernels::potential_energy, kinetic_energy.shape, false};
+const Quantity mass_matrix{"the mass matrix", &Kernels::mass_matrix, [](const Tree& t) { return Shape{t.nv, t.nv}; }, false};
+const Quantity coriolis_matrix{"the Coriolis matrix", &Kernels::coriolis_matrix, mass_matrix.shape, true};
+const Quantity gravity_force{"the gravity force", &Kernels::gravity_force, [](const Tree& t) { return Shape{t.nv}; }, false};
+const Quantity jacobian{"the Jacobian", &Kernels::jacobian, [](const Tree& t) { return Shape{6, t.nv}; }, false};
+const Quantity center_of_mass{"the center of mass", &Kernels::center_of_mass, [](const Tree&) { return Shape{3}; }, false};
+const Quantity momentum{"the momentum", &Kernels::momentum, [](const Tree&) { return Shape{6}; }, true};
+const Quantity momentum_matrix{"the momentum matrix", &Kernels::momentum_matrix, jacobian.shape, false};
+const Quantity kinetic_energy{"the kinetic energy", &Kernels::kinetic_energy, [](const Tree&) { return Shape{}; }, true};
+const Quantity potential_energy{"the potential energy", &Kernels::potential_energy, kinetic_energy.shape, false};
 
 nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes velocity_axes,
                     nb::handle out_, const Frame* frame = nullptr, Axes axes = Axes::body) {
@@ -47,8 +47,9 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
 
   const EquationsCall call{&tree, moving.states(), rows, rows * product(item), out.data(), frame, axes};
   const auto kernel = (kernels().*quantity.kernel)(moving.rows() + 1, false);
-  for_each_part(out.states(batch), 2 * cost(tree, rows), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  Answers(quantity.name, batch, {out.written(batch)})
+      .run(2 * cost(tree, rows), kernel.workspace(call),
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   nb::object result = std::move(out).object();
   if (!shape.empty() || !out_.is_none()) return result;
   return nb::steal(PyArray_Return(reinterpret_cast<PyArrayObject*>(result.release().ptr())));  // a number, not an array of one
@@ -100,8 +101,9 @@ nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::ha
   const std::ptrdiff_t v_step = v_ref.broadcast(batch), a_step = a_ref.broadcast(batch);
   const PassiveCall call{&tree, moving.states(), v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
   const auto kernel = kernels().passive_inverse_dynamics(2, false);
-  for_each_part(out.states(batch), 2 * cost(tree, 2), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  Answers("passive_inverse_dynamics", batch, {out.written(batch)})
+      .run(2 * cost(tree, 2), kernel.workspace(call),
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
 }
 
@@ -118,13 +120,12 @@ nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle 
   shape.append({tree.nv, tree.nv});
   Output out(out_, shape);
   out.expect_apart(inputs);
-  const std::ptrdiff_t count = out.states(batch);
-  std::vector<std::int32_t> singular(count, -1);
-  const InverseMassMatrixCall call{&tree, moving.states(), out.data(), singular.data()};
+  std::vector<Solvability> equations(out.states(batch));
+  const InverseMassMatrixCall call{&tree, moving.states(), out.data(), equations.data()};
   const auto kernel = kernels().inverse_mass_matrix(1, false);
-  for_each_part(count, 4 * cost(tree, 2), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
-  expect_regular(model, singular, batch, "the inverse of the mass matrix");
+  Answers("the inverse of the mass matrix", batch, {out.written(batch)})
+      .run(4 * cost(tree, 2), kernel.workspace(call), model, equations,
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
 }
 

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "answers.hpp"
 #include "bind.hpp"
 #include "docs.hpp"
-#include "parallel.hpp"
-#include "states.hpp"
 
 namespace jounce {
 namespace {
@@ -100,11 +99,11 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   call.wrenches = {gathered.get(), wrench_size, wrenches.frames(), wrenches.count(), wrench_axes};
   call.acc_out = out.data();
   call.tau_out = mask ? forces->data() : nullptr;
-  std::vector<std::int32_t> singular(count, -1);
-  call.singular = singular.data();
+  std::vector<Solvability> equations(count);
+  call.equations = equations.data();
 
   const auto kernel = kernels().forward_dynamics(rows + 1, count > 1);
-  for_each_part(count, 4 * cost(tree, rows + 1), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+  const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     wrenches.gather(begin, end, rows, gathered.get());
     kernel.run(call, begin, end, workspace);
     for (std::ptrdiff_t i = begin; mask && i < end; ++i)  // what was given comes back as it was
@@ -114,8 +113,10 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
         else
           call.tau_out[i * size + j] = call.tau[i * call.tau_step + j];
       }
-  });
-  expect_regular(model, singular, batch, "forward dynamics");
+  };
+  const Answers answers(mask ? "hybrid dynamics" : "forward dynamics", batch,
+                        {out.written(batch), mask ? forces->written(batch) : Written{}});
+  answers.run(4 * cost(tree, rows + 1), kernel.workspace(call), model, equations, part);
   if (!mask) return std::move(out).object();
   return nb::make_tuple(std::move(out).object(), std::move(*forces).object());
 }
@@ -161,12 +162,12 @@ nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::
   call.q_step = q.broadcast(batch), call.q = q.data();
   call.f_step = f.broadcast(batch), call.f = f.data();
   call.out = out.data();
-  std::vector<std::int32_t> singular(out.states(batch), -1);
-  call.singular = singular.data();
+  std::vector<Solvability> equations(out.states(batch));
+  call.equations = equations.data();
   const auto kernel = kernels().inverse_mass(1, false);
-  for_each_part(out.states(batch), 2 * cost(tree, 2), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
-  expect_regular(model, singular, batch, "forward dynamics");
+  Answers("inverse_mass_matrix_apply", batch, {out.written(batch)})
+      .run(2 * cost(tree, 2), kernel.workspace(call), model, equations,
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
 }
 
@@ -178,12 +179,12 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
   Shape shape = batch;
   shape.append({model.body_count(), 6, 6});
   Output out(nb::none(), shape);
-  std::vector<std::int32_t> singular(out.states(batch), -1);
-  const ArticulatedInertiaCall call{&tree, q.data(), model.frames().data(), model.body_count(), out.data(), singular.data()};
+  std::vector<Solvability> equations(out.states(batch));
+  const ArticulatedInertiaCall call{&tree, q.data(), model.frames().data(), model.body_count(), out.data(), equations.data()};
   const auto kernel = kernels().articulated_inertia(1, false);
-  for_each_part(out.states(batch), 2 * cost(tree, 2), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
-  expect_regular(model, singular, batch, "forward dynamics");
+  Answers("articulated_inertia", batch, {out.written(batch)})
+      .run(2 * cost(tree, 2), kernel.workspace(call), model, equations,
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
 }
 

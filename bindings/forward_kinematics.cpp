@@ -1,9 +1,8 @@
 #include <algorithm>
 
+#include "answers.hpp"
 #include "bind.hpp"
 #include "docs.hpp"
-#include "parallel.hpp"
-#include "states.hpp"
 
 namespace jounce {
 namespace {
@@ -32,8 +31,9 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
   const ForwardKinematicsCall call{&tree,       motion.states(), model.frames().data() + first, frame_count, axes, pose_rows,
                                    pose.data(), twist.data()};
   const auto kernel = kernels().forward_kinematics(rows + 1, false);
-  for_each_part(std::max(pose.states(batch), twist.states(batch)), cost(tree, rows + 1), kernel.workspace(call),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  Answers("the motion of frames", batch, {pose.written(batch), twist.written(batch)})
+      .run(cost(tree, rows + 1), kernel.workspace(call),
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return nb::make_tuple(std::move(pose).object(), std::move(twist).object());
 }
 

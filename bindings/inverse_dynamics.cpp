@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "answers.hpp"
 #include "bind.hpp"
 #include "docs.hpp"
-#include "parallel.hpp"
-#include "states.hpp"
 
 namespace jounce {
 namespace {
@@ -46,15 +45,17 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   const auto wrench_kernel = turn_wrenches ? kernels().wrenches_to_body(rows - 1, false) : Kernel<WrenchesToBodyCall>{};
   if (turn_wrenches) workspace_bytes = std::max(workspace_bytes, wrench_kernel.workspace(to_body));
   std::atomic<bool> numbers = true;
-  for_each_part(count, cost(tree, rows), workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+  const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     if (!moving.are_numbers(begin, end)) {
+      std::fill(call.tau + begin * size, call.tau + end * size, 0.0);
       numbers = false;
       return;
     }
     wrenches.gather(begin, end, rows - 1, gathered.get());
     if (turn_wrenches) wrench_kernel.run(to_body, begin, end, workspace);
     kernel.run(call, begin, end, workspace);
-  });
+  };
+  Answers("inverse dynamics", batch, {out.written(batch)}).run(cost(tree, rows), workspace_bytes, part);
   if (!numbers) moving.expect_numbers();
   return std::move(out).object();
 }

@@ -94,10 +94,10 @@ struct ForwardDerivativesCall {
   const double* tau;
   std::ptrdiff_t tau_step;
   Wrenches wrenches;
-  double* acc;    // v'
-  Block K, D;     // its derivatives by q and v
-  Block inverse;  // M^-1, its rows next to each other
-  std::int32_t* singular;
+  double* acc;             // v'
+  Block K, D;              // its derivatives by q and v
+  Block inverse;           // M^-1, its rows next to each other
+  Solvability* equations;  // one a state
 };
 
 struct RegressorCall {
@@ -113,7 +113,7 @@ struct InverseMassMatrixCall {
   const Tree* tree;
   States states;
   double* out;             // (nv, nv) a state
-  std::int32_t* singular;  // a state: the body whose inertia has no inverse, or -1
+  Solvability* equations;  // one a state
 };
 
 // Forward dynamics, and hybrid dynamics where accelerations are prescribed.
@@ -126,7 +126,7 @@ struct ForwardDynamicsCall {
   Wrenches wrenches;
   Axes axes;                  // of the free joints' rows in v, acc and tau
   double *acc_out, *tau_out;  // (rows, nv) a state; tau_out null where nothing is prescribed
-  std::int32_t* singular;     // a state: the body that has no inertia to move, or -1
+  Solvability* equations;     // one a state
 };
 
 // M^-1 f. Successive states with the same q share the factorization.
@@ -135,7 +135,7 @@ struct InverseMassCall {
   const double *q, *f;
   std::ptrdiff_t q_step, f_step;
   double* out;
-  std::int32_t* singular;
+  Solvability* equations;  // one a state
 };
 
 struct ArticulatedInertiaCall {
@@ -143,8 +143,8 @@ struct ArticulatedInertiaCall {
   const double* q;
   const Frame* frames;
   int frame_count;
-  double* out;  // (frame_count, 6, 6) a state
-  std::int32_t* singular;
+  double* out;             // (frame_count, 6, 6) a state
+  Solvability* equations;  // one a state
 };
 
 // Runs states [begin, end) in a workspace of the size it asks for, aligned to 64 bytes. Nothing is allocated.
@@ -185,6 +185,7 @@ constexpr int highest_order = 30;
 
 struct Kernels {
   const char* name;
+  bool (*finite)(const double*, std::ptrdiff_t);  // whether so many numbers all are
 #define JOUNCE_MEMBER(algorithm, Call) Select<Call> algorithm;
   JOUNCE_ALGORITHMS(JOUNCE_MEMBER)
 #undef JOUNCE_MEMBER

@@ -82,15 +82,6 @@ void expect_stack(const Tree& tree, const Input& v, int least, int most, const c
   v.expect_finite();
 }
 
-void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& singular, const Shape& batch, const char* what) {
-  for (std::size_t i = 0; i < singular.size(); ++i) {
-    if (singular[i] < 0) continue;
-    fail(std::string(what) + " has no answer: the joint of body " + model.name_of(singular[i]) +
-         " moves nothing that resists it (its articulated inertia is singular" + (batch.empty() ? "" : ", in state " + std::to_string(i)) +
-         ")");
-  }
-}
-
 double cost(const Tree& tree, npy_intp rows) { return 0.02 * double(tree.size + 1) * double(rows) * (1 + 0.1 * double(rows)); }
 
 MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes)

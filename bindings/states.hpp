@@ -21,7 +21,6 @@ void expect_velocity(const Tree& tree, const Input& v);
 void expect_stack(const Tree& tree, const Input& v, int least, int most, const char* what);
 
 // Of the body in each state that nothing resists, -1 where there is none.
-void expect_regular(const CoreModel& model, const std::vector<std::int32_t>& singular, const Shape& batch, const char* what);
 
 // Microseconds that one state takes, roughly: to decide on threads.
 double cost(const Tree& tree, npy_intp rows);

@@ -250,8 +250,9 @@ struct ForwardDerivativesKernel {
       space.world.weigh();
       dynamics.start(nullptr);
       for (int c = 0; c < nv; ++c) dynamics.rate(0)[c] = v[c], dynamics.rate(1)[c] = 0, dynamics.tau(0)[c] = tau[c];
-      call.singular[i] = dynamics.run([](int) {}, [&](int) { apply_to_dynamics(call.wrenches, i, space); });
-      if (call.singular[i] >= 0) continue;
+      dynamics.run([](int) {}, [&](int) { apply_to_dynamics(call.wrenches, i, space); });
+      call.equations[i] = dynamics.factors().equations();
+      if (call.equations[i].singular) continue;
       for (int c = 0; c < nv; ++c) acc[c] = dynamics.rate(1)[c];
       space.inverse.run(inverse);
       space.partial.run(tree, v, acc, call.wrenches, i, space.K, space.D, nullptr);
@@ -326,8 +327,9 @@ struct InverseMassMatrixKernel {
         std::memset(space.armature, 0, sizeof(double) * tree.columns * tree.columns);
         Armature<ArrayRing<double, -1>>(tree, space.world, call.states.axes).add<false>(0, space.armature);
       }
-      call.singular[i] = space.factors.factor(nullptr, turned ? space.armature : nullptr);
-      if (call.singular[i] < 0) space.inverse.run(call.out + i * tree.nv * tree.nv);
+      space.factors.factor(nullptr, turned ? space.armature : nullptr);
+      call.equations[i] = space.factors.equations();
+      if (!call.equations[i].singular) space.inverse.run(call.out + i * tree.nv * tree.nv);
     }
   }
 };

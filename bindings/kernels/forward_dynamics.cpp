@@ -19,15 +19,14 @@ class ForwardDynamicsRun {
     free_ = FreeAxes<T>(tree_, turned_ ? rows_ + 1 : 0, arena);
   }
 
-  // Returns the body that has no inertia to move, or -1.
-  int operator()(std::ptrdiff_t first, int count) {
+  Solvability operator()(std::ptrdiff_t first, int count) {
     const States at{call_.q, call_.v, nullptr, call_.q_step, call_.v_step, 0, 1, Axes::body};
     dynamics_.motion().read(tree_, at, first, count, 1);
     dynamics_.start(call_.prescribed);
     for (int s = 0; s < width; ++s) read(first + (s < count ? s : count - 1), s);
     read_wrenches(first, count);
     if (turned_) free_.start(dynamics_.motion().q), free_.change_twists(0, call_.axes, Axes::body, dynamics_.rate(0));
-    const int singular = dynamics_.run(
+    dynamics_.run(
         [&](int k) {
           if (turned_) to_body_axes(k);
         },
@@ -35,7 +34,8 @@ class ForwardDynamicsRun {
           for (int i = 0; i < call_.wrenches.count; ++i)
             if (call_.wrenches.frames[i].body >= 0) apply_wrench(i, k);  // on the world no joint feels it
         });
-    if (singular >= 0) return singular;
+    const Solvability equations = dynamics_.factors().equations();
+    if (equations.singular) return equations;
     if (turned_) from_body_axes();
     for (int k = 0; k < rows_; ++k) {
       T *rate = dynamics_.rate(k + 1), *tau = dynamics_.tau(k);
@@ -46,7 +46,7 @@ class ForwardDynamicsRun {
       for (int j = 0; j < tree_.nv; ++j) tau[j] = T(factorial.value[k]) * tau[j];
       store_states(tau, step, count, tree_.nv, call_.tau_out + at);
     }
-    return -1;
+    return equations;
   }
 
  private:
@@ -160,11 +160,11 @@ struct ForwardDynamicsKernel {
     ForwardDynamicsRun<T> forward(call, arena);
     for (std::ptrdiff_t first = begin; first < end; first += width) {
       const int count = end - first < width ? int(end - first) : width;
-      const int singular = forward(first, count);
-      for (int s = 0; s < count; ++s) call.singular[first + s] = singular;
+      const Solvability equations = forward(first, count);
+      for (int s = 0; s < count; ++s) call.equations[first + s] = equations;
       // One of several states: find out which, one by one.
       if constexpr (width > 1)
-        if (singular >= 0) ForwardDynamicsKernel<double>::run(call, first, first + count, block);
+        if (equations.doubtful >= 0) ForwardDynamicsKernel<double>::run(call, first, first + count, block);
     }
   }
   static constexpr Kernel<ForwardDynamicsCall> kernel{workspace, run};
@@ -187,7 +187,7 @@ struct Factored {
     Factored(*call.tree, size);
     return size.bytes();
   }
-  int start(const Tree& tree, const double* q) {
+  Solvability start(const Tree& tree, const double* q) {
     const States at{q, nullptr, nullptr, 0, 0, 0, 0, Axes::body};
     motion.read(tree, at, 0, 1, 0);
     places.begin();
@@ -195,7 +195,8 @@ struct Factored {
       places.place(i);
       factors.set_body(i);
     }
-    return factors.factor(nullptr);
+    factors.factor(nullptr);
+    return factors.equations();
   }
 };
 
@@ -204,8 +205,8 @@ static void run_inverse_mass(const InverseMassCall& call, std::ptrdiff_t begin, 
   Arena arena(block);
   Factored space(tree, arena);
   for (std::ptrdiff_t i = begin; i < end; ++i) {
-    call.singular[i] = i == begin || call.q_step != 0 ? space.start(tree, call.q + i * call.q_step) : call.singular[i - 1];
-    if (call.singular[i] < 0) space.factors.solve(call.f + i * call.f_step, call.out + i * tree.nv);
+    call.equations[i] = i == begin || call.q_step != 0 ? space.start(tree, call.q + i * call.q_step) : call.equations[i - 1];
+    if (!call.equations[i].singular) space.factors.solve(call.f + i * call.f_step, call.out + i * tree.nv);
   }
 }
 
@@ -214,8 +215,8 @@ static void run_articulated_inertia(const ArticulatedInertiaCall& call, std::ptr
   Arena arena(block);
   Factored space(tree, arena);
   for (std::ptrdiff_t i = begin; i < end; ++i) {
-    call.singular[i] = space.start(tree, call.q + i * tree.nq);
-    for (int j = 0; call.singular[i] < 0 && j < call.frame_count; ++j) {
+    call.equations[i] = space.start(tree, call.q + i * tree.nq);
+    for (int j = 0; !call.equations[i].singular && j < call.frame_count; ++j) {
       const Frame& frame = call.frames[j];
       const auto vector = [](const Triple<double>& u) { return Vec3<double>{u[0], u[1], u[2]}; };
       const Vec3<double> columns[3] = {vector(space.places.column(frame.body, 0)), vector(space.places.column(frame.body, 1)),

@@ -19,9 +19,9 @@
 
 JOUNCE_BEGIN
 
-// Below this fraction of what it is made of, a pivot is rounding error; in a cluster of several bodies, whose motions may be close to each
-// other, below a thousandth of it.
-constexpr double singular_fraction = 1e-12;
+// Below this fraction of what it is made of, a pivot is rounding error, and below the next one it has lost digits that matter; in a
+// cluster of several bodies, whose motions may be close to each other, below a thousandth of these.
+constexpr double singular_fraction = 1e-12, doubtful_fraction = 1e-8;
 
 JOUNCE_INLINE bool any_at_most(double a, double b) { return !(a > b); }
 template <int W>
@@ -49,6 +49,7 @@ class ArticulatedBodies {
         A_(arena.template take<Six<T>>(tree.size + 1) + 1),
         c_(arena.template take<Six<T>>(tree.size)) {}
 
+  const Solvability& equations() const { return equations_; }  // of this instant; of several states the worst
   const Six<T>* screws() const { return S_; }
   const Six<T>& screw(int i) const { return S_[i]; }
   const Six<T>& G(int own) const { return G_[own]; }  // row of D^-1 U^T
@@ -98,6 +99,7 @@ class ArticulatedBodies {
   // `held`: (nv), what is prescribed, or null. `armature`: that of all columns as a matrix, or null:
   // the diagonal of Tree::armature.
   void start(const bool* held, const double* armature = nullptr) {
+    equations_ = {};
     held_ = held;
     armature_ = armature;
     for (int i = 0; i < tree_.cluster_count; ++i)
@@ -116,7 +118,7 @@ class ArticulatedBodies {
     if (!b.single || is_held(b)) return reduce_several(i, b);
     const int at = b.column;
     U_[at] = I_[i].apply(S_[b.screw]);
-    if (!invert(dot(S_[b.screw], U_[at]) + armature(at, at), I_[i].size(S_[b.screw]) + armature(at, at), D_ + b.block, at)) return false;
+    if (!invert(i, dot(S_[b.screw], U_[at]) + armature(at, at), I_[i].size(S_[b.screw]) + armature(at, at), D_ + b.block, at)) return false;
     if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], 1, U_ + at, G_ + at);
     return true;
   }
@@ -340,11 +342,22 @@ class ArticulatedBodies {
     U_[own(cluster, c)] = Six<T>::zero();
   }
 
-  JOUNCE_INLINE bool invert(const T& pivot, const T& scale, T* D, int at) {
-    if (any_at_most(pivot, T(singular_fraction) * scale)) return false;
+  JOUNCE_INLINE bool invert(int body, const T& pivot, const T& scale, T* D, int at) {
+    if (any_at_most(pivot, T(doubtful_fraction) * scale) && !is_regular(body, pivot, scale, singular_fraction)) return false;
     *D = T(1.0) / pivot;
     G_[at] = Six<T>::zero();
     G_[at].add(*D, U_[at]);
+    return true;
+  }
+
+  // Of a pivot that is small beside what it is made of.
+  JOUNCE_NOINLINE bool is_regular(int body, const T& pivot, const T& scale, double singular) {
+    if (any_at_most(pivot, T(singular) * scale)) {
+      equations_ = {body, true, 1.0};
+      return false;
+    }
+    for (int s = 0; s < states((const T*)nullptr); ++s)
+      if (const double error = 1e-16 * state(scale, s) / state(pivot, s); error > equations_.error) equations_ = {body, false, error};
     return true;
   }
 
@@ -352,7 +365,8 @@ class ArticulatedBodies {
   bool factor_block(const Cluster& cluster) {
     T* D = D_ + cluster.block;
     const int n = cluster.count;
-    if (n == 1) return invert(D[0], scale_[own(cluster, 0)], D, own(cluster, 0));
+    if (n == 1) return invert(cluster.body, D[0], scale_[own(cluster, 0)], D, own(cluster, 0));
+    const double part = cluster.alone ? 1.0 : 1e-3;
     for (int i = 0; i < n; ++i) {
       T pivot = D[i * n + i];
       for (int j = 0; j < i; ++j) {
@@ -362,7 +376,9 @@ class ArticulatedBodies {
         D[i * n + j] = sum * D[j * n + j];
         pivot -= sum * D[i * n + j];
       }
-      if (any_at_most(pivot, T(cluster.alone ? singular_fraction : 1e-3 * singular_fraction) * scale_[own(cluster, i)])) return false;
+      const T& scale = scale_[own(cluster, i)];
+      if (any_at_most(pivot, T(part * doubtful_fraction) * scale) && !is_regular(cluster.body, pivot, scale, part * singular_fraction))
+        return false;
       D[i * n + i] = T(1.0) / pivot;
     }
     if (cluster.up < 0 && cluster.alone) {  // nobody asks
@@ -399,6 +415,7 @@ class ArticulatedBodies {
 
   const Tree& tree_;
   BodyPlaces<T>& places_;
+  Solvability equations_;
   const bool* held_ = nullptr;
   const double* armature_ = nullptr;
   Inertia* I_;

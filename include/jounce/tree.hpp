@@ -115,6 +115,14 @@ struct Tree {
   double gravity[3];
 };
 
+// Whether the equations of motion have an answer: the body whose joint moves nothing, or so small a difference of large inertias that the
+// answer may be off by `error` of its size; -1: neither.
+struct Solvability {
+  std::int32_t doubtful = -1;
+  bool singular = false;
+  double error = 0;
+};
+
 // In which frame the twist and wrench of a free joint, or a wrench on a body, are given.
 enum class Axes : std::int32_t {
   body,   // body axes, about the body's origin (left-trivialized)

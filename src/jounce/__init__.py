@@ -5,7 +5,7 @@ from typing import Any
 from . import robots, soft
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
-from .errors import Error, LoadError, SimulationError, SingularError
+from .errors import Error, LoadError, PrecisionWarning, RangeError, SimulationError, SingularError
 from .inertia import Inertia
 from .joints import (
     Cylindrical,
@@ -48,7 +48,9 @@ __all__ = [
     "Model",
     "NoEquilibrium",
     "Planar",
+    "PrecisionWarning",
     "Prismatic",
+    "RangeError",
     "Revolute",
     "SimulationError",
     "SingularError",

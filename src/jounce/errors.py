@@ -20,6 +20,14 @@ class SingularError(Error, ValueError):
     """Equations that have no answer, or none in double precision."""
 
 
+class RangeError(SingularError):
+    """An answer that is no number, as numbers on the way to it exceed double precision."""
+
+
+class PrecisionWarning(RuntimeWarning):
+    """An answer that rounding has made worse than usual: says by how much, and which joint it comes from."""
+
+
 class SimulationError(Error, RuntimeError):
     """A motion that could not be followed to its end; the message says when and why.
 

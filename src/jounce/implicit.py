@@ -32,6 +32,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import RangeError
 from .model import Model
 from .rkmk import inverse_dexp
 from .run import Run
@@ -174,13 +175,15 @@ class Method:
         for _ in range(_ITERATIONS):
             if not (np.isfinite(u).all() and np.isfinite(stage_v).all() and np.isfinite(a).all()):
                 return None
-            stage_q = self._robot.integrate(start.q, u)
-            if not np.isfinite(stage_q).all():
+            try:
+                stage_q = self._robot.integrate(start.q, u)
+                force = self._robot.inverse_dynamics(stage_q, stage_v, a)
+            except RangeError:
                 return None
             tau = [
                 self._torque(start.t + c * h, *each) for c, *each in zip(_radau().nodes, stage_q, stage_v, strict=True)
             ]
-            residual = self._robot.inverse_dynamics(stage_q, stage_v, a) - tau
+            residual = force - tau
             a = a + matrices.correction(h, residual)
             old_u, old_v = u, stage_v
             stage_v = v + integrals @ a

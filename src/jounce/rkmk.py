@@ -20,6 +20,7 @@ import math
 
 import numpy as np
 
+from .errors import RangeError
 from .model import Model
 from .run import Run
 from .stepping import Array, Layout, Tolerance, TorqueFunction, first_step, shortest_step
@@ -98,8 +99,12 @@ def integrate(
             change = h * (_WEIGHTS[i, :i] @ rates[:i])
             if not np.isfinite(change).all():
                 return None
-            stage_q, stage_v = robot.integrate(q, change[:nv]), v + change[nv:]
-            if not (np.isfinite(stage_q).all() and np.isfinite(stage_v).all()):
+            stage_v = v + change[nv:]
+            if not np.isfinite(stage_v).all():
+                return None
+            try:
+                stage_q = robot.integrate(q, change[:nv])
+            except RangeError:
                 return None
             stage_tau = torque(t + _NODES[i] * h, stage_q, stage_v)
             rates[i, :nv] = stage_v

@@ -14,8 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import trajectory
-from ._checks import quoted
-from .errors import SimulationError
+from .errors import RangeError, SimulationError
 from .model import Model
 from .stepping import Array, Layout, TorqueFunction
 from .stiffness import linear_system, rates
@@ -88,12 +87,14 @@ class Run:
         """Forward dynamics; where there is no answer, and the motion has begun, it has come to its end."""
         try:
             found = self.robot.forward_dynamics(q, v, tau)
+        except RangeError as fault:
+            if self._state is None:
+                raise self.stopped(f"the acceleration is not finite, {fault}") from fault
+            return np.full(np.shape(tau), np.nan)
         except ValueError as fault:
             if self._state is None:
                 raise
             raise self.stopped(str(fault)) from fault
-        if self._state is None and not np.isfinite(found).all():
-            raise self.stopped(f"the acceleration is not finite, {quoted(found.tolist())}")
         return found
 
     # When to give up

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of
-from .errors import Error
+from .errors import Error, RangeError
 
 if TYPE_CHECKING:
     from .model import Model
@@ -182,7 +182,10 @@ class _Path:
         now, step = _Point(self._q, 0.0, self._first, iterations), 1.0
         while now.part < 1:
             part = min(1.0, now.part + step)
-            found = self._next(now, part)
+            try:
+                found = self._next(now, part)
+            except RangeError:
+                found = None
             if found is not None:
                 now, step = found, 2 * step
             elif step > _SHORTEST:
@@ -199,8 +202,6 @@ class _Path:
             return None
         q, last = robot.integrate(now.q, leap), statics.length(leap)
         for iteration in range(1, _ITERATIONS + 1):
-            if not np.isfinite(q).all():
-                return None
             forces = statics.forces(q)
             F, K = self.balance(forces, part)
             if not (np.isfinite(F).all() and np.isfinite(K).all()):
@@ -211,8 +212,6 @@ class _Path:
             if not np.isfinite(shift).all() or (not still and not length <= 0.5 * last):
                 return None
             q, last = robot.integrate(q, shift), length
-            if not np.isfinite(q).all():
-                return None
             if still or length <= _CLOSE * statics.length(robot.difference(statics.start, q)):
                 forces = statics.forces(q)
                 fine = _most(self.balance(forces, part)[0]) <= _BALANCED * size

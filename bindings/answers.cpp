@@ -1,0 +1,88 @@
+#include "answers.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+
+namespace jounce {
+namespace {
+
+nb::object error_class(const char* name) { return nb::module_::import_("jounce.errors").attr(name); }
+
+[[noreturn]] void fail_as(const char* name, const std::string& message) {
+  PyErr_SetString(error_class(name).ptr(), message.c_str());
+  nb::raise_python_error();
+}
+
+}  // namespace
+
+Answers::Answers(const char* what, const Shape& batch, std::initializer_list<Written> written)
+    : what_(what), batch_(batch), written_(written) {
+  for (const Written& each : written_)
+    if (each.size > 0) count_ = product(batch);
+}
+
+void Answers::run(double cost, std::size_t workspace_bytes, Part part) const {
+  if (!compute(cost, workspace_bytes, part)) expect_finite();
+}
+
+void Answers::run(double cost, std::size_t workspace_bytes, const CoreModel& model, const std::vector<Solvability>& equations,
+                  Part part) const {
+  const bool finite = compute(cost, workspace_bytes, part);
+  for (const Solvability& each : equations)
+    if (each.doubtful >= 0) {
+      expect_regular(model, equations);
+      break;
+    }
+  if (!finite) expect_finite();
+}
+
+bool Answers::compute(double cost, std::size_t workspace_bytes, Part part) const {
+  std::atomic<bool> finite = true;
+  const Kernels& table = kernels();
+  for_each_part(count_, cost, workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+    part(begin, end, workspace);
+    for (const Written& each : written_) {
+      if (each.size == each.step) {
+        if (!table.finite(each.first + begin * each.step, (end - begin) * each.size)) finite = false;
+      } else {
+        for (std::ptrdiff_t i = begin; i < end; ++i)
+          if (!table.finite(each.first + i * each.step, each.size)) finite = false;
+      }
+    }
+  });
+  return finite;
+}
+
+void Answers::expect_finite() const {
+  for (const Written& each : written_)
+    for (std::ptrdiff_t i = 0; i < count_ * each.size; ++i)
+      if (const double x = each.first[i / each.size * each.step + i % each.size]; !std::isfinite(x))
+        fail_as("RangeError", std::string(what_) + " has no answer in double precision" + in_state(i / each.size) + ": it is " +
+                                  (x != x ? "nan" : "infinite") +
+                                  ", as numbers on the way are beyond 1e308; look for large or tiny ones in the "
+                                  "arguments, and in the robot's masses, lengths and functions");
+}
+
+void Answers::expect_regular(const CoreModel& model, const std::vector<Solvability>& equations) const {
+  const auto joint = [&](int body) { return "the joint of body " + model.name_of(body); };
+  const Solvability* worst = &equations[0];
+  for (const Solvability& each : equations) {
+    if (each.singular)
+      fail_as("SingularError",
+              std::string(what_) + " has no answer: " + joint(each.doubtful) +
+                  " moves nothing that resists it, or too little to be seen in double precision beside the levers it is on (its "
+                  "articulated inertia is singular" +
+                  in_state(&each - equations.data()) + ")");
+    if (each.error > worst->error) worst = &each;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0e", worst->error);
+  const std::string message = std::string(what_) + " may be off by " + text + " of its size" + in_state(worst - equations.data()) +
+                              ": what " + joint(worst->doubtful) + " moves is a small difference of large inertias, as with long levers";
+  if (PyErr_WarnEx(error_class("PrecisionWarning").ptr(), message.c_str(), 1) != 0) nb::raise_python_error();
+}
+
+std::string Answers::in_state(std::ptrdiff_t i) const { return batch_.empty() ? "" : ", in state " + std::to_string(i); }
+
+}  // namespace jounce

@@ -1,0 +1,36 @@
+// What a call writes: computed in parts over threads, and looked at. Out of finite numbers come finite numbers, or an error.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "core_model.hpp"
+#include "parallel.hpp"
+#include "states.hpp"
+
+namespace jounce {
+
+class Answers {
+ public:
+  // `what` was asked for, a state each of a batch.
+  Answers(const char* what, const Shape& batch, std::initializer_list<Written> written);
+
+  std::ptrdiff_t count() const { return count_; }  // of states; none where there is nothing to write
+
+  // for_each_part(), and then errors: of equations that have no answer, and of numbers that are none. Warns of answers that are far off.
+  void run(double cost, std::size_t workspace_bytes, Part part) const;
+  void run(double cost, std::size_t workspace_bytes, const CoreModel& model, const std::vector<Solvability>& equations, Part part) const;
+
+ private:
+  bool compute(double cost, std::size_t workspace_bytes, Part part) const;
+  void expect_finite() const;
+  void expect_regular(const CoreModel& model, const std::vector<Solvability>& equations) const;
+  std::string in_state(std::ptrdiff_t i) const;
+
+  const char* what_;
+  Shape batch_;
+  ShortList<Written, 4> written_;
+  std::ptrdiff_t count_ = 0;
+};
+
+}  // namespace jounce
