@@ -16,10 +16,10 @@ nb::object error_class(const char* name) { return nb::module_::import_("jounce.e
 
 }  // namespace
 
-Answers::Answers(const char* what, const Shape& batch, std::initializer_list<Written> written)
-    : what_(what), batch_(batch), written_(written) {
-  for (const Written& each : written_)
-    if (each.size > 0) count_ = product(batch);
+Answers::Answers(const char* what, const Shape& batch, std::initializer_list<Written> written) : what_(what), batch_(batch) {
+  for (const Written& each : written)
+    if (each.size > 0) written_[written_count_++] = each;
+  if (written_count_ > 0) count_ = product(batch);
 }
 
 void Answers::run(double cost, std::size_t workspace_bytes, Part part) const {
@@ -38,11 +38,16 @@ void Answers::run(double cost, std::size_t workspace_bytes, const CoreModel& mod
 }
 
 bool Answers::compute(double cost, std::size_t workspace_bytes, Part part) const {
+  if (written_count_ == 0) {
+    for_each_part(count_, cost, workspace_bytes, part);
+    return true;
+  }
   std::atomic<bool> finite = true;
   const Kernels& table = kernels();
   for_each_part(count_, cost, workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     part(begin, end, workspace);
-    for (const Written& each : written_) {
+    for (int k = 0; k < written_count_; ++k) {
+      const Written& each = written_[k];
       if (each.size == each.step) {
         if (!table.finite(each.first + begin * each.step, (end - begin) * each.size)) finite = false;
       } else {
@@ -55,13 +60,16 @@ bool Answers::compute(double cost, std::size_t workspace_bytes, Part part) const
 }
 
 void Answers::expect_finite() const {
-  for (const Written& each : written_)
-    for (std::ptrdiff_t i = 0; i < count_ * each.size; ++i)
-      if (const double x = each.first[i / each.size * each.step + i % each.size]; !std::isfinite(x))
-        fail_as("RangeError", std::string(what_) + " has no answer in double precision" + in_state(i / each.size) + ": it is " +
-                                  (x != x ? "nan" : "infinite") +
-                                  ", as numbers on the way are beyond 1e308; look for large or tiny ones in the "
-                                  "arguments, and in the robot's masses, lengths and functions");
+  for (int k = 0; k < written_count_; ++k) {
+    const Written& each = written_[k];
+    for (std::ptrdiff_t i = 0; i < count_; ++i)
+      for (std::ptrdiff_t j = 0; j < each.size; ++j)
+        if (const double x = each.first[i * each.step + j]; !std::isfinite(x))
+          fail_as("RangeError", std::string(what_) + " has no answer in double precision" + in_state(i) + ": it is " +
+                                    (x != x ? "nan" : "infinite") +
+                                    ", as numbers on the way are beyond 1e308; look for large or tiny ones in the arguments, and in the "
+                                    "robot's masses, lengths and functions");
+  }
 }
 
 void Answers::expect_regular(const CoreModel& model, const std::vector<Solvability>& equations) const {

@@ -12,10 +12,11 @@ namespace jounce {
 
 class Answers {
  public:
-  // `what` was asked for, a state each of a batch.
+  // `what` was asked for, in four arrays at most, of a batch that outlives this.
   Answers(const char* what, const Shape& batch, std::initializer_list<Written> written);
 
   std::ptrdiff_t count() const { return count_; }  // of states; none where there is nothing to write
+  void trust() { written_count_ = 0; }             // cannot overflow, need not be looked at
 
   // for_each_part(), and then errors: of equations that have no answer, and of numbers that are none. Warns of answers that are far off.
   void run(double cost, std::size_t workspace_bytes, Part part) const;
@@ -28,8 +29,9 @@ class Answers {
   std::string in_state(std::ptrdiff_t i) const;
 
   const char* what_;
-  Shape batch_;
-  ShortList<Written, 4> written_;
+  const Shape& batch_;
+  Written written_[4];
+  int written_count_ = 0;
   std::ptrdiff_t count_ = 0;
 };
 

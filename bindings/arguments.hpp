@@ -78,7 +78,7 @@ class Output {
   double* data() const { return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object_.ptr()))); }
   nb::object object() && { return std::move(object_); }
   Written written(const Shape& batch) const {
-    const npy_intp size = size_ == 0 ? 0 : size_ / product(batch);
+    const npy_intp states = product(batch), size = size_ == 0 || states == 1 ? size_ : size_ / states;
     return {data(), size, size};
   }
   npy_intp states(const Shape& batch) const { return size_ == 0 ? 0 : product(batch); }  // none where there is nothing to write

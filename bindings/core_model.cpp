@@ -65,6 +65,12 @@ CoreModel::CoreModel(nb::dict c) {
   for (std::size_t i = 0; i < columns; ++i) tree_.passive |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
   const auto gravity = numbers(c, "gravity", 3);
   for (int i = 0; i < 3; ++i) tree_.gravity[i] = gravity[i];
+  const auto moderate = [](const double* x, std::size_t count) { return kernels().below(x, std::ptrdiff_t(count), moderate_exponent); };
+  tree_.moderate = moderate(tree_.gravity, 3) && moderate(armature_.data(), columns) && moderate(stiffness_.data(), columns) &&
+                   moderate(rest_.data(), columns);
+  for (const Body& b : bodies_)
+    tree_.moderate &= moderate(&b.ratio, 1) && moderate(b.p, 3) && moderate(&b.slide, 1) && moderate(&b.mass, 1) && moderate(b.second, 6);
+  for (const Frame& frame : frames_) tree_.moderate &= moderate(frame.p, 3);
 
   tree_.bodies = bodies_.data();
   tree_.size = std::int32_t(bodies_.size());

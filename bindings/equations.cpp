@@ -47,9 +47,10 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
 
   const EquationsCall call{&tree, moving.states(), rows, rows * product(item), out.data(), frame, axes};
   const auto kernel = (kernels().*quantity.kernel)(moving.rows() + 1, false);
-  Answers(quantity.name, batch, {out.written(batch)})
-      .run(2 * cost(tree, rows), kernel.workspace(call),
-           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  Answers answers(quantity.name, batch, {out.written(batch)});
+  if (moving.is_moderate()) answers.trust();
+  answers.run(2 * cost(tree, rows), kernel.workspace(call),
+              [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   nb::object result = std::move(out).object();
   if (!shape.empty() || !out_.is_none()) return result;
   return nb::steal(PyArray_Return(reinterpret_cast<PyArrayObject*>(result.release().ptr())));  // a number, not an array of one

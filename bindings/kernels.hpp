@@ -185,7 +185,8 @@ constexpr int highest_order = 30;
 
 struct Kernels {
   const char* name;
-  bool (*finite)(const double*, std::ptrdiff_t);  // whether so many numbers all are
+  bool (*below)(const double*, std::ptrdiff_t count, int exponent);  // whether all are numbers below a power of two in size
+  bool finite(const double* x, std::ptrdiff_t count) const { return below(x, count, 1024); }
 #define JOUNCE_MEMBER(algorithm, Call) Select<Call> algorithm;
   JOUNCE_ALGORITHMS(JOUNCE_MEMBER)
 #undef JOUNCE_MEMBER

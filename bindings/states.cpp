@@ -118,6 +118,11 @@ bool MovingStates::are_numbers(std::ptrdiff_t begin, std::ptrdiff_t end) const {
          (kind_ == Velocity::none || finite(v_, states_.v_step)) && (kind_ != Velocity::pair || finite(a_, states_.rest_step));
 }
 
+bool MovingStates::is_moderate() const {
+  const auto moderate = [](const Input& x) { return kernels().below(x.data(), x.total(), moderate_exponent); };
+  return tree_.moderate && !tree_.soft && rows() <= 7 && moderate(q_) && (kind_ == Velocity::none || moderate(v_));
+}
+
 int MovingStates::rows() const {
   switch (kind_) {
     case Velocity::none:

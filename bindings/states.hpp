@@ -47,6 +47,8 @@ class MovingStates {
 
   bool stacked() const { return kind_ == Velocity::stack; }
   int rows() const;
+  // Whether nothing that is a sum of products of these and the robot's own numbers can overflow, with derivatives to some order.
+  bool is_moderate() const;
   void add_to(Inputs& inputs) const;
   void broadcast(const Shape& batch);
   const States& states() const { return states_; }

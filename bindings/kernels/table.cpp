@@ -1,19 +1,20 @@
+#include <cstdint>
+#include <cstring>
+
 #include "select.hpp"
 
 JOUNCE_BEGIN
 
-// Infinities and nans times zero are nan, and so are sums with them.
-static bool are_finite(const double* x, std::ptrdiff_t count) {
-  using P = Pack<native_width>;
-  P sum[4] = {P(0.0), P(0.0), P(0.0), P(0.0)};
-  std::ptrdiff_t i = 0;
-  for (; i + 4 * native_width <= count; i += 4 * native_width)
-    for (int j = 0; j < 4; ++j) sum[j] += P(0.0) * P::load(x + i + j * native_width);
-  const P all = sum[0] + sum[1] + sum[2] + sum[3];
-  double total = 0;
-  for (int j = 0; j < native_width; ++j) total += all[j];
-  for (; i < count; ++i) total += 0.0 * x[i];
-  return total == 0;
+// Exponents from that one on, those of infinities and nans too, carry into the sign.
+static bool are_below(const double* x, std::ptrdiff_t count, int exponent) {
+  const std::uint64_t more = std::uint64_t(0x800 - 0x3ff - exponent) << 52;
+  std::uint64_t carried = 0;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    std::uint64_t bits;
+    std::memcpy(&bits, x + i, sizeof bits);
+    carried |= (bits & 0x7ff0000000000000) + more;
+  }
+  return carried >> 63 == 0;
 }
 
 JOUNCE_END
@@ -26,7 +27,7 @@ namespace jounce {
 #define JOUNCE_ENTRY(algorithm, Call) algorithm##_kernel,
 
 const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
-  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), are_finite, JOUNCE_ALGORITHMS(JOUNCE_ENTRY)};
+  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), are_below, JOUNCE_ALGORITHMS(JOUNCE_ENTRY)};
   return kernels;
 }
 }  // namespace jounce

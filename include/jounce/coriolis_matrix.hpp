@@ -56,7 +56,7 @@ class CoriolisMatrix {
             pairings<6>(above_, right_, k, s, b.screw, b.screw + b.count, upper_);
             for (int d = 0; d < b.count; ++d) out[c * n + b.column + d] += scale * upper_[b.screw + d];
           }
-          for_each_range(tree_, b, [&](int begin, int end) {
+          for_each_range(tree_, b, [&](int begin, int end) JOUNCE_LAMBDA_INLINE {
             const int from = begin < c && c < end ? c : begin;  // of its own columns, each pair once
             pairings<6>(above_, right_, k, s, from, end, upper_);
             pairings<12>(above_, below_, k, s, from, end, lower_);

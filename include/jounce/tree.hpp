@@ -112,8 +112,12 @@ struct Tree {
   std::int32_t blocks, widest;             // numbers in all clusters' blocks, and the largest count
   std::int32_t general;                    // whether any joint is neither revolute nor prismatic
   std::int32_t passive;                    // whether any joint has armature, damping or stiffness
+  std::int32_t moderate;                   // whether lengths, inertias, springs and gravity are below 2^moderate_exponent
   double gravity[3];
 };
+
+// Products of a dozen numbers below two to this are numbers.
+constexpr int moderate_exponent = 50;
 
 // Whether the equations of motion have an answer: the body whose joint moves nothing, or so small a difference of large inertias that the
 // answer may be off by `error` of its size; -1: neither.
