@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .xml_source import short
+
 SHOWN = 8  # names in one line
 
 
@@ -49,7 +51,7 @@ def _line(kind: str, names: Iterable[str]) -> str:
     named = list(dict.fromkeys(name for name in given if name))
     more = len(named) - SHOWN if len(named) > SHOWN else 0
     nameless = sum(not name for name in given)
-    parts = [", ".join(map(repr, named[:SHOWN]))] if named else []
+    parts = [", ".join(repr(short(name)) for name in named[:SHOWN])] if named else []
     parts += [f"{more} more"] if more else []
     parts += [f"{nameless} without a name"] if nameless else []
     return f"{kind} {' and '.join(parts)}" if parts else ""

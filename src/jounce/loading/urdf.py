@@ -26,6 +26,7 @@ TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 KNOWN = frozenset(
     ("link", "inertial", "mass", "inertia", "joint", "parent", "child", "origin", "axis", "limit", "dynamics", "mimic")
 )
+MAX_LINKS = 20_000  # of which a model takes seconds
 _ZERO = (0.0, 0.0, 0.0)
 _MASSLESS = Inertia(0.0)
 _IDENTITY = np.eye(4)
@@ -54,6 +55,8 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool) -> Descri
     links = _named(root.all("link"), "link")
     if not links:
         raise root.error("has no <link>: nothing to load")
+    if len(links) > MAX_LINKS:
+        raise root.error(f"has {len(links)} links, expected at most {MAX_LINKS}: more than any robot has")
     edges = [_edge(element, links) for element in _named(root.all("joint"), "joint").values()]
     order = _depth_first(links, edges)
     said = _Said(mimic == "coupled", damping, {edge.name: edge for edge in edges})

@@ -1,12 +1,14 @@
 """XML as robots come in: read strictly, with the line of every element, and nothing that a hostile file could use.
 
 The standard library's expat does the reading. Document types are refused, and with them entities, external files and
-the expansions that fill memory; so are nesting and sizes beyond any robot's. Nothing here recurses.
+the expansions that fill memory; so are nesting and sizes beyond any robot's. Nothing here recurses, and no pipe or
+device is waited for.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import math
 import os
@@ -22,9 +24,8 @@ from ..errors import LoadError
 MAX_BYTES = 100_000_000
 MAX_ELEMENTS = 1_000_000
 MAX_DEPTH = 100
-_TOO_DEEP = f"elements are nested more than {MAX_DEPTH} deep"
-_TOO_MANY = f"more than {MAX_ELEMENTS} elements"
 _XACRO = "xacro:"
+_LABELS = 4  # elements that stand in a label, one inside the other
 MAX_NUMBER = 1e30  # beyond it products overflow; no robot comes near
 
 _LOOKS = (  # how files begin that people give by mistake
@@ -65,10 +66,14 @@ class Element:
 
     def label(self) -> str:
         """The element as people find it, ``<joint name="elbow"> <origin>``."""
-        name = self.attributes.get("name")
-        own = f"<{short(self.tag)}>" if name is None else f'<{short(self.tag)} name="{short(name)}">'
-        above = self.parent
-        return own if name is not None or above is None or above.parent is None else f"{above.label()} {own}"
+        words: list[str] = []
+        element: Element | None = self
+        while element is not None and len(words) < _LABELS:
+            name = element.attributes.get("name")
+            words.append(f"<{short(element.tag)}>" if name is None else f'<{short(element.tag)} name="{short(name)}">')
+            above = element.parent
+            element = None if name is not None or above is None or above.parent is None else above
+        return " ".join(reversed(words))
 
     def all(self, tag: str) -> list[Element]:
         return [child for child in self.children if child.tag == tag]
@@ -149,21 +154,44 @@ def short(text: str) -> str:
 def content_of(path: Path) -> bytes:
     """What a file holds; an error where it is not a file, too large, or plainly something else."""
     try:
-        status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            raise LoadError(f"{path}: is a directory, expected a URDF or MJCF file{_robots_in(path)}")
-        if not stat.S_ISREG(status.st_mode):
-            raise LoadError(f"{path}: is a device or a pipe, expected a URDF or MJCF file")
-        if status.st_size > MAX_BYTES:
-            raise LoadError(f"{path}: has {status.st_size / 1e6:.0f} MB, more than any robot description")
-        return path.read_bytes()
+        return regular_bytes(path, MAX_BYTES)
     except FileNotFoundError:
         raise LoadError(f"{_shown(path)}: does not exist{_likely(path)}") from None
-    except LoadError:
-        raise
+    except IsADirectoryError:
+        raise LoadError(f"{path}: is a directory, expected a URDF or MJCF file{_robots_in(path)}") from None
+    except LoadError as fault:
+        raise LoadError(f"{_shown(path)}: {fault}") from None
     except (OSError, ValueError) as fault:  # no permission; a name too long, or with a null character in it
-        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else fault
-        raise LoadError(f"{_shown(path)}: cannot be read: {reason}") from None
+        raise LoadError(f"{_shown(path)}: cannot be read: {reason_of(fault)}") from None
+
+
+def regular_bytes(path: Path, limit: int) -> bytes:
+    """What a file of at most so many bytes holds; else an OSError, or a LoadError that wants the name before it."""
+    _check_kind(os.stat(path), limit)  # before it is opened, which alone may have effects
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        _check_kind(os.fstat(handle), limit)  # it may have become another one meanwhile
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise LoadError(_too_large(limit + 1, limit))
+    return content
+
+
+def _check_kind(status: os.stat_result, limit: int) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise LoadError("is a device or a pipe, expected a file")
+    if status.st_size > limit:
+        raise LoadError(_too_large(status.st_size, limit))
+
+
+def _too_large(size: int, limit: int) -> str:
+    return f"has {size / 1e6:.0f} MB, more than the {limit / 1e6:.0f} MB that are read"
+
+
+def reason_of(fault: Exception) -> str:
+    return fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
 
 
 def _shown(path: Path) -> str:
@@ -206,8 +234,23 @@ def root_tag(content: bytes | str, source: str) -> str:
     return found[0]
 
 
-def read_xml(content: bytes | str, source: str, known: Collection[str]) -> Element:
-    """The outermost element of a file with the elements of known tags; others are left out with all they hold."""
+def read_xml(
+    content: bytes | str,
+    source: str,
+    known: Collection[str] | None = None,
+    *,
+    max_depth: int = MAX_DEPTH,
+    max_elements: int = MAX_ELEMENTS,
+) -> Element:
+    """The outermost element of a file with the elements of known tags; others are left out with all they hold.
+
+    Args:
+        content: of the file.
+        source: what messages call it.
+        known: tags, or None for all.
+        max_depth: of elements inside one another.
+        max_elements: known or not.
+    """
     parser = _parser(content)
     roots: list[Element] = []
     open_elements: list[Element] = []
@@ -217,14 +260,14 @@ def read_xml(content: bytes | str, source: str, known: Collection[str]) -> Eleme
         nonlocal count, depth
         count += 1
         depth += 1
-        if depth > MAX_DEPTH:
-            raise LoadError(f"{source}, line {parser.CurrentLineNumber}: {_TOO_DEEP}")
-        if count > MAX_ELEMENTS:
-            raise LoadError(f"{source}, line {parser.CurrentLineNumber}: {_TOO_MANY}")
+        if depth > max_depth:
+            raise LoadError(f"{source}, line {parser.CurrentLineNumber}: {too_deep(max_depth)}")
+        if count > max_elements:
+            raise LoadError(f"{source}, line {parser.CurrentLineNumber}: {_too_many(max_elements)}")
         if depth == 1:
             roots.append(Element(source, parser.CurrentLineNumber, None, tag, attributes))
             open_elements.append(roots[0])
-        elif len(open_elements) == depth - 1 and (tag in known or tag.startswith(_XACRO)):
+        elif len(open_elements) == depth - 1 and (known is None or tag in known or tag.startswith(_XACRO)):
             element = Element(source, parser.CurrentLineNumber, open_elements[-1], tag, attributes)
             _refuse_xacro(element)
             open_elements[-1].children.append(element)
@@ -243,7 +286,14 @@ def read_xml(content: bytes | str, source: str, known: Collection[str]) -> Eleme
     return roots[0]
 
 
-def from_tree(root: Any, source: str, known: Collection[str]) -> Element:
+def from_tree(
+    root: Any,
+    source: str,
+    known: Collection[str] | None = None,
+    *,
+    max_depth: int = MAX_DEPTH,
+    max_elements: int = MAX_ELEMENTS,
+) -> Element:
     """The same from an element of ``xml.etree`` or lxml. Names in the root's namespace lose it."""
     space = _space(root.tag)
     top = _of_tree(root, space, source, None)
@@ -251,20 +301,28 @@ def from_tree(root: Any, source: str, known: Collection[str]) -> Element:
     count = 1
     while todo:
         given, element, depth = todo.pop()
-        if depth > MAX_DEPTH:
-            raise LoadError(f"{source}: {_TOO_DEEP}")
+        if depth > max_depth:
+            raise LoadError(f"{source}: {too_deep(max_depth)}")
         for child in given:
             if not isinstance(child.tag, str):  # a comment or a processing instruction
                 continue
             count += 1
-            if count > MAX_ELEMENTS:
-                raise LoadError(f"{source}: {_TOO_MANY}")
+            if count > max_elements:
+                raise LoadError(f"{source}: {_too_many(max_elements)}")
             made = _of_tree(child, space, source, element)
             _refuse_xacro(made)
-            if made.tag in known:
+            if known is None or made.tag in known:
                 element.children.append(made)
                 todo.append((child, made, depth + 1))
     return top
+
+
+def too_deep(depth: int) -> str:
+    return f"elements are nested more than {depth} deep"
+
+
+def _too_many(count: int) -> str:
+    return f"more than {count} elements"
 
 
 def _refuse_xacro(element: Element) -> None:
@@ -315,7 +373,7 @@ def _run(parser: expat.XMLParserType, content: bytes | str, source: str) -> None
 def _check_begin(content: bytes | str, source: str) -> None:
     """Says what the content seems to be where it cannot be XML."""
     if len(content) > MAX_BYTES:
-        raise LoadError(f"{source}: has {len(content) / 1e6:.0f} MB, more than any robot description")
+        raise LoadError(f"{source}: {_too_large(len(content), MAX_BYTES)}")
     begin = content[:1000].encode(errors="replace") if isinstance(content, str) else content[:1000]
     if not begin.strip(b"\0 \t\r\n"):
         raise LoadError(f"{source}: is empty")
