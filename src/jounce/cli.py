@@ -46,6 +46,7 @@ def main() -> None:
     def info(
         file: Path,
         base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
+        allow: list[Path] = typer.Option([], help="Folder that an MJCF file may read from; repeat for more."),  # noqa: B008
     ) -> None:
         """Show a URDF or MJCF file: its tree, joints, limits and masses, what is odd about it and what is ignored."""
         from rich.console import Console
@@ -54,7 +55,7 @@ def main() -> None:
         from .loading import Base, describe
 
         try:
-            description = describe(file, cast(Base, base))
+            description = describe(file, cast(Base, base), allow=allow)
         except ValueError as fault:
             sys.exit(f"jounce: {fault}")
         show(description, Console(highlight=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from .._checks import array_of, flag, one_of
 from ..errors import LoadError
 from ..model import Model
 from .description import Description, LoadWarning
+from .folders import Folders
 from .urdf import KNOWN, describe_urdf
 from .xml_source import content_of, from_tree, read_xml, root_tag, short
 
@@ -21,6 +23,7 @@ __all__ = ["Description", "LoadError", "LoadWarning", "describe", "load"]
 
 Base = Literal["fixed", "floating"]
 Mimic = Literal["coupled", "independent"]
+Allow = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _MJCF = ("mujoco", "mujocoinclude")
 _OTHER_KINDS = {  # outermost elements of files that people give by mistake
@@ -43,6 +46,7 @@ def load(
     mimic: Mimic = "coupled",
     damping: bool = True,
     gravity: ArrayLike | None = None,
+    allow: Allow = (),
 ) -> Model:
     """A robot from a URDF or MJCF file.
 
@@ -55,6 +59,8 @@ def load(
             it has one and the coupling is left out, which is what Pinocchio does unless told otherwise.
         damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
         gravity: (3,) m/s^2 in world axes; left out, what the file says, (0, 0, -9.81) in a URDF.
+        allow: a folder or several from which MJCF may have further files read, beside the folder of the file itself;
+            names in a text, which has no folder, are looked for in these.
 
     Raises:
         LoadError: a ``ValueError`` that names the file, the line, the element and the fault.
@@ -72,7 +78,7 @@ def load(
     >>> robot.joint_names, robot.frame_names
     (('chain',), ('seat', 'frame'))
     """
-    description = describe(source, base, mimic=mimic, damping=damping, gravity=gravity)
+    description = describe(source, base, mimic=mimic, damping=damping, gravity=gravity, allow=allow)
     complaint = description.complaint()
     if complaint:
         warnings.warn(complaint, LoadWarning, stacklevel=2)
@@ -86,18 +92,20 @@ def describe(
     mimic: Mimic = "coupled",
     damping: bool = True,
     gravity: ArrayLike | None = None,
+    allow: Allow = (),
 ) -> Description:
     """What a file says, before it becomes a model; arguments as those of `load`."""
     one_of("base", base, "fixed", "floating")
     one_of("mimic", mimic, "coupled", "independent")
     fall = None if gravity is None else array_of("gravity", gravity, (3,))
-    description = _read(source, base, mimic, flag("damping", damping))
+    description = _read(source, base, mimic, flag("damping", damping), allow)
     if fall is not None:
         description.gravity = fall
     return description
 
 
-def _read(source: Any, base: Base, mimic: Mimic, damping: bool) -> Description:
+def _read(source: Any, base: Base, mimic: Mimic, damping: bool, allow: Allow) -> Description:
+    Folders(None, allow)  # a wrong argument is named, whatever is read
     source, name = _plain(source)
     if isinstance(source, (bytes, str, Path)):
         content = content_of(source) if isinstance(source, Path) else source
@@ -108,16 +116,12 @@ def _read(source: Any, base: Base, mimic: Mimic, damping: bool) -> Description:
         kind = str(source.tag)
         if kind.rpartition("}")[2] == "robot":
             return describe_urdf(from_tree(source, name, KNOWN), base, mimic, damping)
-        if kind in _MJCF:
-            from xml.etree.ElementTree import tostring
-
-            source = tostring(source, "unicode")
     else:
         kind = "mujoco"
     if kind in _MJCF:
         from .mjcf import describe_mjcf
 
-        return describe_mjcf(source, base, name=name, damping=damping)
+        return describe_mjcf(source, base, name=name, damping=damping, allow=allow)
     what = _OTHER_KINDS.get(kind)
     seems = f"seems to be {what}" if what else f"has the outermost element <{short(kind)}>"
     raise LoadError(f"{name}: {seems}; expected <robot> (URDF) or <mujoco> (MJCF)")

@@ -24,10 +24,10 @@ from ..compile import BodyRecord
 from ..errors import LoadError
 from ..inertia import Inertia
 from ..joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
-from .description import Description
+from .description import Description, listed
 from .mjcf_compiler import compile_mjcf, mujoco_package
 from .mjcf_left_out import left_out
-from .xml_source import MAX_NUMBER
+from .xml_source import MAX_NUMBER, short
 
 Array = NDArray[np.float64]
 
@@ -43,17 +43,19 @@ def describe_mjcf(
     name: str | None = None,
     gravity: ArrayLike | None = None,
     damping: bool = True,
+    allow: Any = (),
 ) -> Description:
     """What an MJCF file says, as MuJoCo compiles it.
 
     Args:
-        source: path of the file, where includes and assets are found from; its text; or a ``mujoco.MjModel`` or
-            ``MjSpec``, which is not changed.
+        source: path of the file, where includes and assets are found from; its text; its outermost element; or a
+            ``mujoco.MjModel`` or ``MjSpec``, which is not changed.
         base: "fixed" takes the file as it is, with the free joints it has; "floating" gives the one root body, where it
             is welded to the world, a `Free` joint "root_joint".
         name: of the file, for messages.
         gravity: (3,) m/s^2 instead of that of the file.
         damping: False leaves out the damping of the joints.
+        allow: a folder or several, beside that of the file, from where it may have files read.
 
     >>> robot = describe_mjcf('''<mujoco> <worldbody> <body name="seat"> <joint name="chain" axis="0 1 0" pos="0 0 2"/>
     ...   <geom size="0.2" mass="30"/> <site name="belt" pos="0 0 0.2"/> </body> </worldbody> </mujoco>''').model()
@@ -63,7 +65,7 @@ def describe_mjcf(
     called = name or (
         str(source) if isinstance(source, Path) else "<string>" if isinstance(source, str) else "<object>"
     )
-    model, left, warnings = compile_mjcf(source, called)
+    model, left, warnings = compile_mjcf(source, called, allow)
     try:
         reading = _Reading(model, called, base, damping)
         left += reading.ignored + left_out(model, reading.body_names, reading.joint_names)
@@ -137,7 +139,7 @@ class _Reading:
         """The body that is to get a free joint; None where it has one."""
         model = self.model
         roots = [i for i in range(1, model.nbody) if model.body_parentid[i] == 0]
-        names = ", ".join(repr(self.body_names[i]) for i in roots)
+        names = listed([self.body_names[i] for i in roots], 8)
         if len(roots) != 1:
             raise LoadError(f"{self.source}: base is 'floating', expected one body in the world, got {names or 'none'}")
         first = model.body_jntadr[roots[0]]
@@ -146,7 +148,7 @@ class _Reading:
         if model.jnt_type[first] != FREE:
             raise LoadError(
                 f"{self.source}: base is 'floating', but the root body {names} already moves by joint "
-                f"{self.joint_names[first]!r}: expected a body without joints"
+                f"{short(self.joint_names[first])!r}: expected a body without joints"
             )
         return None
 
@@ -154,7 +156,8 @@ class _Reading:
         model, body = self.model, self.body_names[i]
         turn = _rotation(model.body_iquat[i])
         moments = turn @ np.diag(model.body_inertia[i]) @ turn.T
-        inertia = self._made(f"body {body!r}", Inertia, model.body_mass[i], model.body_ipos[i], moments, physical=False)
+        mass, centre = model.body_mass[i], model.body_ipos[i]
+        inertia = self._made(f"body {short(body)!r}", Inertia, mass, centre, moments, physical=False)
         above, placed = self._frame[model.body_parentid[i]], _pose(model.body_pos[i], model.body_quat[i])
         joints = range(model.body_jntadr[i], model.body_jntadr[i] + model.body_jntnum[i])
         for j in joints:
@@ -196,10 +199,10 @@ class _Reading:
             options |= {"rest": float(rest[0]), "limits": self._limits(j)}
         elif stiffness and not np.array_equal(rest, _ORIGIN[-len(rest) :]):
             options["stiffness"] = 0.0
-            self.ignored.append(f"the spring of joint {name!r}, which is at rest away from the origin")
+            self.ignored.append(f"the spring of joint {short(name)!r}, which is at rest away from the origin")
         make = (Free, Spherical, Prismatic, Revolute)[kind]
         axis = (model.jnt_axis[j],) if kind in (HINGE, SLIDE) else ()
-        made: Joint = self._made(f"joint {name!r}", make, *axis, **options)
+        made: Joint = self._made(f"joint {short(name)!r}", make, *axis, **options)
         return made
 
     def _drives(self, j: int, key: str) -> float:
@@ -217,7 +220,7 @@ class _Reading:
             limits |= {"lower": model.jnt_range[j, 0], "upper": model.jnt_range[j, 1]}
         if model.jnt_actfrclimited[j]:
             limits["effort"] = float(np.abs(model.jnt_actfrcrange[j]).max())
-        return self._made(f"joint {self.joint_names[j]!r}", Limits, **limits) if limits else None
+        return self._made(f"joint {short(self.joint_names[j])!r}", Limits, **limits) if limits else None
 
     def _made(self, whose: str, make: Any, *args: Any, **options: Any) -> Any:
         try:
@@ -240,11 +243,11 @@ class _Reading:
                 values = getattr(model, f"{kind}_{key}")
                 usual = np.abs(values) < MAX_NUMBER
                 for i in {int(row[0]) for row in np.argwhere(~usual)}:
-                    whose = f"{'joint' if kind in ('jnt', 'dof') else kind} {names[i]!r}"
+                    whose = f"{'joint' if kind in ('jnt', 'dof') else kind} {short(names[i])!r}"
                     raise LoadError(f"{self.source}: {whose}: {key} is {values[i].tolist()}, expected finite numbers")
         for key, values in (("gravity", model.opt.gravity), ("ref", model.qpos0), ("springref", model.qpos_spring)):
             if not (np.abs(values) < MAX_NUMBER).all():
-                raise LoadError(f"{self.source}: {key} is {values.tolist()}, expected finite numbers")
+                raise LoadError(f"{self.source}: {key} is {short(str(values.tolist()))}, expected finite numbers")
 
 
 def _unused(name: str, taken: set[str], mark: str = "") -> str:

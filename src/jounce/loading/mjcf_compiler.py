@@ -1,36 +1,61 @@
-"""MuJoCo's compiler, kept from stopping, hanging or leaving files about where it need not."""
+"""MuJoCo's compiler, kept from stopping, hanging, reading or leaving files about where it need not.
+
+What a file says goes to it as documents that `mjcf_document` has read. Plain ones are compiled at once. Those that may
+ask for much work (by copies, meshes that give inertia, thousands of elements, plugins) are compiled in a process with
+limits of time and memory. An MjSpec is compiled as it is: what made it has read its files.
+"""
 
 from __future__ import annotations
 
-import math
+import signal
+import subprocess
+import sys
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import Any
-from xml.parsers import expat
+from typing import IO, Any
 
 from ..errors import LoadError
-from .xml_source import content_of, short
+from . import mjcf_child
+from .folders import Folders
+from .mjcf_child import compiled, needed_meshes, parsed, receive, send, tetrahedron, weighs, without_lengths
+from .mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, documents_of
+from .xml_source import content_of, from_tree, read_xml, reason_of, short
 
-MAX_COPIES = 100_000  # of an element that stands for many; more keep MuJoCo busy for minutes
-MAX_SIZE = 10_000_000  # of a table
+MAX_SECONDS = 5  # of processor time for MuJoCo to compile a file
+MAX_WAIT = 60  # seconds by the clock, where others use the machine, or it has no limits of processor time
+MAX_MEMORY = 4 << 30  # bytes
+_PROGRAM = str(mjcf_child.__file__)
+_WAY_OUT = "; if you trust the file, compile it yourself and pass the mujoco.MjModel"
 
 
-def compile_mjcf(source: Any, name: str) -> tuple[Any, list[str], list[str]]:
-    """The MjModel of a path, a text, an MjSpec or an MjModel; what was left out for it; what the compiler warned of."""
+def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str], list[str]]:
+    """The MjModel of a source; what was left out for it; what the compiler warned of.
+
+    Args:
+        source: a path, a text, an element, an MjSpec or an MjModel.
+        name: for messages.
+        allow: folders that files may be read from, beside that of a path.
+    """
     mujoco = mujoco_package(name)
     if isinstance(source, mujoco.MjModel):
         return source, [], []
+    documents = None
     with _warnings_kept(mujoco) as heard:
         try:
-            spec = _parsed(mujoco, source, name)
-            model, left = _compiled(mujoco, spec)
+            if isinstance(source, mujoco.MjSpec):
+                model, left = _compiled(mujoco, source.copy())
+            else:
+                documents = _documents(source, name, allow)
+                model, left = _compiled_documents(mujoco, documents, heard), []
         except LoadError:
             raise
         except Exception as fault:  # ValueError as a rule; RuntimeError and FatalError where memory does not suffice
-            message = ", ".join(line.strip(" ,") for line in str(fault).splitlines() if line.strip())
+            said = str(fault) if documents is None else documents.in_our_words(str(fault))
+            message = ", ".join(line.strip(" ,") for line in said.splitlines() if line.strip())
             raise LoadError(f"{name}: mujoco's compiler: {message or type(fault).__name__}") from None
     odd = [warning for warning in heard if "deprecated" not in warning]  # that is about MuJoCo, not about the robot
     return model, left, [f"mujoco's compiler: {warning}" for warning in odd]
@@ -59,82 +84,102 @@ def _warnings_kept(mujoco: Any) -> Iterator[list[str]]:
         mujoco.set_mju_user_warning(before)
 
 
-def _parsed(mujoco: Any, source: Any, name: str) -> Any:
-    if isinstance(source, mujoco.MjSpec):
-        return source.copy()
-    if isinstance(source, bytes):
-        try:
-            source = source.decode("utf-8-sig")
-        except UnicodeDecodeError as fault:
-            raise LoadError(f"{name}: is not UTF-8: {fault}") from None
-    if isinstance(source, str):
-        source = source.lstrip("\ufeff \t\r\n")
-        if source.startswith("<"):
-            _check_counts(source.encode(errors="replace"), name, Path.cwd())
-            return mujoco.MjSpec.from_string(source)
-    path = Path(source)
-    _check_counts(content_of(path), name, path.parent)
-    return mujoco.MjSpec.from_file(str(path))
+def _documents(source: Any, name: str, allow: Any) -> Documents:
+    if hasattr(source, "tag"):
+        root = from_tree(source, name, max_depth=MAX_DEPTH, max_elements=MAX_ELEMENTS)
+        return documents_of(root, Folders(None, allow))
+    main = None
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        content: str | bytes = source.lstrip("\ufeff \t\r\n")
+    elif isinstance(source, bytes):
+        content = source
+    else:
+        main = Path(source)
+        content = content_of(main)
+    folders = Folders(main, allow)
+    if isinstance(content, bytes):
+        _check_encoding(content, name)
+    return documents_of(read_xml(content, name, max_depth=MAX_DEPTH, max_elements=MAX_ELEMENTS), folders)
 
 
-def _check_counts(content: bytes, name: str, folder: Path) -> None:
-    """Refuses files, and files they include, where a few words ask for millions of bodies or bytes.
-
-    Faults of the XML are left to MuJoCo, whose parser allows more than expat does.
-    """
-    todo, seen = [(content, name)], set()
-    while todo:
-        text, called = todo.pop()
-        for file in _counted(text, called):
-            path = folder / file
-            if path not in seen and path.is_file():
-                seen.add(path)
-                todo.append((content_of(path), str(path)))
-
-
-def _counted(content: bytes, name: str) -> list[str]:
-    """The files that one file includes."""
-    parser = expat.ParserCreate()
-    copies, includes = [1], []
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        several = _product(attributes.get("count", "1"))
-        copies.append(copies[-1] * several)
-        size = max([0, *(_product(n) for key, n in attributes.items() if tag == "size" and key.startswith("n"))])
-        rows = {"hfield": ("nrow", "ncol"), "texture": ("width", "height")}.get(tag, ())
-        size = max(size, math.prod(_product(attributes.get(key, "1")) for key in rows))
-        if copies[-1] > MAX_COPIES or size > MAX_SIZE:
-            number = copies[-1] if copies[-1] > MAX_COPIES else size
-            raise LoadError(
-                f"{name}, line {parser.CurrentLineNumber}: <{short(tag)}> asks for {number:.3g} elements, "
-                "more than any robot has"
-            )
-        if tag == "include" and "file" in attributes:
-            includes.append(attributes["file"])
-
-    def end(tag: str) -> None:
-        copies.pop()
-
-    parser.StartElementHandler, parser.EndElementHandler = start, end
+def _check_encoding(content: bytes, name: str) -> None:
+    """Says what is wrong with bytes that are not UTF-8 and do not say what they are."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"encoding" in content[:100]:
+        return
     try:
-        parser.Parse(content, True)
-    except LoadError:
-        raise
-    except (expat.ExpatError, LookupError, ValueError):  # the last two: an encoding that expat cannot use
-        pass
-    return includes
+        content.decode()
+    except UnicodeDecodeError as fault:
+        raise LoadError(f"{name}: is not UTF-8: {fault}") from None
 
 
-def _product(words: str) -> int:
-    """Of the whole numbers in an attribute; 1 where they are none, which MuJoCo then says."""
+def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> Any:
+    """The model, from the files that its dynamics need and no others; warnings are added to those heard."""
+    if documents.plain:
+        spec = parsed(mujoco, documents.text, documents.models, documents.meshes)
+        if not needed_meshes(spec, documents.rules, documents.groups):
+            return compiled(mujoco, spec, {}, {})
+    content = _compiled_apart(documents, heard)
+    return mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": content})
+
+
+def _compiled_apart(documents: Documents, heard: list[str]) -> bytes:
+    """The model as MuJoCo saves it, made in a process that has limits."""
+    document = {"text": documents.text, "meshes": list(documents.meshes), "seconds": MAX_SECONDS, "memory": MAX_MEMORY}
+    document |= {"rules": list(documents.rules), "groups": documents.groups}
+    with _process(documents.source) as (sink, source):
+        send(sink, document, documents.models)
+        answer, files = receive(source)
+        if "meshes" in answer:
+            send(sink, {}, {word: _mesh(documents, word, body) for word, body in answer["meshes"].items()})
+            answer, files = receive(source)
+    if "error" in answer:
+        raise ValueError(answer["error"])
+    heard += answer["warnings"]
+    return files["model"]
+
+
+@contextmanager
+def _process(name: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """Streams to and from `mjcf_child` as a program, which is ended after some time."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise LoadError(f"{name}: has to be compiled by a Python interpreter of its own, and there is none{_WAY_OUT}")
+    program = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({_PROGRAM!r}, run_name='__main__')"
+    command, pipe, nowhere = [sys.executable, "-ISc", program], subprocess.PIPE, subprocess.DEVNULL
     try:
-        return math.prod(max(int(float(word)), 1) for word in words.split()[:6])
-    except (ValueError, OverflowError):
-        return 1
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere)
+    except OSError as fault:
+        raise LoadError(f"{name}: has to be compiled in a process of its own: {reason_of(fault)}{_WAY_OUT}") from None
+    timer = threading.Timer(MAX_WAIT, process.kill)
+    try:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        receive(process.stdout)  # once MuJoCo is there
+        timer.start()
+        yield process.stdin, process.stdout
+    except (EOFError, OSError):
+        slow = process.wait() == -getattr(signal, "SIGXCPU", 0)
+        time, memory = f"takes more than {MAX_SECONDS} s", f"breaks down, or needs more than {MAX_MEMORY >> 30} GB"
+        raise LoadError(f"{name}: mujoco's compiler {time if slow else memory}{_WAY_OUT}") from None
+    finally:
+        timer.cancel()
+        process.kill()
+        with suppress(OSError):  # what was not written yet
+            process.communicate()
+
+
+def _mesh(documents: Documents, word: str, body: str) -> bytes:
+    try:
+        return documents.mesh(word)
+    except LoadError as fault:
+        whose = f"body {short(body)!r}" if body else "a body without a name"
+        raise LoadError(
+            f"{fault}; the inertia of {whose} comes from this mesh: give the file, or the body an <inertial>"
+        ) from None
 
 
 def _compiled(mujoco: Any, spec: Any) -> tuple[Any, list[str]]:
-    """The model, if need be without the files that only draw it."""
+    """The model of a spec, if need be without the files that only draw it."""
+    without_lengths(mujoco, spec)
     try:
         return spec.compile(), []
     except ValueError as fault:
@@ -163,11 +208,10 @@ def _gives_inertia(mujoco: Any, spec: Any, geom: Any) -> bool:
     """Whether the mass of a body, other than the world, depends on this shape."""
     rule, kinds = spec.compiler.inertiafromgeom, mujoco.mjtInertiaFromGeom
     first, last = spec.compiler.inertiagrouprange
-    weighs = geom.mass != 0 if not math.isnan(geom.mass) else geom.density != 0
     stated = rule == kinds.mjINERTIAFROMGEOM_FALSE or (
         rule == kinds.mjINERTIAFROMGEOM_AUTO and geom.parent.explicitinertial
     )
-    return bool(weighs and first <= geom.group <= last and not stated and geom.parent.name != "world")
+    return bool(weighs(geom) and first <= geom.group <= last and not stated and geom.parent.name != "world")
 
 
 def _stand_in(mujoco: Any, spec: Any, needed: dict[str, str]) -> bool:
@@ -175,9 +219,7 @@ def _stand_in(mujoco: Any, spec: Any, needed: dict[str, str]) -> bool:
     found = False
     for mesh in spec.meshes:
         if mesh.file and _called(mesh) not in needed:
-            mesh.file = ""
-            mesh.uservert = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]
-            mesh.userface = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+            tetrahedron(mesh)
             found = True
     for field in spec.hfields:
         if field.file:

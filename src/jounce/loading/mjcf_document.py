@@ -1,0 +1,365 @@
+"""An MJCF file and all that it includes and attaches, read here and written anew for MuJoCo.
+
+MuJoCo's own reader opens what it finds named, anywhere on the disk, waits for pipes, and goes on where XML is broken.
+So it gets to see nothing but what this module has read and understood: one document for the main file, with its
+includes in place, and one for each model that is attached. Files are named in them by words that stand for nothing on
+the disk.
+
+    include             its elements are put in its place
+    model               read likewise, given to MuJoCo in memory
+    flexcomp            its file is given to MuJoCo in memory, since its points become bodies
+    mesh                read later, and only where an inertia depends on it
+    texture, hfield     never read: a grey point, a plane
+    size, sensor, ...   left out, since no dynamics depend on them (`_LEFT_OUT`)
+
+Every element has a line of its own, counted on from document to document, so that a line in a message of MuJoCo's tells
+which element of which file is meant.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from ..errors import LoadError
+from .folders import Folders
+from .xml_source import MAX_BYTES, Element, read_xml, short, too_deep
+
+MAX_DEPTH = 450  # MuJoCo's parser ends at 500
+MAX_ELEMENTS = 100_000  # as written in all files together
+MAX_ATTRIBUTES = 200  # of an element: MuJoCo's parser compares each with each
+MAX_COPIES = 20_000  # of an element, by counts inside counts
+MAX_FILES = 1000  # of XML, each counted as often as it is named
+MAX_NESTED = 10  # models inside one another
+MAX_TOTAL = 300_000_000  # bytes of all files together
+
+_LEFT_OUT = {"size", "sensor", "keyframe", "custom", "visual", "statistic", "skin"}
+_PLAIN_ELEMENTS, _PLAIN_LENGTH = 1000, 5000
+_PLAIN = frozenset(
+    (
+        *("mujoco", "compiler", "option", "flag", "default", "asset", "mesh", "hfield", "texture", "material", "layer"),
+        *("worldbody", "body", "frame", "inertial", "joint", "freejoint", "geom", "site", "camera", "light"),
+        *("contact", "pair", "exclude", "equality", "connect", "weld", "tendon", "spatial", "fixed", "pulley"),
+        *("actuator", "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle"),
+        "adhesion",
+    )
+)
+_COUNTS = {"actdim", "nsample", "builtin"}  # attributes with which a plain element may ask for much
+
+_NAME = re.compile(r"[A-Za-z_][\w:.\-]*", re.ASCII)
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ESCAPES = str.maketrans({character: f"&#{ord(character)};" for character in '&<>"\t\n\r'})
+
+
+@dataclass
+class FileName:
+    """A file that an element names, and where it may be."""
+
+    element: Element
+    name: str
+    places: list[Path]
+
+
+@dataclass
+class Documents:
+    """What MuJoCo gets in place of a file.
+
+    Attributes:
+        folders: where files may be read.
+        source: what messages call the main file.
+        text: the main document.
+        models: documents of models and files of flexcomps, by the words that stand for them.
+        meshes: files that are not read yet, by the words that stand for them.
+        names: of all files that words stand for.
+        lines: the element of each line, from line 1 on.
+        rules: ``inertiafromgeom`` of each document.
+        groups: the groups of shapes that give inertia, as each document says.
+        plain: whether this is a robot written out element by element, which is soon compiled.
+        elements: as written in all XML so far.
+    """
+
+    folders: Folders
+    source: str
+    text: str = ""
+    models: dict[str, bytes] = field(default_factory=dict)
+    meshes: dict[str, FileName] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    lines: list[Element] = field(default_factory=list)
+    rules: set[str] = field(default_factory=set)
+    groups: list[int] = field(default_factory=list)
+    plain: bool = True
+    elements: int = 0
+    _bytes: int = 0
+    _files: int = 0
+
+    def mesh(self, word: str) -> bytes:
+        """What the mesh file holds that a word stands for."""
+        return self.read(self.meshes[word])[1]
+
+    def in_our_words(self, message: str) -> str:
+        """A message of MuJoCo's with the lines and names of the files themselves."""
+
+        def place(match: re.Match[str]) -> str:
+            number = int(match[1] or match[2])
+            if not 0 < number <= len(self.lines):
+                return match[0]
+            element = self.lines[number - 1]
+            if element.line is None:
+                return element.label()
+            of = "" if element.source == self.source else f" of {element.source}"
+            return f"line {element.line}{of}"
+
+        message = re.sub(r"(?<=, )line (\d+)|\bline = (\d+)", place, message)
+        return re.sub(r"jounce-\d+(\.\w+)?", lambda word: short(self.names.get(word[0], word[0])), message)
+
+    def read(self, file: FileName) -> tuple[Path, bytes]:
+        """The path of a file and what it holds."""
+        path, content = self.folders.read(file.element, file.name, file.places, MAX_BYTES)
+        self._bytes += len(content)
+        if self._bytes > MAX_TOTAL:
+            raise file.element.error(f"this and the files before it have more than {MAX_TOTAL / 1e6:.0f} MB")
+        return path, content
+
+    def read_xml(self, file: FileName) -> tuple[Path, Element]:
+        """The path of a file and its outermost element."""
+        self._files += 1
+        if self._files > MAX_FILES:
+            raise file.element.error(f"this and the files before it are more than {MAX_FILES}")
+        path, content = self.read(file)
+        root = read_xml(content, str(path), max_depth=MAX_DEPTH, max_elements=MAX_ELEMENTS)
+        self.elements += sum(1 for _ in _all(root))
+        if self.elements > MAX_ELEMENTS:
+            raise file.element.error(f"this and the files before it have more than {MAX_ELEMENTS} elements")
+        return path, root
+
+
+def documents_of(root: Element, folders: Folders) -> Documents:
+    """What MuJoCo is to get for a file.
+
+    Args:
+        root: its outermost element.
+        folders: where it may have files read.
+    """
+    made = Documents(folders, root.source, elements=sum(1 for _ in _all(root)))
+    if root.tag != "mujoco":
+        raise root.error("is a part that other files include, expected <mujoco>")
+    made.text = _Document(made, root, folders.home, folders.main, 0).text
+    return made
+
+
+class _Document:
+    """One document: a file with its includes in place.
+
+    Args:
+        made: what all documents of a load have in common.
+        root: of the file.
+        home: its folder; several for a text.
+        real: its path without links; None for a text.
+        depth: models that it is inside of.
+    """
+
+    def __init__(self, made: Documents, root: Element, home: list[Path], real: str | None, depth: int) -> None:
+        self._made = made
+        self._home = home
+        self._depth = depth
+        self._folders: dict[str, Path] = {}  # of included files, by name
+        self._put_in_includes(root, {real})
+        elements = list(_all(root))
+        self._read_compilers(elements)
+        for element in elements:
+            self._replace_files(element)
+        made.plain &= len(elements) <= _PLAIN_ELEMENTS and all(map(_is_plain, elements))
+        self.text = self._written(root)
+
+    # Includes
+
+    def _put_in_includes(self, root: Element, seen: set[str | None]) -> None:
+        """Puts what files hold in place of their includes, and leaves out what no dynamics need."""
+        todo = [(root, 1, 1.0)]
+        while todo:
+            element, depth, copies = todo.pop()
+            copies *= _count(element)
+            if depth > MAX_DEPTH:
+                raise element.error(too_deep(MAX_DEPTH))
+            if len(element.attributes) > MAX_ATTRIBUTES:
+                raise element.error(f"has {len(element.attributes)} attributes, expected at most {MAX_ATTRIBUTES}")
+            if copies > MAX_COPIES:
+                raise _too_many(element, copies)
+            pending, element.children = deque(element.children), []
+            while pending:
+                child = pending.popleft()
+                if child.tag.lower() == "include":  # MuJoCo takes any case
+                    pending.extendleft(reversed(self._included(child, element, seen)))
+                elif child.tag not in _LEFT_OUT:
+                    element.children.append(child)
+            todo += [(child, depth + 1, copies) for child in reversed(element.children)]
+
+    def _included(self, include: Element, parent: Element, seen: set[str | None]) -> list[Element]:
+        """The elements of an included file, as children of what includes it."""
+        if include.children:
+            raise include.error("has elements inside, expected none")
+        name = include.text("file")
+        path, root = self._made.read_xml(FileName(include, name, self._places(include)))
+        real = os.path.realpath(path)  # links followed, so that a folder that is a link to itself is no way around
+        if real in seen:
+            raise include.error(f"file {short(name)!r} is already included")
+        seen.add(real)
+        if not root.children:
+            raise include.error(f"file {short(name)!r} has nothing in it")
+        self._folders[str(path)] = path.parent
+        for child in root.children:
+            child.parent = parent
+        return root.children
+
+    def _places(self, element: Element, folder: str = "") -> list[Path]:
+        """Where a file may be that an element names: from the main file, and from the one the element is in."""
+        own = self._folders.get(element.source)
+        return [*(home / folder for home in self._home), *([own] if own is not None else [])]
+
+    # Files
+
+    def _read_compilers(self, elements: list[Element]) -> None:
+        """Takes the folders of assets out of the document, and learns which shapes may weigh."""
+        self._asset_folder = self._mesh_folder = ""
+        self._strip = False
+        rule, groups = "auto", [0, 5]
+        for element in elements:
+            if element.tag != "compiler":
+                continue
+            said = element.attributes
+            self._asset_folder = said.pop("assetdir", self._asset_folder)
+            self._mesh_folder = said.pop("meshdir", self._mesh_folder)
+            said.pop("texturedir", None)
+            self._strip = said.get("strippath", str(self._strip).lower()) == "true"
+            rule = said.get("inertiafromgeom", rule)
+            given = [int(n) for n in said.get("inertiagrouprange", "").split() if re.fullmatch(r"[-+]?\d{1,9}", n)]
+            groups = given or groups
+        self._made.rules.add(rule)
+        self._made.groups += groups
+
+    def _replace_files(self, element: Element) -> None:
+        """Puts words for the names of files, or does without them; refuses names of files anywhere else."""
+        tag, said = element.tag, element.attributes
+        name = said.get("file", "")
+        if tag in ("mesh", "hfield", "texture") and name and not said.get("name"):
+            said["name"] = PurePath(name.replace("\\", "/")).stem
+        if tag == "model":
+            said.pop("content_type", None)
+            said["file"] = self._model(element, element.text("file"))
+        elif tag == "hfield":
+            _keep(element, "name", "size", "class")
+            said |= {"nrow": "2", "ncol": "2"}
+        elif tag == "texture":
+            _keep(element, "name", "type", "class")
+            said |= {"builtin": "flat", "width": "1", "height": "1" if said.get("type") == "2d" else "6"}
+        elif tag == "mesh" and name:
+            said["file"] = word = self._word(name)
+            self._made.meshes[word] = self._asset(element, name)
+        elif tag == "flexcomp" and name:
+            content = self._made.read(self._asset(element, name))[1]
+            said["file"] = word = self._word(name)
+            self._made.models[word] = content
+        elif name:
+            raise element.error(f"names a file, {short(name)!r}, expected none in this element")
+
+    def _asset(self, element: Element, name: str) -> FileName:
+        places = self._places(element, (self._mesh_folder or self._asset_folder).replace("\\", "/"))
+        return FileName(element, PurePath(name.replace("\\", "/")).name if self._strip else name, places)
+
+    def _word(self, name: str) -> str:
+        """What stands for a file: a word of its own with the same ending, which tells the format."""
+        ending = PurePath(name.replace("\\", "/")).suffix
+        word = f"jounce-{len(self._made.names)}{ending if re.fullmatch(r'[.][A-Za-z0-9]{1,8}', ending) else ''}"
+        self._made.names[word] = name
+        return word
+
+    def _model(self, element: Element, name: str) -> str:
+        """The word for a model that is given to MuJoCo as a document of its own."""
+        if self._depth == MAX_NESTED:
+            raise element.error(f"is inside {MAX_NESTED} other models, expected fewer")
+        path, root = self._made.read_xml(FileName(element, name, self._places(element)))
+        if root.tag != "mujoco":
+            raise root.error("expected <mujoco>")
+        document = _Document(self._made, root, [path.parent], os.path.realpath(path), self._depth + 1)
+        word = self._word(name if PurePath(name).suffix == ".xml" else "model.xml")
+        self._made.models[word] = document.text.encode()
+        return word
+
+    # Writing
+
+    def _written(self, root: Element) -> str:
+        """The document as text, an element a line, from the line on where the last document ended."""
+        parts = ["\n" * len(self._made.lines)]
+        todo: list[tuple[Element, bool]] = [(root, False)]
+        while todo:
+            element, done = todo.pop()
+            if done:
+                parts.append(f"</{element.tag}>")
+                continue
+            self._made.lines.append(element)
+            parts.append(f"\n{_start(element)}{'>' if element.children else '/>'}")
+            if element.children:
+                todo.append((element, True))
+                todo += [(child, False) for child in reversed(element.children)]
+        return "".join(parts)[1:]
+
+
+def _all(root: Element) -> Iterator[Element]:
+    """The elements of a tree in the order of the file."""
+    todo = [root]
+    while todo:
+        element = todo.pop()
+        yield element
+        todo += reversed(element.children)
+
+
+def _is_plain(element: Element) -> bool:
+    """Whether an element stands for itself alone, and is small."""
+    said = element.attributes
+    return (
+        element.tag in _PLAIN
+        and all(len(value) <= _PLAIN_LENGTH for value in said.values())
+        and (element.tag == "texture" or not _COUNTS & said.keys())
+    )
+
+
+def _count(element: Element) -> float:
+    """The product of the whole numbers of ``count``; 1 where they are none, which MuJoCo then says."""
+    try:
+        return math.prod(max(float(word), 1.0) for word in element.attributes.get("count", "").split()[:6])
+    except ValueError:
+        return 1.0
+
+
+def _too_many(element: Element, copies: float) -> LoadError:
+    line = "" if element.line is None else f", line {element.line}"
+    return LoadError(
+        f"{element.source}{line}: <{short(element.tag)}> asks for {copies:.3g} elements, more than any robot has"
+    )
+
+
+def _start(element: Element) -> str:
+    """The tag and attributes as XML.
+
+    Elements of a tree made in Python may have names that are none. And MuJoCo has some messages printed with names for
+    the format, where "%n" writes to memory.
+    """
+    for name in (element.tag, *element.attributes):
+        if not _NAME.fullmatch(name):
+            raise element.error(f"{short(name)!r} is no name of an element or attribute")
+    for key, value in element.attributes.items():
+        if _NO_XML.search(value):
+            raise element.error(f"{key} is {short(value)!r}, expected characters that XML has")
+        if "%" in value:
+            raise element.error(f"{key} is {short(value)!r}, expected no '%': MuJoCo takes it for a format of C")
+    return f"<{element.tag}" + "".join(f' {key}="{v.translate(_ESCAPES)}"' for key, v in element.attributes.items())
+
+
+def _keep(element: Element, *keys: str) -> None:
+    for key in [key for key in element.attributes if key not in keys]:
+        del element.attributes[key]
