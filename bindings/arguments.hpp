@@ -33,6 +33,7 @@ class Input {
   Input() = default;
   Input(nb::handle object, std::string name, int core);
 
+  const nb::object& object() const { return object_; }
   const double* data() const { return static_cast<const double*>(PyArray_DATA(array())); }
   int dimensions() const { return PyArray_NDIM(array()); }
   npy_intp size(int i) const { return PyArray_DIM(array(), i < 0 ? dimensions() + i : i); }

@@ -24,6 +24,13 @@ nb::object for_each_pair(const char* what, const Tree& tree, Input& a, Input& b,
   return std::move(out).object();
 }
 
+// Checked, as an array of doubles.
+nb::object configuration(const CoreModel& model, nb::handle q_) {
+  const Input q(q_, "q", 1);
+  expect_configuration(model.tree(), q);
+  return q.object();
+}
+
 nb::object integrate_all(const CoreModel& model, nb::handle q_, nb::handle dv_) {
   Input q(q_, "q", 1), dv(dv_, "dv", 1);
   expect_configuration(model.tree(), q);
@@ -41,6 +48,8 @@ nb::object difference_all(const CoreModel& model, nb::handle q0_, nb::handle q1_
 }  // namespace
 
 void bind_configuration(nb::class_<CoreModel>& c) {
+  c.def("_configuration", &configuration, any("q"),
+        nb::sig("def _configuration(self, q: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"));
   c.def("integrate", &integrate_all, any("q"), any("dv"), nb::sig(integrate_signature), integrate_doc);
   c.def("difference", &difference_all, any("q0"), any("q1"), nb::sig(difference_signature), difference_doc);
 }

@@ -302,8 +302,7 @@ class Model(CoreModel):
             ValueError: q has the wrong shape, or numbers that are not finite.
             SingularError: what the inputs do work on has no derivative there.
         """
-        self.potential_energy(q)  # checks q
-        given = np.asarray(q, dtype=np.float64)
+        given = self._configuration(q)
         return self._inputs.checked(given, self._inputs.matrix(given))
 
     def _without(self, leave: Leave) -> CoreModel:
@@ -339,7 +338,7 @@ class Model(CoreModel):
         >>> bool(np.allclose(np.einsum("kij,kj", P, v) + g[2], robot.inverse_dynamics(q, v)[2]))
         True
         """
-        C = self.coriolis_matrix_derivatives(q, v, frame=frame)  # checks q and v
+        C = self.coriolis_matrix_derivatives(q, v, frame=frame)
         stack = np.asarray(v, dtype=np.float64)
         rows = stack.shape[-2]
         n = rows - 1 if order is None else order
