@@ -42,8 +42,13 @@ class CoriolisMatrix {
     above_.clear();
     right_.clear();
     below_.clear();
-    for (int i = 0; i < tree_.size; ++i)
-      for (int c = 0; c < tree_.bodies[i].count; ++c) fill(i, c);
+    for (int i = 0; i < tree_.size; ++i) {
+      const Body& b = tree_.bodies[i];
+      for (int c = 0; c < b.count; ++c) {
+        fill(i, b.screw + c);
+        if (b.joint == Joint::section) add(i, b.screw + c, b.column + c);
+      }
+    }
     const std::ptrdiff_t n = tree_.columns;
     std::memset(out, 0, sizeof(double) * rows_ * n * n);
     for (int k = 0; k < rows_; ++k, out += n * n) {
@@ -90,21 +95,23 @@ class CoriolisMatrix {
       }
   }
 
-  JOUNCE_NOINLINE void fill(int i, int c) {
-    const Body& b = tree_.bodies[i];
-    const int s = b.screw + c;
+  Screw<A> right(int i, const Screw<A>& J, const Screw<A>& dJ) const { return moments_[i].momentum(dJ) + rate_[i].apply(J); }
+
+  JOUNCE_NOINLINE void fill(int i, int s) {
     const Screw<A> J = truncate<n>(world_.screw(s)), dJ = derivative(world_.screw(s));
-    const Screw<A> right = moments_[i].momentum(dJ) + rate_[i].apply(J), left = rate_[i].apply_transpose(J),
-                   momentum = moments_[i].momentum(J);
     above_.set(s, J);
     above_.set(s, dJ, 6);
-    right_.set(s, right);
-    below_.set(s, left);
-    below_.set(s, momentum, 6);
-    if (b.joint != Joint::section) return;
-    right_.add(b.column + c, right);
-    below_.add(b.column + c, left);
-    below_.add(b.column + c, momentum, 6);
+    right_.set(s, right(i, J, dJ));
+    below_.set(s, rate_[i].apply_transpose(J));
+    below_.set(s, moments_[i].momentum(J), 6);
+  }
+
+  // What columns above a section's body meet is the sum over sections.
+  JOUNCE_NOINLINE void add(int i, int s, int column) {
+    const Screw<A> J = truncate<n>(world_.screw(s));
+    right_.add(column, right(i, J, derivative(world_.screw(s))));
+    below_.add(column, rate_[i].apply_transpose(J));
+    below_.add(column, moments_[i].momentum(J), 6);
   }
 
   const Tree& tree_;

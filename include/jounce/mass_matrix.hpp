@@ -31,10 +31,9 @@ class MassMatrix {
       const Body& b = tree_.bodies[i];
       for (int c = 0; c < b.count; ++c) {
         const auto& J = world_.screw(b.screw + c);
-        const auto momentum = world_.moments(i).momentum(J);
         screws_.set(b.screw + c, J);
-        momenta_.set(b.screw + c, momentum);
-        if (b.joint == Joint::section) momenta_.add(b.column + c, momentum);
+        momenta_.set(b.screw + c, world_.moments(i).momentum(J));
+        if (b.joint == Joint::section) momenta_.add(b.column + c, world_.moments(i).momentum(J));
       }
     }
     const std::ptrdiff_t n = tree_.columns;
