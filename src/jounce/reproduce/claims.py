@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]  # of floats
-Verdict = Literal["holds", "does not hold", "cannot be checked"]
+Verdict = Literal["holds", "holds with a change", "does not hold", "cannot be checked"]
 Tell = Callable[[float, str], None]  # how much is done, 0 to 1, and what comes next
 
 
@@ -29,8 +29,8 @@ class Claim:
         where: paper and place, such as "A, section 7, Fig. 4".
         paper: its number or word, as printed; empty where it has none.
         ours: what was found here.
-        verdict: "holds", "does not hold" or "cannot be checked".
-        why: of a verdict that needs words.
+        verdict: "holds"; "holds with a change", to what is printed; "does not hold"; or "cannot be checked".
+        why: of a verdict that needs words; of a change, which.
 
     >>> judged("2 + 2 is 5", "nowhere", "5", 2 + 2, lambda sum: sum == 5).verdict
     'does not hold'
@@ -44,15 +44,22 @@ class Claim:
     why: str = ""
 
 
-def judged(text: str, where: str, paper: str, ours: Any, holds: bool | Callable[[Any], bool], why: str = "") -> Claim:
-    """A claim that was checked; `holds` may be a function of what was found. Numbers are written to two digits."""
+def judged(
+    text: str, where: str, paper: str, ours: Any, holds: bool | Callable[[Any], bool], why: str = "", change: str = ""
+) -> Claim:
+    """A claim that was checked; `holds` may be a function of what was found. Numbers are written to two digits.
+
+    Args:
+        change: what was changed of what is printed, for it to hold; empty where nothing was.
+    """
     true = holds(ours) if callable(holds) else holds
-    return Claim(text, where, paper, written(ours), "holds" if true else "does not hold", why)
+    verdict: Verdict = "does not hold" if not true else "holds with a change" if change else "holds"
+    return Claim(text, where, paper, written(ours), verdict, " ".join(part for part in (change, why) if part))
 
 
-def agrees(text: str, where: str, error: float, tolerance: float, why: str = "") -> Claim:
+def agrees(text: str, where: str, error: float, tolerance: float, why: str = "", change: str = "") -> Claim:
     """A claim that holds if an error, which is what was found, is below the tolerance."""
-    return judged(text, where, "", error, error < tolerance, why)
+    return judged(text, where, "", error, error < tolerance, why, change)
 
 
 def unchecked(text: str, where: str, paper: str, why: str, ours: str = "") -> Claim:

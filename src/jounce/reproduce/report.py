@@ -20,8 +20,8 @@ _PAPERS = {
     "D": "P. Pustina, C. Della Santina, A. De Luca: Unified Inverse Dynamics of Modular Serial Mechanical Systems with "
     "Application to Soft Robotics",
 }
-_CLASSES = {"holds": "yes", "does not hold": "no", "cannot be checked": "open"}
-_MARKS = {"holds": "✓", "does not hold": "✗", "cannot be checked": "?"}
+_CLASSES = {"holds": "yes", "holds with a change": "changed", "does not hold": "no", "cannot be checked": "open"}
+_MARKS = {"holds": "✓", "holds with a change": "≈", "does not hold": "✗", "cannot be checked": "?"}
 
 
 def write_report(results: Mapping[str, Result], path: Path, seconds: float) -> Path:
@@ -110,7 +110,7 @@ td.n { text-align: center; }
 .claims th:nth-child(4) { width: 148px; }
 .chip { display: inline-block; padding: 1px 9px; border-radius: 10px; font-size: 12.5px; white-space: nowrap; }
 .yes { background: #d7f0e7; color: #00563f; } .no { background: #fbe0d0; color: #8a3b00; }
-.open { background: #e8ecf1; color: #4b5764; }
+.changed { background: #dcecf7; color: #1d4f73; } .open { background: #e8ecf1; color: #4b5764; }
 figure { margin: 22px 0; } img { max-width: 100%; display: block; } figcaption { color: var(--soft); font-size: 13px; }
 a { color: #0072b2; }
 code { font-size: 13px; }

@@ -11,7 +11,7 @@ from .claims import Result
 from .registry import EXPERIMENTS, Experiment, find
 from .report import write_report
 
-COLOURS = {"holds": "green", "does not hold": "red", "cannot be checked": "yellow"}
+COLOURS = {"holds": "green", "holds with a change": "cyan", "does not hold": "red", "cannot be checked": "yellow"}
 
 
 def reproduce(name: str, output: Path, quick: bool = False) -> dict[str, Result]:
