@@ -45,6 +45,20 @@ def test_thirty_bodies_at_order_twelve_against_virtual_work(instruction_set: str
     assert errors.max() < 1e-10
 
 
+@pytest.mark.parametrize("lead", [(), (9,)])
+@pytest.mark.parametrize("order", [7, 8, 9, 10, 11, 14, 15, 22, 29])
+def test_an_order_does_not_depend_on_those_above(order: int, lead: tuple[int, ...], instruction_set: str) -> None:
+    """Each range of orders has code of its own; that of the highest is compared with formulas."""
+    robot = jn.robots.aerial_manipulator()
+    rng = np.random.default_rng(order)
+    q, v = robot.random_configuration(rng, lead), rng.normal(size=(*lead, 32, robot.nv))
+    full, found = robot.inverse_dynamics(q, v), robot.inverse_dynamics(q, v[..., : order + 2, :])
+    size = np.abs(full).max(axis=-1, keepdims=True)
+    np.testing.assert_allclose(
+        found / size[..., : order + 1, :], (full / size)[..., : order + 1, :], rtol=0, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("order", range(13))
 def test_every_order_single_and_in_a_batch(order: int, instruction_set: str) -> None:
     tree, robot, q, v = case(order, 9, order + 2, floating=True)

@@ -102,26 +102,31 @@ struct InverseDynamicsKernel {
   static constexpr Kernel<InverseDynamicsCall> kernel{workspace, run};
 };
 
+// Orders to 6, of which there are most calls, have a ring each. Of the others those share one that fill as many registers with their
+// coefficients; a batch of them is not worth a state a lane.
 template <template <int> class Ring>
-static Kernel<InverseDynamicsCall> kernel_of(int order, bool batch) {
+static Kernel<InverseDynamicsCall> low_order_kernel(int order) {
   if (order == 0) return InverseDynamicsKernel<Ring<0>>::kernel;
   if (order == 1) return InverseDynamicsKernel<Ring<1>>::kernel;
   if (order == 2) return InverseDynamicsKernel<Ring<2>>::kernel;
-  if constexpr (generic_build) {
-    if (order <= 6) return InverseDynamicsKernel<Ring<6>>::kernel;
-    return InverseDynamicsKernel<Ring<30>>::kernel;
-  } else {
+  if constexpr (!generic_build) {
     if (order == 3) return InverseDynamicsKernel<Ring<3>>::kernel;
     if (order == 4) return InverseDynamicsKernel<Ring<4>>::kernel;
     if (order == 5) return InverseDynamicsKernel<Ring<5>>::kernel;
-    if (order == 6) return InverseDynamicsKernel<Ring<6>>::kernel;
-    if (order <= 10) return InverseDynamicsKernel<Ring<10>>::kernel;
-    return generic_kernels().inverse_dynamics(order + 2, batch);
   }
+  return InverseDynamicsKernel<Ring<6>>::kernel;
 }
 
 Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int coefficients, bool batch) {
-  return batch ? kernel_of<BatchRing>(coefficients - 2, batch) : kernel_of<SingleRing>(coefficients - 2, batch);
+  const int order = coefficients - 2;
+  if (order <= 6) return batch ? low_order_kernel<BatchRing>(order) : low_order_kernel<SingleRing>(order);
+  if constexpr (!generic_build) {
+    if (batch && order <= 8) return InverseDynamicsKernel<BatchRing<8>>::kernel;
+    if (batch && order <= 10) return InverseDynamicsKernel<BatchRing<10>>::kernel;
+    if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;
+    if (order <= 14) return InverseDynamicsKernel<SingleRing<14>>::kernel;
+  }
+  return InverseDynamicsKernel<SingleRing<30>>::kernel;
 }
 
 JOUNCE_END
