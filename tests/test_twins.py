@@ -19,7 +19,6 @@ import pytest
 
 import jounce as jn
 from calls import (
-    ARRAYS,
     BAD_WORDS,
     BY_BODY,
     CALLS,
@@ -48,67 +47,10 @@ from calls import (
     says,
     wrenches,
 )
-from coupled_robots import FOLLOWERS, SOFT, Maker, Robot, maker, rod
+from coupled_robots import FOLLOWERS, SOFT, Robot
+from kinds import FIXED, KINDS
+from rules import RULE, freed_arguments, projected
 
-FOLLOW = jn.Follow
-
-
-def with_a_joint_that_stays(some: Maker, on: str, leader: str) -> Robot:
-    """On one of the bodies, a body whose joint has ratio zero, with a joint on it and a frame at the end."""
-    some.add("zero", on, "revolute", follows=FOLLOW(leader, 0.0), armature=0.2, damping=0.3, stiffness=5.0)
-    some.add("end", "zero", "revolute", stiffness=20.0)
-    return some.add("tip", "end", "fixed").robot()
-
-
-SPRING = {"stiffness": 20.0}  # so that each of them can be at rest
-KINDS: dict[str, Robot] = {
-    "rigid": with_a_joint_that_stays(
-        maker(31).add("arm", "world", "revolute", **SPRING).add("slide", "arm", "prismatic", **SPRING), "arm", "arm"
-    ),
-    "floating": with_a_joint_that_stays(
-        maker(32).add("arm", "world", "free", stiffness=80.0).add("leg", "arm", "revolute", damping=0.4, **SPRING),
-        "arm",
-        "leg",
-    ),
-    "spherical": with_a_joint_that_stays(
-        maker(33).add("arm", "world", "revolute", **SPRING).add("ball", "arm", "spherical", **SPRING), "ball", "arm"
-    ),
-    "siblings": with_a_joint_that_stays(
-        maker(34)
-        .add("arm", "world", "revolute", **SPRING)
-        .add("left", "arm", "revolute", follows=FOLLOW("lead", -0.8, 0.1))
-        .add("lead", "arm", "revolute", **SPRING)
-        .add("right", "arm", "prismatic", follows=FOLLOW("lead", 0.3)),
-        "right",
-        "lead",
-    ),
-    "chain": with_a_joint_that_stays(
-        maker(35)
-        .add("arm", "world", "revolute", **SPRING)
-        .add("fore", "arm", "helical", follows=FOLLOW("arm", 1.4, -0.2), damping=0.2)
-        .add("hand", "fore", "revolute", follows=FOLLOW("fore", -0.6)),
-        "fore",
-        "hand",
-    ),
-    "branches": with_a_joint_that_stays(
-        maker(36)
-        .add("arm", "world", "free", stiffness=80.0)
-        .add("left", "arm", "revolute", **SPRING)
-        .add("right", "arm", "revolute", **SPRING)
-        .add("hand", "right", "revolute", follows=FOLLOW("left", 0.7, 0.2)),
-        "right",
-        "left",
-    ),
-    "soft": with_a_joint_that_stays(
-        maker(37)
-        .add("arm", "world", "revolute", **SPRING)
-        .add("rod", "arm", "fixed", soft=rod(young=2e4, actuators=[jn.soft.Tendon("cable", (0.01, 0.0))]))
-        .add("eye", "rod", "fixed", at=0.1),
-        "rod",
-        "arm",
-    ),
-}
-FIXED = {kind: robot.fixed("zero") for kind, robot in KINDS.items()}
 OF_RIGID_BODIES = {"inverse_dynamics_regressor"}
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -467,66 +409,10 @@ def test_out(kind: str, call: Call) -> None:
 # --- (b) followers are free joints whose motion is given ------------------------------------------------
 
 COUPLED = FOLLOWERS | {"rod and followers": SOFT["rod and followers"]}
-RULES = {
-    "force": (
-        "inverse_dynamics generalized_inverse_dynamics inverse_dynamics_passive bias_force gravity_force elastic_force "
-        "gravity_force_derivatives damping_force change_force_frame"
-    ),
-    "matrix": (
-        "mass_matrix mass_matrix_derivatives coriolis_matrix coriolis_matrix_derivatives torque_coefficients "
-        "inverse_dynamics_derivatives"
-    ),
-    "columns": (
-        "jacobian jacobian_derivatives centroidal_momentum_matrix centroidal_momentum_matrix_derivatives"
-    ),
-    "rows": "actuation_matrix inverse_dynamics_regressor",
-    "same": (
-        "forward_kinematics pose twist backbone pose_derivatives center_of_mass center_of_mass_derivatives "
-        "centroidal_momentum centroidal_momentum_derivatives kinetic_energy kinetic_energy_derivatives "
-        "potential_energy potential_energy_derivatives frame_index"
-    ),
-    "motion": "difference change_velocity_frame",
-    "equation": (
-        "forward_dynamics hybrid_dynamics inverse_mass_matrix inverse_mass_matrix_apply forward_dynamics_derivatives "
-        "linearize"
-    ),
-    "own test": (  # of articulated_inertia, test_articulated_inertia.py
-        "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form"
-    ),
-}  # fmt: skip
-RULE = {method: rule for rule, methods in RULES.items() for method in methods.split()}
 PROJECTED = [c for c in CALLS.values() if RULE.get(c.method) not in ("equation", "own test")]
 SOLVED = [c for c in CALLS.values() if RULE.get(c.method) == "equation"]
 
 each_coupled = pytest.mark.parametrize("name", COUPLED)
-
-
-def freed_arguments(robot: Robot, given: dict[str, object]) -> dict[str, object]:
-    """Of the robot whose joints are all free: its motion, and the forces on the leaders."""
-    G, found = robot.G, dict(given)
-    own = robot.freed.model.coordinate
-    for name in ARRAYS & set(given):
-        if name.startswith("q"):
-            found[name] = robot.full(given[name])
-        elif name in ("tau", "f"):
-            lift = np.zeros_like(G)
-            for joint in robot.model.joint_names:
-                lift[own(joint), robot.model.coordinate(joint)] = np.eye(len(range(*own(joint).indices(len(G)))))
-            found[name] = given[name] @ lift.T
-        else:
-            found[name] = given[name] @ G.T
-    return found
-
-
-def projected(rule: str, x: np.ndarray, G: np.ndarray) -> np.ndarray:
-    match rule:
-        case "force" | "columns":
-            return x @ G
-        case "matrix":
-            return G.T @ x @ G
-        case "rows":
-            return G.T @ x
-    return x
 
 
 class Projected:

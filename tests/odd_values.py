@@ -1,0 +1,208 @@
+"""What nobody means to give, and the calls of the Python side with arguments that are good."""
+
+from __future__ import annotations
+
+import decimal
+import fractions
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import jounce as jn
+from jounce import control, soft
+from jounce.soft import stumpff
+
+
+class Floaty:
+    def __float__(self) -> float:
+        return 1.0
+
+
+class Silent:
+    """Not even its repr works."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+class Incomparable:
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+
+class Mine(np.ndarray):
+    pass
+
+
+ODD: dict[str, Any] = {
+    "None": None,
+    "a text": "abc",
+    "an empty text": "",
+    "a long text": "x" * 100_000,
+    "half a character": "\ud800",
+    "bytes": b"x",
+    "an empty list": [],
+    "a dict": {},
+    "a set": {1.0},
+    "nan": np.nan,
+    "infinity": np.inf,
+    "a huge number": 1e308,
+    "a tiny number": 1e-320,
+    "minus one": -1,
+    "2**63": 2**63,
+    "10**400": 10**400,
+    "10**5000": 10**5000,
+    "complex": 1 + 2j,
+    "a masked array": np.ma.array([1.0], mask=[True]),
+    "masked": np.ma.masked,
+    "objects": np.array([1.0, {}], dtype=object),
+    "a record": np.zeros(1, [("a", float)]),
+    "a long double": np.longdouble("1e4000"),
+    "a date": np.datetime64("2020"),
+    "a time": np.timedelta64(1, "s"),
+    "a decimal": decimal.Decimal(1),
+    "a fraction": fractions.Fraction(1, 3),
+    "a float to be": Floaty(),
+    "silent": Silent(),
+    "incomparable": Incomparable(),
+    "an array of my own": np.ones(1).view(Mine),
+    "a class": dict,
+    "a module": np,
+    "ragged": [[1.0], [1.0, 2.0]],
+    "nested": [[[[[1.0]]]]],
+    "texts": ["1", "2"],
+    "nans": [np.nan] * 3,
+    "huge numbers": [1e308] * 3,
+    "many dimensions": np.zeros((2, 3, 4)),
+    "empty": np.zeros((0, 3)),
+    "a slice": slice(0, 1),
+    "an ellipsis": ...,
+}
+
+
+def slider() -> jn.Model:
+    builder = jn.Builder()
+    builder.add("cart", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(2.0))
+    return builder.build()
+
+
+class Strut:
+    """A module, but not one of ours."""
+
+    n = 1
+    masses: Any = (0.1,)
+    scale: Any = (0.1,)
+    input_names: Any = ("force",)
+
+    def pose(self, q: Any) -> Any:
+        return np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.2 + q[0]], [0, 0, 0, 1]])
+
+    def points(self, q: Any) -> Any:
+        return np.array([[0, 0, 0.1 + q[0]]])
+
+    def inputs(self, q: Any) -> Any:
+        return np.array([q[0]])
+
+
+def strut(**changes: Any) -> jn.Model:
+    body, builder = Strut(), jn.Builder()
+    for key, value in changes.items():
+        function = key.endswith("_")
+        setattr(body, key.rstrip("_"), (lambda *a, value=value: value) if function else value)
+    builder.add("strut", "world", body=body)
+    return builder.build()
+
+
+def added(**changes: Any) -> jn.Model:
+    builder = jn.Builder()
+    builder.add("a", "world", body=soft.Rod(0.3, 0.02, 1e3, 1e5))
+    builder.add(**({"name": "b", "parent": "a"} | changes))
+    return builder.build()
+
+
+ROBOT = jn.robots.quadrotor_arm()
+Q, REST = ROBOT.neutral(), np.zeros(ROBOT.nv)
+SLIDER = slider()
+MOTION = jn.simulate(SLIDER, [0.0], [1.0], [0, 1])
+FINGER = added()
+T = np.linspace(0.0, 1.0, 3)
+TRACKING = control.tvlqr(SLIDER, (T, *np.zeros((3, 3, 1))), np.ones(2), np.ones(1), np.ones(2))
+HOVER = ROBOT.linearize(Q, REST, ROBOT.gravity_force(Q))
+REGULATOR = control.Regulator(np.zeros((8, 16)), np.zeros((16, 16)), np.zeros(16), HOVER, None)
+ROWS = {key: [[0.0], [1.0]] for key in ("q", "v", "a", "tau")}
+
+CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
+    "simulate": (
+        jn.simulate,
+        {"robot": SLIDER, "q0": [0.0], "v0": [1.0], "times": [0, 0.1], "tau": [1.0], "method": "taylor", "rtol": 1e-6,
+         "atol": 1e-7, "order": 3, "max_steps": 100, "time_limit": 5.0, "progress": False},
+    ),
+    "simulate a function": (
+        lambda tau: jn.simulate(SLIDER, [0.0], [1.0], [0, 0.1], lambda t, q, v: tau, method="rkmk", max_steps=50),
+        {"tau": [1.0]},
+    ),
+    "Trajectory": (
+        jn.Trajectory,
+        {"time": [0.0, 1.0], **ROWS, "q_names": ("x",), "v_names": ("x",), "q_units": ("m",), "v_units": ("m/s",)},
+    ),
+    "index": (lambda index: MOTION[index], {"index": 0}),
+    "a module": (strut, {"n": 1, "masses": [0.1], "scale": [0.1], "input_names": ("force",)}),
+    "its functions": (strut, {"pose_": np.eye(4), "points_": np.zeros((1, 3)), "energy_": 0.0, "inputs_": np.zeros(1)}),
+    "add": (
+        added,
+        {"name": "b", "parent": "a", "joint": jn.Fixed(), "placement": np.eye(4), "inertia": None, "body": None,
+         "at": 0.1},
+    ),
+    "from_model": (jn.Builder.from_model, {"model": SLIDER}),
+    "Inertia": (jn.Inertia, {"mass": 1.0, "com": (0, 0, 0), "rotational": (1, 1, 1)}),
+    "Revolute": (jn.Revolute, {"axis": (0, 0, 1), "name": "x", "damping": 0.1, "rest": 0.1, "limits": None}),
+    "Limits": (jn.Limits, {"lower": -1, "upper": 1, "velocity": 1, "effort": 1}),
+    "Follow": (jn.Follow, {"joint": "x", "ratio": 1.0, "offset": 0.0}),
+    "Rod": (
+        soft.Rod,
+        {"length": 0.3, "radius": 0.02, "density": 1e3, "young": 1e5, "damping": 0.1, "section": "disk", "nodes": 3,
+         "actuators": ()},
+    ),
+    "VariableRadius": (soft.VariableRadius, {"length": 0.2, "radius": 0.02, "density": 1e3, "young": 1e6, "wall": 0.0}),
+    "Chamber": (soft.Chamber, {"name": "c", "route": (0.01, 0.0), "end": 0.1, "area": 1e-4}),
+    "constant_curvature": (soft.constant_curvature, {"planar": False, "elongation": True}),
+    "gaussian": (soft.gaussian, {"center": 0.5, "width": 0.1, "elongation": True}),
+    "load": (
+        jn.load,
+        {"source": "<robot><link name='b'/></robot>", "base": "fixed", "mimic": "coupled", "damping": True,
+         "gravity": (0, 0, -9)},
+    ),
+    "frame_index": (ROBOT.frame_index, {"name": "tool"}),
+    "coordinate": (ROBOT.coordinate, {"joint": "elbow"}),
+    "random_configuration": (ROBOT.random_configuration, {"rng": np.random.default_rng(0), "shape": (2,)}),
+    "backbone": (FINGER.backbone, {"name": "a", "q": np.zeros(3), "s": [0.1]}),
+    "regressor": (ROBOT.inverse_dynamics_regressor, {"v": REST, "a": REST} | {"q": Q}),
+    "torque_coefficients": (ROBOT.torque_coefficients, {"order": 1, "q": Q, "v": np.zeros((2, 8))}),
+    "linearize": (ROBOT.linearize, {"actuated": [0, 1], "frame": "world", "q": Q, "v": REST, "tau": REST}),
+    "equilibrium": (FINGER.equilibrium, {"q0": np.zeros(3), "tau": np.zeros(3), "wrenches": {"a": np.zeros(6)}}),
+    "forward_kinematics": (
+        ROBOT.forward_kinematics,
+        {"frames": ["tool"], "velocity_frame": "body", "q": Q, "v": np.zeros((2, 8))},
+    ),
+    "a pose of them": (lambda name: ROBOT.forward_kinematics(Q)[name], {"name": "forearm"}),
+    "lqr": (control.lqr, {"lin": HOVER, "Q": np.ones(16), "R": np.ones(8), "dt": 0.1}),
+    "tvlqr": (
+        control.tvlqr,
+        {"robot": SLIDER, "motion": (T, *np.zeros((3, 3, 1))), "Q": np.ones(2), "R": np.ones(1), "Q_final": np.ones(2)},
+    ),
+    "riccati": (
+        control.riccati,
+        {"times": T, "A": np.zeros((3, 1, 1)), "B": np.ones((3, 1, 1)), "Q": [1.0], "R": [1.0], "Q_final": [1.0]},
+    ),
+    "tracking": (TRACKING.control, {"t": 0.5, "v": [0.0], "q": [0.0]}),
+    "regulator": (REGULATOR.control, {"robot": ROBOT, "v": REST, "q": Q}),
+    "discretize": (HOVER.discretize, {"dt": 0.1}),
+    "stumpff": (stumpff, {"k": 1, "u": 0.5}),
+    "aerial_manipulator": (jn.robots.aerial_manipulator, {"branches": 2, "links": 1}),
+}  # fmt: skip
+TO_THE_CORE = {"torque_coefficients": "qv", "linearize": "q", "forward_kinematics": "qv", "backbone": "q"}
+TO_THE_CORE |= {"regressor": "q", "tracking": "q", "regulator": "q"}  # where NumPy warns while a long double is cast
+PYTHONS_OWN = {"index"}

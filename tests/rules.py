@@ -1,0 +1,68 @@
+"""What becomes of the answer of a call where coordinates become others, x = G q: a rule for each.
+
+Forces are G^T tau_x, matrices G^T M_x G, Jacobians J_x G. With G constant they hold for derivatives of every order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calls import ARRAYS
+from coupled_robots import Robot
+
+RULES = {
+    "force": (
+        "inverse_dynamics generalized_inverse_dynamics inverse_dynamics_passive bias_force gravity_force elastic_force "
+        "gravity_force_derivatives damping_force change_force_frame"
+    ),
+    "matrix": (
+        "mass_matrix mass_matrix_derivatives coriolis_matrix coriolis_matrix_derivatives torque_coefficients "
+        "inverse_dynamics_derivatives"
+    ),
+    "columns": (
+        "jacobian jacobian_derivatives centroidal_momentum_matrix centroidal_momentum_matrix_derivatives"
+    ),
+    "rows": "actuation_matrix inverse_dynamics_regressor",
+    "same": (
+        "forward_kinematics pose twist backbone pose_derivatives center_of_mass center_of_mass_derivatives "
+        "centroidal_momentum centroidal_momentum_derivatives kinetic_energy kinetic_energy_derivatives "
+        "potential_energy potential_energy_derivatives frame_index"
+    ),
+    "motion": "difference change_velocity_frame",
+    "equation": (
+        "forward_dynamics hybrid_dynamics inverse_mass_matrix inverse_mass_matrix_apply forward_dynamics_derivatives "
+        "linearize"
+    ),
+    "own test": (  # of articulated_inertia, test_articulated_inertia.py
+        "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form"
+    ),
+}  # fmt: skip
+RULE = {method: rule for rule, methods in RULES.items() for method in methods.split()}
+
+
+def freed_arguments(robot: Robot, given: dict[str, object]) -> dict[str, object]:
+    """Of the robot whose joints are all free: its motion, and the forces on the leaders."""
+    G, found = robot.G, dict(given)
+    own = robot.freed.model.coordinate
+    for name in ARRAYS & set(given):
+        if name.startswith("q"):
+            found[name] = robot.full(given[name])
+        elif name in ("tau", "f"):
+            lift = np.zeros_like(G)
+            for joint in robot.model.joint_names:
+                lift[own(joint), robot.model.coordinate(joint)] = np.eye(len(range(*own(joint).indices(len(G)))))
+            found[name] = given[name] @ lift.T
+        else:
+            found[name] = given[name] @ G.T
+    return found
+
+
+def projected(rule: str, x: np.ndarray, G: np.ndarray) -> np.ndarray:
+    match rule:
+        case "force" | "columns":
+            return x @ G
+        case "matrix":
+            return G.T @ x @ G
+        case "rows":
+            return G.T @ x
+    return x
