@@ -10,7 +10,20 @@ std::string describe(const Shape& shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
+std::string quoted(nb::handle value) { return nb::str(nb::module_::import_("jounce._checks").attr("quoted")(value)).c_str(); }
+
 void fail(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+nb::object array_from(nb::handle object, const std::string& name, const char* expected) {
+  if (PyArray_Check(object.ptr()) && nb::hasattr(object, "mask")) fail(name + " is a masked array, expected one without a mask");
+  nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
+  if (!array.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
+    PyErr_Clear();
+    fail(name + " must be " + expected + ", got a " + Py_TYPE(object.ptr())->tp_name + " that NumPy cannot read as one");
+  }
+  return array;
+}
 
 npy_intp product(const Shape& shape) {
   npy_intp n = 1;
@@ -24,13 +37,7 @@ Input::Input(nb::handle object, std::string name, int core) : name_(std::move(na
     object_ = nb::borrow(object);
     return;
   }
-  if (PyArray_Check(given) && nb::hasattr(object, "mask")) fail(name_ + " is a masked array, expected one without a mask");
-  nb::object any = nb::steal(PyArray_FROM_O(given));
-  if (!any.is_valid()) {
-    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
-    PyErr_Clear();
-    fail(name_ + " must be an array of real numbers, got a " + Py_TYPE(given)->tp_name + " that NumPy cannot read as one");
-  }
+  nb::object any = array_from(object, name_, "an array of real numbers");
   PyArrayObject* array = (PyArrayObject*)any.ptr();
   if (!PyArray_ISINTEGER(array) && !PyArray_ISFLOAT(array) && !PyArray_ISBOOL(array))
     fail(name_ + " must be an array of real numbers, got dtype " + nb::str(nb::handle((PyObject*)PyArray_DESCR(array))).c_str());

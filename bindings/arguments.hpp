@@ -22,7 +22,11 @@ namespace nb = nanobind;
 using Shape = ShortList<npy_intp, 8>;
 
 std::string describe(const Shape& shape);  // "(3, 7)"
+std::string quoted(nb::handle value);      // what came, as in the errors of the Python side
 [[noreturn]] void fail(const std::string& message);
+
+// What NumPy makes of it, which is no masked array; `expected` is what it should have been.
+nb::object array_from(nb::handle object, const std::string& name, const char* expected);
 
 // A C-contiguous array of doubles that Python gave: its last `core` dimensions are one item, the ones before are the batch.
 //

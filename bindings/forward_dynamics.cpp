@@ -129,7 +129,8 @@ nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
 nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
                            nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
   const Tree& tree = model.tree();
-  const nb::object given = nb::steal(PyArray_FROM_OF(prescribed.ptr(), NPY_ARRAY_CARRAY_RO));
+  const nb::object any = array_from(prescribed, "prescribed", "an array of booleans");
+  const nb::object given = nb::steal(PyArray_FROM_OF(any.ptr(), NPY_ARRAY_CARRAY_RO));
   if (!given.is_valid()) nb::raise_python_error();
   auto* array = reinterpret_cast<PyArrayObject*>(given.ptr());
   const Shape shape(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));

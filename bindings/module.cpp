@@ -36,7 +36,8 @@ NB_MODULE(_core, m) {
   bind_recorded(m);
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");
-  m.def("set_num_threads", &set_thread_count, nb::arg("n"), "Lets a batch use n threads; 0 stands for one a core.");
+  m.def("set_num_threads", &set_thread_count, nb::arg("n").none(), nb::sig("def set_num_threads(n: int) -> None"),
+        "Lets a batch use n threads; 0 stands for one a core.");
   m.def("instruction_set", [] { return kernels().name; }, "Which build of the kernels runs: generic, avx2 or avx512.");
   m.def(
       "instruction_sets",

@@ -1,7 +1,5 @@
 #include "parallel.hpp"
 
-#include <nanobind/nanobind.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -9,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "arguments.hpp"
 #include "thread_pool.hpp"
 
 namespace jounce {
@@ -60,11 +59,13 @@ int thread_count() {
   return n > 0 ? n : cores;
 }
 
-void set_thread_count(int n) {
-  if (n < 0 || n > most_threads)
-    throw nanobind::value_error(
-        ("n is " + std::to_string(n) + ", expected 1 to " + std::to_string(most_threads) + " threads, or 0 for one a core").c_str());
-  wanted_threads = n;
+void set_thread_count(nb::handle n) {
+  const Py_ssize_t given = PyIndex_Check(n.ptr()) ? PyNumber_AsSsize_t(n.ptr(), nullptr) : -1;
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
+  PyErr_Clear();  // an array is no number
+  if (given < 0 || given > most_threads)
+    fail("n is " + quoted(n) + ", expected 1 to " + std::to_string(most_threads) + " threads, or 0 for one a core");
+  wanted_threads = int(given);
 }
 
 void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes, Part part) {

@@ -1,12 +1,14 @@
 // Batches over threads: states [0, count) in one contiguous part a thread, each with a workspace of its own.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstddef>
 
 namespace jounce {
 
 int thread_count();
-void set_thread_count(int n);  // 0: as many as there are cores
+void set_thread_count(nanobind::handle n);  // 0: as many as there are cores
 
 // Refers to a function part(begin, end, workspace), which must not throw and must outlive the call that it is given to.
 class Part {

@@ -13,7 +13,7 @@ Axes axes_named(nb::handle name, const char* argument) {
   if (given == "world") return Axes::world;
   if (given == "mixed") return Axes::mixed;
   PyErr_Clear();
-  fail(std::string(argument) + " is " + nb::repr(name).c_str() + ", expected 'body', 'world' or 'mixed'");
+  fail(std::string(argument) + " is " + quoted(name) + ", expected 'body', 'world' or 'mixed'");
 }
 
 namespace {
@@ -171,8 +171,10 @@ WrenchArguments::WrenchArguments(const CoreModel& model, nb::handle given, bool 
   nb::dict items;  // a copy: what runs below might change the one given
   if (PyDict_Check(given.ptr()))
     items = nb::steal<nb::dict>(PyDict_Copy(given.ptr()));
-  else if (!PyMapping_Check(given.ptr()) || !nb::hasattr(given, "keys") || PyDict_Update(items.ptr(), given.ptr()) != 0)
-    PyErr_Clear(), fail(std::string("wrenches must be a dict of name: array, got a ") + Py_TYPE(given.ptr())->tp_name);
+  else if (!PyMapping_Check(given.ptr()) || !nb::hasattr(given, "keys"))
+    fail(std::string("wrenches must be a dict of name: array, got a ") + Py_TYPE(given.ptr())->tp_name);
+  else if (PyDict_Update(items.ptr(), given.ptr()) != 0)
+    nb::raise_python_error();  // what a user's mapping raises, Ctrl-C among it
   for (auto [name, value] : items) {
     frames_.push_back(frame_named(model, name));
     inputs_.emplace_back(value, std::string("wrenches[") + nb::repr(name).c_str() + "]", stacked ? 2 : 1);

@@ -7,6 +7,7 @@ import fractions
 from collections.abc import Callable
 from typing import Any
 
+import mujoco
 import numpy as np
 
 import jounce as jn
@@ -123,6 +124,23 @@ def added(**changes: Any) -> jn.Model:
     return builder.build()
 
 
+def _hook() -> jn.Builder:
+    """With a body at its end that has no mass."""
+    builder = jn.Builder()
+    builder.add("hook", "world", jn.Revolute((1, 0, 0)))
+    return builder
+
+
+def _set_num_threads(n: Any) -> int:
+    """Back to what it was."""
+    before = jn.num_threads()
+    try:
+        jn.set_num_threads(n)
+        return jn.num_threads()
+    finally:
+        jn.set_num_threads(before)
+
+
 ROBOT = jn.robots.quadrotor_arm()
 Q, REST = ROBOT.neutral(), np.zeros(ROBOT.nv)
 SLIDER = slider()
@@ -132,6 +150,12 @@ T = np.linspace(0.0, 1.0, 3)
 TRACKING = control.tvlqr(SLIDER, (T, *np.zeros((3, 3, 1))), np.ones(2), np.ones(1), np.ones(2))
 HOVER = ROBOT.linearize(Q, REST, ROBOT.gravity_force(Q))
 REGULATOR = control.Regulator(np.zeros((8, 16)), np.zeros((16, 16)), np.zeros(16), HOVER, None)
+THERE = mujoco.MjModel.from_xml_string(
+    '<mujoco> <worldbody> <body name="box"> <freejoint/> <geom size="0.1"/> </body> </worldbody> </mujoco>'
+)
+BOX = jn.load(THERE)
+MUJOCO = jn.conversions.MuJoCo(BOX, THERE)
+OPTIONS: dict[str, Any] = {"armature": 0.1, "damping": 0.1, "stiffness": 0.1, "name": "x"}
 ROWS = {key: [[0.0], [1.0]] for key in ("q", "v", "a", "tau")}
 
 CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
@@ -156,19 +180,37 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"name": "b", "parent": "a", "joint": jn.Fixed(), "placement": np.eye(4), "inertia": None, "body": None,
          "at": 0.1},
     ),
+    "Builder": (jn.Builder, {"gravity": (0, 0, -9.0)}),
+    "build": (lambda allow_massless: _hook().build(allow_massless=allow_massless), {"allow_massless": True}),
     "from_model": (jn.Builder.from_model, {"model": SLIDER}),
-    "Inertia": (jn.Inertia, {"mass": 1.0, "com": (0, 0, 0), "rotational": (1, 1, 1)}),
-    "Revolute": (jn.Revolute, {"axis": (0, 0, 1), "name": "x", "damping": 0.1, "rest": 0.1, "limits": None}),
+    "Inertia": (jn.Inertia, {"mass": 1.0, "com": (0, 0, 0), "rotational": (1, 1, 1), "physical": True}),
+    "Fixed": (jn.Fixed, {"name": "x"}),
+    "Revolute": (jn.Revolute, {"axis": (0, 0, 1), "rest": 0.1, "limits": None, "follows": None} | OPTIONS),
+    "Prismatic": (jn.Prismatic, {"axis": (0, 0, 1), "rest": 0.1, "limits": None, "follows": None} | OPTIONS),
+    "Helical": (jn.Helical, {"axis": (0, 0, 1), "pitch": 0.1, "limits": None, "follows": None} | OPTIONS),
+    "Cylindrical": (jn.Cylindrical, {"axis": (0, 0, 1)} | OPTIONS),
+    "Planar": (jn.Planar, {"x": (1, 0, 0), "y": (0, 1, 0)} | OPTIONS),
+    "Universal": (jn.Universal, {"first": (1, 0, 0), "second": (0, 1, 0)} | OPTIONS),
+    "Spherical": (jn.Spherical, OPTIONS),
+    "Free": (jn.Free, OPTIONS),
     "Limits": (jn.Limits, {"lower": -1, "upper": 1, "velocity": 1, "effort": 1}),
     "Follow": (jn.Follow, {"joint": "x", "ratio": 1.0, "offset": 0.0}),
     "Rod": (
         soft.Rod,
-        {"length": 0.3, "radius": 0.02, "density": 1e3, "young": 1e5, "damping": 0.1, "section": "disk", "nodes": 3,
-         "actuators": ()},
+        {"length": 0.3, "radius": 0.02, "density": 1e3, "young": 1e5, "poisson": 0.4, "damping": 0.1, "strain": None,
+         "rest": (0, 0, 1, 0, 0, 0), "section": "disk", "nodes": 3, "actuators": ()},
     ),
-    "VariableRadius": (soft.VariableRadius, {"length": 0.2, "radius": 0.02, "density": 1e3, "young": 1e6, "wall": 0.0}),
+    "VariableRadius": (
+        soft.VariableRadius,
+        {"length": 0.2, "radius": 0.02, "density": 1e3, "young": 1e6, "poisson": 0.4, "damping": 0.1, "wall": 0.0,
+         "law": "beam", "nodes": 3},
+    ),
+    "Actuator": (soft.Actuator, {"name": "c", "route": (0.01, 0.0), "end": 0.1}),
+    "Tendon": (soft.Tendon, {"name": "c", "route": (0.01, 0.0), "end": 0.1}),
     "Chamber": (soft.Chamber, {"name": "c", "route": (0.01, 0.0), "end": 0.1, "area": 1e-4}),
     "constant_curvature": (soft.constant_curvature, {"planar": False, "elongation": True}),
+    "constant_strain": (lambda strains: soft.constant_strain(strains), {"strains": "bend_x"}),
+    "polynomial": (soft.polynomial, {"order": 1, "strains": ("bend_x",)}),
     "gaussian": (soft.gaussian, {"center": 0.5, "width": 0.1, "elongation": True}),
     "load": (
         jn.load,
@@ -191,18 +233,34 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "lqr": (control.lqr, {"lin": HOVER, "Q": np.ones(16), "R": np.ones(8), "dt": 0.1}),
     "tvlqr": (
         control.tvlqr,
-        {"robot": SLIDER, "motion": (T, *np.zeros((3, 3, 1))), "Q": np.ones(2), "R": np.ones(1), "Q_final": np.ones(2)},
+        {"robot": SLIDER, "motion": (T, *np.zeros((3, 3, 1))), "Q": np.ones(2), "R": np.ones(1), "Q_final": np.ones(2),
+         "actuated": None},
     ),
     "riccati": (
         control.riccati,
         {"times": T, "A": np.zeros((3, 1, 1)), "B": np.ones((3, 1, 1)), "Q": [1.0], "R": [1.0], "Q_final": [1.0]},
     ),
     "tracking": (TRACKING.control, {"t": 0.5, "v": [0.0], "q": [0.0]}),
+    "tracking error": (TRACKING.error, {"t": 0.5, "v": [0.0], "q": [0.0]}),
+    "gain": (TRACKING.gain, {"t": 0.5}),
+    "reference": (TRACKING.reference, {"t": 0.5}),
     "regulator": (REGULATOR.control, {"robot": ROBOT, "v": REST, "q": Q}),
     "discretize": (HOVER.discretize, {"dt": 0.1}),
     "stumpff": (stumpff, {"k": 1, "u": 0.5}),
     "aerial_manipulator": (jn.robots.aerial_manipulator, {"branches": 2, "links": 1}),
+    "quadrotor_arm": (jn.robots.quadrotor_arm, {"payload": 0.1}),
+    "set_num_threads": (_set_num_threads, {"n": 1}),
+    "MuJoCo": (jn.conversions.MuJoCo, {"robot": BOX, "model": THERE}),
+    "to": (MUJOCO.to, {"q": BOX.neutral(), "v": np.zeros(6), "a": np.zeros(6)}),
+    "back": (MUJOCO.back, {"q": BOX.neutral(), "v": np.zeros(6), "a": np.zeros(6)}),
+    "force_to": (MUJOCO.force_to, {"q": BOX.neutral(), "tau": np.zeros(6)}),
+    "force_back": (MUJOCO.force_back, {"q": BOX.neutral(), "tau": np.zeros(6)}),
 }  # fmt: skip
 TO_THE_CORE = {"torque_coefficients": "qv", "linearize": "q", "forward_kinematics": "qv", "backbone": "q"}
-TO_THE_CORE |= {"regressor": "q", "tracking": "q", "regulator": "q"}  # where NumPy warns while a long double is cast
+TO_THE_CORE |= {
+    "regressor": "q",
+    "tracking": "q",
+    "tracking error": "q",
+    "regulator": "q",
+}  # where NumPy warns while a long double is cast
 PYTHONS_OWN = {"index"}

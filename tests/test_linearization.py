@@ -407,3 +407,15 @@ def test_results_show_as_one_line() -> None:
     q, rest = robot.neutral(), np.zeros(robot.nv)
     assert repr(robot.linearize(q, rest, rest)) == "<jounce.Linearization: A (24, 24), B (24, 12)>"
     assert repr(robot.forward_kinematics(q, [rest])) == "<jounce.Kinematics: pose (7, 4, 4), twist (1, 7, 6)>"
+
+
+@pytest.mark.parametrize("frame", ["world", "mixed"])
+def test_fast_motions_in_other_axes(frame: str) -> None:
+    """The change of axes has an inverse at any speed; to a solver it is singular at some from 1e16 on."""
+    robot = jn.robots.quadrotor_arm()
+    rng = np.random.default_rng(3)
+    for size in 10.0 ** rng.uniform(17, 60, 100):
+        q, v = robot.random_configuration(rng), size * rng.normal(size=robot.nv)
+        lin = robot.linearize(q, v, np.zeros(robot.nv), frame=frame)
+        assert np.isfinite(lin.A).all()
+        assert np.isfinite(lin.B).all()

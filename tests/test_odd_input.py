@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 import jounce as jn
 from jounce import soft
 from jounce.soft import stumpff
-from odd_values import CALLS, FINGER, ODD, PYTHONS_OWN, ROBOT, TO_THE_CORE, strut
+from odd_values import CALLS, FINGER, ODD, PYTHONS_OWN, REST, ROBOT, SLIDER, TO_THE_CORE, Q, strut
 
 CASES = [(call, argument) for call, (_, good) in CALLS.items() for argument in good]
 
@@ -62,6 +63,69 @@ def test_mappings_that_are_no_dicts_are_wrenches() -> None:
     assert (one == two).all()
     with pytest.raises(ValueError, match="wrenches must be a dict of name: array, got a list"):
         FINGER.equilibrium(wrenches=[("a", np.zeros(6))])  # type: ignore[arg-type]
+
+
+class Failing(Mapping[str, np.ndarray]):
+    """A mapping of a user's that fails."""
+
+    def __init__(self, raised: BaseException) -> None:
+        self._raised = raised
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        raise self._raised
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["forearm"])
+
+    def __len__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), MemoryError("all gone"), KeyError("x"), ValueError("mine")])
+def test_what_a_mapping_of_wrenches_raises_is_raised(raised: BaseException) -> None:
+    """It was lost, Ctrl-C with it."""
+    for call in (ROBOT.inverse_dynamics, ROBOT.forward_dynamics, ROBOT.linearize, ROBOT.inverse_dynamics_derivatives):
+        with pytest.raises(type(raised)) as caught:
+            call(Q, REST, REST, wrenches=Failing(raised))
+        assert caught.value is raised
+
+
+@pytest.mark.parametrize("label", ["silent", "10**5000", "a long text", "half a character"])
+def test_frames_are_quoted_within_reason(label: str) -> None:
+    with pytest.raises(ValueError, match=r"^frame is .*, expected 'body', 'world' or 'mixed'$") as caught:
+        ROBOT.mass_matrix(Q, frame=ODD[label])
+    assert len(str(caught.value)) < 400
+
+
+def test_a_mask_of_coordinates_is_an_array_of_booleans() -> None:
+    """The mask of a masked array was taken no notice of."""
+    masked = np.ma.array(np.ones(ROBOT.nv, bool), mask=[True] * ROBOT.nv)
+    with pytest.raises(ValueError, match=r"^prescribed is a masked array"):
+        ROBOT.hybrid_dynamics(Q, REST, REST, REST, prescribed=masked)
+    with pytest.raises(
+        ValueError, match=r"^prescribed must be an array of booleans, got a list that NumPy cannot read"
+    ):
+        ROBOT.hybrid_dynamics(Q, REST, REST, REST, prescribed=[[True], [True, False]])
+
+
+def test_closed_form_of_what_cannot_be_multiplied() -> None:
+    with pytest.raises(ValueError, match=r"^v is .*, expected numbers or symbols"):
+        SLIDER.closed_form([0.0], np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match=r"^q is a masked array"):
+        SLIDER.closed_form(np.ma.array([1.0], mask=[True]), [0.0])
+
+
+def test_inputs_that_do_not_broadcast() -> None:
+    robot = strut()
+    with pytest.raises(ValueError, match=r"^the batch dimensions do not broadcast: q \(1,\), tau \(3, 1\), u \(2, 1\)"):
+        robot.linearize([0.0], np.zeros((3, 1)), np.zeros((3, 1)), u=np.zeros((2, 1)))
+
+
+def test_the_same_words_for_arrays_and_for_lists() -> None:
+    dates = np.array(["2020"] * ROBOT.nv, "M8[s]")
+    for tau in (REST, REST.tolist()):
+        with pytest.raises(ValueError, match=r"^v must be an array of real numbers, got dtype datetime64"):
+            ROBOT.forward_dynamics_derivatives(Q, dates, tau)
 
 
 def test_texts_are_no_numbers() -> None:

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import jounce as jn
+from coupled_robots import SOFT
 from jounce import soft, statics
 from oracles import soft_lagrange
 from soft_build import build_soft
@@ -291,3 +292,12 @@ def test_bad_input() -> None:
         robot.equilibrium(wrenches={"wrist": np.ones(6)})
     with pytest.raises(ValueError, match="wrench_frame"):
         robot.equilibrium(wrenches={"arm": np.ones(6)}, wrench_frame="sideways")
+
+
+def test_a_load_that_is_none() -> None:
+    """From an equilibrium on, a load that rounding hides leads to the same: its steps do not shrink, they are noise."""
+    robot = SOFT["rod of polynomial strain"].model
+    rest = robot.equilibrium()
+    for size in 10.0 ** -np.arange(10.0, 300.0, 3.0):
+        found = robot.equilibrium(tau=[-4.3 * size, 1.3 * size, -1.8 * size])
+        np.testing.assert_allclose(found.q, rest.q, rtol=1e-6)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import array_of, frozen, near, pose, quoted, text
+from ._checks import array_of, flag, frozen, near, pose, quoted, text
 from .compile import BodyRecord, massless_bodies
 from .inertia import Inertia
 from .joints import Fixed, Joint
@@ -131,7 +131,7 @@ class Builder:
             allow_massless: whether a joint may move nothing that has inertia. By default that is a ``ValueError``; such
                 a robot has kinematics and inverse dynamics, but no forward dynamics.
         """
-        if not allow_massless:
+        if not flag("allow_massless", allow_massless):
             _check_movable(self._bodies)
         return Model(self._bodies, self._gravity)
 

@@ -58,7 +58,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of
+from ._checks import array_of, is_masked, quoted
 from .compile import marks_on, resolve
 from .joints import Follow, Primitive
 
@@ -500,13 +500,20 @@ def _row(v: Array, n: int) -> Array:
 
 
 def _numbers(name: str, value: ArrayLike, expected: str, size: int, rows: bool = False) -> Array:
-    """Checked, if real; of complex numbers and symbols only the shape is."""
+    """Checked, if real; of complex numbers and symbols only the shape is, and that they can be added and multiplied."""
+    if is_masked(value):
+        raise ValueError(f"{name} is a masked array, expected one without a mask")
     try:
         given = np.asarray(value)
     except ValueError:  # ragged
         given = np.asarray(None)
     if given.shape[-1:] != (size,) or given.ndim > 1 + rows or len(given) == 0 < given.ndim - 1:
         raise ValueError(f"{name} has shape {given.shape}, expected {expected}")
+    if given.dtype.kind == "O":
+        try:
+            1.0 + 1.0 * given
+        except Exception:
+            raise ValueError(f"{name} is {quoted(value)}, expected numbers or symbols") from None
     return given if given.dtype.kind in "cO" else array_of(name, given, given.shape)
 
 

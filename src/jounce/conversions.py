@@ -27,10 +27,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of
+from ._checks import array_of, quoted, reals
 from .joints import Fixed, Free, Joint, Planar, Primitive, Prismatic, Revolute, Spherical
 from .loading.mjcf import joint_names
-from .model import Model
+from .model import Model, a_model
 
 Array = NDArray[np.float64]
 Motion = tuple[Array, Array | None, Array | None]  # q, v, a of one joint
@@ -137,8 +137,9 @@ class _Conversion:
     _pieces: list[_Piece]
 
     def __init__(self, robot: Model, model: Any) -> None:
+        a_model("robot", robot)
         if not hasattr(model, "nq") or not hasattr(model, "nv"):
-            raise ValueError(f"model is {model!r}, expected a model of the other library")
+            raise ValueError(f"model is {quoted(model)}, expected a model of the other library")
         soft = [b.name for b in robot.bodies if b.soft is not None]
         if soft:
             raise ValueError(
@@ -182,7 +183,7 @@ class _Conversion:
     def force_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Generalized forces (..., nv) from jounce to the other library, at jounce's configuration q (..., nq)."""
         q, tau = _checked("q", q, self._robot.nq), _checked("tau", tau, self._robot.nv)
-        lead = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1])
+        lead = _lead(q=q, tau=tau)
         out = np.empty((*lead, self._nv))
         for p in self._pieces:
             out[..., p.v_there] = p.kind.force_to(q[..., p.q], tau[..., p.v])
@@ -191,7 +192,7 @@ class _Conversion:
     def force_back(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Generalized forces from the other library to jounce, at jounce's configuration q; reverse of `force_to`."""
         q, tau = _checked("q", q, self._robot.nq), _checked("tau", tau, self._nv)
-        lead = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1])
+        lead = _lead(q=q, tau=tau)
         out = np.empty((*lead, self._robot.nv))
         for p in self._pieces:
             out[..., p.v] = p.kind.force_back(q[..., p.q], tau[..., p.v_there])
@@ -323,9 +324,10 @@ def _converted(pieces: Any, sizes: Any, q: ArrayLike, v: ArrayLike | None, a: Ar
     if v is None and a is not None:
         raise ValueError("a came without v, expected q, or q and v, or q, v and a")
     (nq, nv), (nq_out, nv_out) = sizes
-    given = [_checked("q", q, nq), *(_checked(k, x, nv) for k, x in (("v", v), ("a", a)) if x is not None)]
-    lead = np.broadcast_shapes(*(x.shape[:-1] for x in given))
-    given = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in given]
+    named = {"q": _checked("q", q, nq)}
+    named |= {key: _checked(key, x, nv) for key, x in (("v", v), ("a", a)) if x is not None}
+    lead = _lead(**named)
+    given = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in named.values()]
     out = [np.empty((*lead, n)) for n in (nq_out, nv_out, nv_out)[: len(given)]]
     for q_in, v_in, q_out, v_out, change in pieces:
         parts = [x[..., where] for x, where in zip(given, (q_in, v_in, v_in), strict=False)]
@@ -336,9 +338,18 @@ def _converted(pieces: Any, sizes: Any, q: ArrayLike, v: ArrayLike | None, a: Ar
 
 
 def _checked(name: str, value: ArrayLike, size: int) -> Array:
-    given = np.asarray(value)
+    given = reals(name, value)
     lead = given.shape[:-1] if given.ndim else ()
     return array_of(name, given, (*lead, size))
+
+
+def _lead(**given: Array) -> tuple[int, ...]:
+    """The batch dimensions of all."""
+    try:
+        return np.broadcast_shapes(*(x.shape[:-1] for x in given.values()))
+    except ValueError:
+        words = ", ".join(f"{name} {x.shape}" for name, x in given.items())
+        raise ValueError(f"the batch dimensions do not broadcast: {words}") from None
 
 
 def _leave_body(turn: Array, v: Array | None, a: Array | None) -> tuple[Array | None, Array | None]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, frozen
+from ._checks import array_of, flag, frozen
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -48,7 +48,7 @@ class Inertia:
         if moments.ndim == 1:
             moments = np.diag(moments)
         _check_symmetric(moments)
-        if physical and (fault := _fault(value, moments)):
+        if flag("physical", physical) and (fault := _fault(value, moments)):
             raise ValueError(f"rotational {fault}")
         object.__setattr__(self, "mass", value)
         object.__setattr__(self, "com", frozen(array_of("com", com, (3,))))

@@ -163,8 +163,12 @@ def _with_inputs(
         raise ValueError(f"u has shape {inputs.shape}, expected (..., {len(names)}): inputs are {names}")
     if not np.isfinite(inputs).all():
         raise ValueError("u holds nan or inf, expected finite numbers")
-    matrix = model.actuation_matrix(q)
-    force = _row("tau", tau, model.nv)[..., 0, :] + (matrix @ inputs[..., None])[..., 0]
+    matrix, given = model.actuation_matrix(q), _row("tau", tau, model.nv)[..., 0, :]
+    try:
+        force = given + (matrix @ inputs[..., None])[..., 0]
+    except ValueError:
+        words = f"q {np.shape(q)}, tau {given.shape}, u {inputs.shape}"
+        raise ValueError(f"the batch dimensions do not broadcast: {words}") from None
     lin = linearize(model, q, v, force, None, None, wrenches, wrench_frame, frame)
     columns = actuated_columns(model, np.zeros(0) if actuated is None else actuated)
     A = lin.A.copy()
@@ -189,9 +193,13 @@ def owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:
 def _in_frame(
     model: Model, q: Array, v: Array, acc: Array, tau: Array, A: Array, B: Array, frame: str
 ) -> tuple[Array, Array]:
-    """A and B for y = Q x, Q = [[T^-1, 0], [-T^-1 X, T^-1]]: Q A Q^-1 + Q' Q^-1, with the forces T^T tau held."""
+    """A and B for y = Q x, Q = [[T^-1, 0], [-T^-1 X, T^-1]]: Q A Q^-1 + Q' Q^-1, with the forces T^T tau held.
+
+    Q^-1 = [[T, 0], [X T, T]].
+    """
     n, lead = model.nv, acc.shape[:-1]
     inverse = np.broadcast_to(np.eye(n), (*lead, n, n)).copy()  # T^-1
+    T = inverse.copy()
     rate = np.zeros_like(inverse)  # its time derivative
     X, dX, held = np.zeros_like(inverse), np.zeros_like(inverse), np.zeros_like(inverse)
     for b, (_, where) in model._moving():
@@ -200,8 +208,10 @@ def _in_frame(
         twist, change, wrench = v[..., where], acc[..., where], tau[..., where]
         unit = np.zeros((*lead, 6, n))
         unit[..., where] = np.eye(6)
-        columns = model.change_velocity_frame(q[..., None, :], unit[..., None, :], "body", frame)[..., 0, :]
-        T_inverse = np.swapaxes(columns[..., where], -1, -2)
+        T_inverse, T[..., where, where] = (
+            np.swapaxes(model.change_velocity_frame(q[..., None, :], unit[..., None, :], *way)[..., 0, where], -1, -2)
+            for way in (("body", frame), (frame, "body"))
+        )
         if frame == "world":  # T = Ad(H)^-1
             spin, spin_rate = bracket_matrix(twist), bracket_matrix(change)
             turn = bracket_matrix(twist)
@@ -225,5 +235,7 @@ def _in_frame(
     Q[..., n:, :n] = -inverse @ X
     dQ[..., :n, :n] = dQ[..., n:, n:] = rate
     dQ[..., n:, :n] = -rate @ X - inverse @ dX
-    back = np.linalg.inv(Q)
+    back = np.zeros_like(A)
+    back[..., :n, :n] = back[..., n:, n:] = T
+    back[..., n:, :n] = X @ T
     return Q @ A @ back + dQ @ back, Q @ B @ np.swapaxes(inverse, -1, -2)

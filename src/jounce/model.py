@@ -428,7 +428,7 @@ class Model(CoreModel):
         try:
             stacked = force.ndim > velocity.ndim
         except (AttributeError, TypeError):  # lists
-            stacked = reals("tau", force).ndim > reals("v", velocity).ndim
+            stacked = _dimensions(force) > _dimensions(velocity)
         if not stacked:
             da_dq, da_dv, inverse, _ = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
             return da_dq, da_dv, inverse
@@ -643,7 +643,7 @@ class Model(CoreModel):
                 f"s is {quoted(s)}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
             )
         far = self.pose(name, q)
-        shape = np.asarray(q, dtype=np.float64)[..., part.q]
+        shape = np.ascontiguousarray(q, dtype=np.float64)[..., part.q]
         with np.errstate(over="ignore", invalid="ignore"):
             places = part.body.backbone(shape, np.append(along, part.body.length))
             sections = (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
@@ -713,6 +713,14 @@ def _lead(shape: object) -> tuple[int, ...]:
     if not all(is_whole(n) and 0 <= n <= limit for n in given) or prod(given) > limit or len(given) > 30:
         raise ValueError(f"shape is {quoted(shape)}, expected numbers of an array's shape")
     return tuple(int(n) for n in given)
+
+
+def _dimensions(value: object) -> int:
+    """Of what should be an array; that it is one is for others to check."""
+    try:
+        return np.asarray(value).ndim
+    except (ValueError, TypeError):  # ragged
+        return 0
 
 
 def _counted(n: int) -> NDArray[np.intp]:

@@ -209,10 +209,11 @@ class _Path:
             shift = statics.solved(K, F)
             size = max(forces.size, self._first.size)
             length, still = statics.length(shift), _most(F) <= _ROUNDING * size
+            still = still or length <= _CLOSE * statics.length(robot.difference(statics.start, q))
             if not np.isfinite(shift).all() or (not still and not length <= 0.5 * last):
                 return None
             q, last = robot.integrate(q, shift), length
-            if still or length <= _CLOSE * statics.length(robot.difference(statics.start, q)):
+            if still:
                 forces = statics.forces(q)
                 fine = _most(self.balance(forces, part)[0]) <= _BALANCED * size
                 return _Point(q, part, forces, now.iterations + iteration) if fine else None

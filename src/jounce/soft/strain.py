@@ -111,8 +111,8 @@ def constant_strain(*strains: str) -> Strain:
     """Piecewise constant strain (PCS): any of shear_x, shear_y, stretch, bend_x, bend_y, twist, or all."""
     names = strains or STRAINS
     for name in names:
-        if name not in STRAINS or names.count(name) > 1:
-            raise ValueError(f"strain {name!r}: expected each of {', '.join(STRAINS)} at most once")
+        if not isinstance(name, str) or name not in STRAINS or names.count(name) > 1:
+            raise ValueError(f"strain {quoted(name)}: expected each of {', '.join(STRAINS)} at most once")
     return _constant([(STRAINS.index(name), 1.0) for name in names])
 
 
@@ -126,9 +126,13 @@ def polynomial(
         strains: among shear_x, shear_y, stretch, bend_x, bend_y, twist.
     """
     names = order if isinstance(order, dict) else strains
-    if not isinstance(names, (dict, tuple, list)) or not names or not all(n in STRAINS for n in names):
+    if (
+        not isinstance(names, (dict, tuple, list))
+        or not names
+        or not all(isinstance(n, str) and n in STRAINS for n in names)
+    ):
         which = "order" if isinstance(order, dict) else "strains"
-        raise ValueError(f"{which} is {names!r}, expected some of {', '.join(STRAINS)}")
+        raise ValueError(f"{which} is {quoted(names)}, expected some of {', '.join(STRAINS)}")
     if len(set(names)) < len(names):
         raise ValueError(f"strains is {names!r}, expected each at most once")
     orders = order if isinstance(order, dict) else dict.fromkeys(names, order)

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import one_of, whole
+from .._checks import is_masked, one_of, quoted, whole
 from .body import Mass, Sections, SoftBody, Station, Step
 from .record import Expressions, Number, Tape
 from .rod import _number, exponential, gauss
@@ -92,9 +92,9 @@ class VariableRadius(SoftBody):
         self.sections_along = 14
         self.nodes = (160, 80)
         if isinstance(nodes, (list, tuple, np.ndarray)):
-            if len(nodes) != 2:
+            if is_masked(nodes) or (isinstance(nodes, np.ndarray) and nodes.ndim != 1) or len(nodes) != 2:
                 raise ValueError(
-                    f"nodes is {nodes!r}, expected a number of sections, or (along, around) of a quadrature"
+                    f"nodes is {quoted(nodes)}, expected a number of sections, or (along, around) of a quadrature"
                 )
             self.nodes = whole("nodes[0]", nodes[0], 1, 1000), whole("nodes[1]", nodes[1], 1, 1000)
             self.sections_along = min(self.sections_along, self.nodes[0])
