@@ -171,13 +171,25 @@ def public_properties(model: jn.Model) -> set[str]:
     return {n for n in dir(model) if not n.startswith("_")} - public_calls(model)
 
 
+def signature(function: object) -> inspect.Signature:
+    """Of a function of Python's, or of the core's."""
+    if not hasattr(function, "__nb_signature__"):
+        return inspect.signature(function)
+    given = ast.parse(f"{function.__nb_signature__[0][0]}: ...").body[0].args
+    kinds = inspect.Parameter
+    required = len(given.args) - len(given.defaults)
+    found = [
+        kinds(a.arg, kinds.POSITIONAL_OR_KEYWORD, default=kinds.empty if i < required else None)
+        for i, a in enumerate(given.args)
+    ]
+    for a, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        found.append(kinds(a.arg, kinds.KEYWORD_ONLY, default=kinds.empty if default is None else None))
+    return inspect.Signature(found)
+
+
 def parameters(model: jn.Model, method: str) -> set[str]:
     """What a method takes, from its signature."""
-    function = getattr(type(model), method)
-    if hasattr(function, "__nb_signature__"):
-        arguments = ast.parse(f"{function.__nb_signature__[0][0]}: ...").body[0].args
-        return {a.arg for a in (*arguments.args, *arguments.kwonlyargs)} - {"self"}
-    kinds = inspect.signature(function).parameters.values()
+    kinds = signature(getattr(type(model), method)).parameters.values()
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in kinds):  # the signature says nothing
         return parameters_in_table(method)
     return {p.name for p in kinds} - {"self"}

@@ -50,6 +50,8 @@ class Part:
                 return jn.Helical(b.axis, b.pitch, **options, **one)
             case "universal":
                 return jn.Universal(b.axis, b.axis2, **options)
+            case "cylindrical":
+                return jn.Cylindrical(b.axis, **options)
             case "planar":
                 return jn.Planar(b.axis, b.axis2, **options)
             case "spherical":

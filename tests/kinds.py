@@ -6,7 +6,9 @@ Each has a joint that follows another with ratio zero, which is a fixed joint: `
 from __future__ import annotations
 
 import jounce as jn
-from coupled_robots import Maker, Robot, maker, rod
+from coupled_robots import FOLLOWERS, SOFT, Maker, Robot, maker, rod
+from trees import ALL_JOINTS as JOINTS
+from trees import ONE_DOF
 
 FOLLOW = jn.Follow
 
@@ -67,3 +69,44 @@ KINDS: dict[str, Robot] = {
     ),
 }
 FIXED = {kind: robot.fixed("zero") for kind, robot in KINDS.items()}
+
+_every = maker(38)
+for _name, _parent, _joint in (
+    ("base", "world", "planar"),
+    ("a", "base", "universal"),
+    ("b", "a", "spherical"),
+    ("c", "base", "helical"),
+    ("d", "c", "cylindrical"),
+    ("e", "world", "free"),
+    ("f", "e", "prismatic"),
+):
+    _every.add(_name, _parent, _joint, damping=0.1)
+
+EVERY: dict[str, Robot] = {
+    **KINDS,
+    **{f"followers, {name}": robot for name, robot in FOLLOWERS.items()},
+    **SOFT,
+    "every joint": _every.robot(),
+    "one joint": maker(39).add("arm", "world", "revolute").robot(),
+    "a body that flies": maker(40).add("arm", "world", "free").robot(),
+    "nothing moves": maker(41).add("arm", "world", "fixed").add("hand", "arm", "fixed").robot(),
+}
+
+
+def random_robot(seed: int) -> Robot:
+    """Any joints, some of which follow others, and rods."""
+    some = maker(1000 + seed)
+    rng, leaders = some.rng, []
+    for i in range(int(rng.integers(1, 7))):
+        joint = str(rng.choice(JOINTS))
+        options: dict[str, object] = {k: rng.uniform(0, 0.5) for k in ("armature", "damping") if rng.random() < 0.3}
+        if joint in ONE_DOF and leaders and rng.random() < 0.4:
+            options["follows"] = FOLLOW(str(rng.choice(leaders)), rng.uniform(-2, 2), rng.uniform(-1, 1))
+        if joint == "fixed" and rng.random() < 0.4:
+            strain = (jn.soft.constant_curvature(planar=True), jn.soft.constant_strain("bend_x", "twist"))
+            options = {"soft": rod(strain=strain[int(rng.integers(2))])}
+        if joint in ONE_DOF:
+            leaders.append(f"b{i}")
+        parent = "world" if i == 0 or rng.random() < 0.2 else f"b{rng.integers(i)}"
+        some.add(f"b{i}", parent, joint, **options)
+    return some.robot()

@@ -1,0 +1,222 @@
+"""Fuzzing of all public calls: drawn by lot, over all kinds of robots, and compared with their twins.
+
+    python fuzz/calls.py --calls 1000000 --seed 0           # or --minutes 30
+    python fuzz/calls.py --kind soft --call linearize --seed 104    # one of them again
+
+Reports what `tests/differences.py` finds, and with it a crash, a call that takes more than five seconds, and memory
+that grows. The calls are made in a child process, which is started anew where it dies or is killed. Each finding comes
+with the command that repeats it. The exit status is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import mmap
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+SLOW = 5.0  # seconds of one call
+GROWTH = 100.0  # MB that memory may grow by, once robots are built and caches full
+LINE = 10.0  # seconds between lines
+STATE = struct.Struct("qqd")  # the round, the calls made, and when the last of them began
+RANDOM = 0.2  # the part of rounds that is on a robot drawn by lot
+FUNCTIONS = 0.02  # and of those that are not on a robot's methods, which take longer
+LEASE = 400  # rounds for which a robot drawn by lot is kept
+
+
+def choice(seed: int, number: int) -> tuple[str, str, int]:
+    """Which kind of robot, which call, and which seed a round has; "" for a function that is no robot's."""
+    import numpy as np
+
+    from calls import CALLS
+    from kinds import EVERY
+    from odd_values import CALLS as FUNCTION_CALLS
+
+    rng = np.random.default_rng([seed, number])
+    own = int(rng.integers(2**31))
+    if rng.random() < FUNCTIONS:
+        return "", list(FUNCTION_CALLS)[int(rng.integers(len(FUNCTION_CALLS)))], own
+    methods = sorted({c.method for c in CALLS.values()})
+    method = methods[int(rng.integers(len(methods)))]
+    if rng.random() < RANDOM:
+        return f"random {1000 * seed + number // LEASE}", method, own
+    return list(EVERY)[int(rng.integers(len(EVERY)))], method, own
+
+
+def found(kind: str, call: str, seed: int) -> list[str]:
+    """What is wrong with one round."""
+    from differences import differences
+    from drawn_functions import function_differences
+    from kinds import EVERY, random_robot
+
+    if not kind:
+        return function_differences(call, seed)
+    robot = ROBOTS.get(kind) or EVERY.get(kind)
+    if robot is None:
+        ROBOTS.clear()
+        robot = ROBOTS[kind] = random_robot(int(kind.removeprefix("random ")))
+    return differences(kind, robot, call, seed)
+
+
+ROBOTS: dict[str, object] = {}
+
+
+def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int) -> None:
+    """Rounds from `first` on, until so many calls were made."""
+    import differences
+
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1)
+    before, number = STATE.unpack_from(state)[1], first
+    differences.before_each.append(lambda made: STATE.pack_into(state, 0, number, before + made, time.monotonic()))
+    with findings.open("a") as report:
+        while before + differences.made < calls:
+            kind, call, own = choice(seed, number)
+            try:
+                wrong = found(kind, call, own)
+            except Exception:
+                wrong = [f"the test itself fails: {traceback.format_exc()}"]
+            for text in wrong:
+                print(json.dumps([kind, call, own, text]), file=report, flush=True)
+            number += 1
+    STATE.pack_into(state, 0, number, before + differences.made, time.monotonic())
+
+
+def memory(process: int) -> float:
+    """MB that it has."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except OSError:
+        return 0.0
+
+
+def processor_time(process: int) -> float:
+    """Seconds that it has used: on a machine with other work, time itself says little."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0.0
+
+
+class Watch:
+    """One child after the other, and what is found."""
+
+    def __init__(self, seed: int, calls: int, minutes: float | None) -> None:
+        self.seed, self.calls = seed, calls
+        self.end = time.monotonic() + 60 * minutes if minutes is not None else None
+        self.problems = 0
+        self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        self.findings = self.folder / "findings"
+        self.findings.touch()
+        self.reported = 0
+        with (self.folder / "state").open("wb") as file:
+            file.write(bytes(STATE.size))
+        self.file = (self.folder / "state").open("r+b")
+        self.state = mmap.mmap(self.file.fileno(), STATE.size)
+        self.began = time.monotonic()
+
+    def problem(self, kind: str, call: str, own: int, text: str) -> None:
+        self.problems += 1
+        again = f'--kind "{kind}" --call "{call}" --seed {own}'
+        print(f"\n{kind or 'function'}: {call}: {text}\n    python fuzz/calls.py {again}", flush=True)
+
+    def report(self) -> None:
+        lines = self.findings.read_text().splitlines()
+        for line in lines[self.reported :]:
+            self.problem(*json.loads(line))
+        self.reported = len(lines)
+
+    def run(self) -> int:
+        first = 0
+        while (made := STATE.unpack_from(self.state)[1]) < self.calls and not self.over():
+            arguments = ["--worker", str(self.folder), "--first", str(first), "--calls", str(self.calls)]
+            command = [sys.executable, __file__, *arguments, "--seed", str(self.seed)]
+            STATE.pack_into(self.state, 0, first, made, time.monotonic())
+            process = subprocess.Popen(command)
+            why = self.watched(process)
+            self.report()
+            number = STATE.unpack_from(self.state)[0]
+            if why:
+                self.problem(*choice(self.seed, number), why)
+            first = number + 1
+        number, made, _ = STATE.unpack_from(self.state)
+        seconds = time.monotonic() - self.began
+        print(f"{made} calls in {number} rounds and {seconds:.0f} s: {self.problems or 'no'} findings", flush=True)
+        return 1 if self.problems else 0
+
+    def over(self) -> bool:
+        return self.end is not None and time.monotonic() > self.end
+
+    def watched(self, process: subprocess.Popen[bytes]) -> str:
+        """Until it ends; why it ended, if not as it should."""
+        line, used, seen, sizes = time.monotonic(), 0.0, -1, []
+        while process.poll() is None:
+            time.sleep(0.1)
+            now = time.monotonic()
+            _, made, began = STATE.unpack_from(self.state)
+            if made != seen:
+                seen, used = made, processor_time(process.pid)
+            busy = processor_time(process.pid) - used
+            # The first calls wait for imports and for robots to be built.
+            if made and (busy > SLOW or now - began > 12 * SLOW):
+                return self.ended(process, f"takes more than {SLOW:g} s")
+            if now - line > LINE:
+                line = now
+                self.report()
+                sizes.append(memory(process.pid))
+                speed = made / (now - self.began)
+                print(f"{made} calls, {speed:.0f} a second, {sizes[-1]:.0f} MB", flush=True)
+                settled = sizes[min(len(sizes) - 1, max(6, len(sizes) // 4))]
+                if sizes[-1] > settled + GROWTH:
+                    return self.ended(process, f"memory has grown from {settled:.0f} to {sizes[-1]:.0f} MB")
+            if self.over():
+                process.terminate()
+                process.wait()
+                return ""
+        return "" if process.returncode == 0 else f"the process died, status {process.returncode}"
+
+    def ended(self, process: subprocess.Popen[bytes], why: str) -> str:
+        """With a look at where it is."""
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(0.5)
+        process.kill()
+        process.wait()
+        return why
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=1_000_000, help="how many to make")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, help="how long, if that is over before")
+    parser.add_argument("--kind", help="of one round: the kind of robot")
+    parser.add_argument("--call", help="of one round: the call")
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.call is not None:
+        wrong = found(given.kind or "", given.call, given.seed)
+        print("\n".join(wrong) or "nothing is wrong")
+        return 1 if wrong else 0
+    if given.worker is not None:
+        with (given.worker / "state").open("r+b") as file:
+            child(mmap.mmap(file.fileno(), STATE.size), given.worker / "findings", given.seed, given.first, given.calls)
+        return 0
+    return Watch(given.seed, given.calls, given.minutes).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

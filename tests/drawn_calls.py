@@ -1,0 +1,321 @@
+"""Calls drawn by lot: from the signature of a public call, a robot and a seed, arguments that are good, or nearly so.
+
+A parameter is drawn by its name, which means the same in all calls: a public call whose parameters are known is drawn
+without a word about it here. What is a stack of derivatives, and what is not, is in the table of `calls`; for a call
+that is not in it, it is left to chance.
+"""
+
+from __future__ import annotations
+
+import inspect
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+import jounce as jn
+from calls import ARRAYS, BAD_WORDS, CALLS, FRAMES, ONE_STATE, WORDS, Call, bad_arrays, bad_names, signature
+from coupled_robots import Robot
+from odd_values import ODD
+
+# Known, and left out: of finite numbers over 1e100 products can overflow. Of those over ORDINARY, derivatives can.
+OVERFLOWS = {"a huge number", "huge numbers", "a long double"}
+ORDINARY = 1e9
+
+SHAPES = ((), (), (), (1,), (2,), (3,), (9,), (0,), (2, 3), (1, 4), (3, 1, 2), (2, 0))
+STYLES = ("plain", "plain", "plain", "single", "whole", "zero", "tiny", "big", "large")
+
+
+@dataclass(frozen=True)
+class Generator:
+    """What stands for a random generator: a fresh one for each time that the question is asked."""
+
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A call with its arguments, by the names of the signature.
+
+    `plain`: numbers of ordinary size, so that two ways to the answer agree but for rounding. `wrong`: which argument
+    is not what it should be, if one of them is.
+    """
+
+    call: Call
+    given: dict[str, object]
+    by_position: int
+    style: str
+    wrong: str = ""
+    batch: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the batch dimensions of each array
+
+    @property
+    def plain(self) -> bool:
+        return self.style in ("plain", "single", "whole") and not self.wrong
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The batch dimensions of the answer."""
+        return np.broadcast_shapes(*self.batch.values())
+
+    def with_(self, **changes: object) -> Question:
+        """The same with other arguments."""
+        return replace(self, given=self.given | changes)
+
+    def asked(self, model: jn.Model) -> object:
+        values = [np.random.default_rng(x.seed) if isinstance(x, Generator) else x for x in self.given.values()]
+        first, rest = values[: self.by_position], dict(zip(self.given, values, strict=True))
+        named = {k: rest[k] for k in list(rest)[self.by_position :]}
+        return getattr(model, self.call.method)(*first, **named)
+
+    def __str__(self) -> str:
+        words = [f"{k}={described(x)}" for k, x in self.given.items()]
+        for i in range(self.by_position):
+            words[i] = words[i].partition("=")[2]
+        return f"{self.call.method}({', '.join(words)})"
+
+
+def described(value: object) -> str:
+    """An argument on a line."""
+    if isinstance(value, np.ndarray) and value.size > 12:
+        return f"<{value.dtype} {value.shape}>"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {described(x)}" for k, x in value.items()) + "}"
+    try:
+        return repr(value)[:200].replace("\n", " ")
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def quaternions(robot: Robot) -> list[int]:
+    """Where in q they begin."""
+    found, at = [], 0
+    for p in robot.parts:
+        at += 0 if p.follows is not None else p.spec.nq
+        if p.follows is None and p.spec.joint in ("free", "spherical"):
+            found.append(at - 4)
+        at += p.shape
+    return found
+
+
+class Draw:
+    """The arguments of one call of a robot."""
+
+    def __init__(self, robot: Robot, method: str, rng: np.random.Generator) -> None:
+        self.robot, self.method, self.rng = robot, method, rng
+        self.model = robot.model
+        recipes = [c for c in CALLS.values() if c.method == method]
+        self.signature = signature(getattr(type(self.model), method)).parameters
+        self.call = self.one(recipes) if recipes else self.unknown()
+        self.style = self.one(STYLES)
+        self.lead = () if method in ONE_STATE else self.one(SHAPES)
+        self.rows = self.one((0, 1, 2, 2, 3, 3, 4, 6, 9, 30) if rng.random() < 0.3 else (2, 3, 4))
+        # Whether tau is a stack is told by its dimensions: then it has those of v.
+        self.told = len({c.stacks for c in recipes}) > 1 and "tau" in self.signature
+        self.batch: dict[str, tuple[int, ...]] = {}
+
+    def one(self, values: object) -> object:
+        values = list(values)
+        return values[int(self.rng.integers(len(values)))]
+
+    def unknown(self) -> Call:
+        arrays = [n for n in self.signature if n in ARRAYS and not n.startswith("q")]
+        stacks = frozenset(arrays) if self.rng.random() < 0.5 else frozenset()
+        return Call(self.method, tuple(self.signature), (), stacks)
+
+    def question(self) -> Question:
+        given: dict[str, object] = {}
+        single = "a" in self.call.first or "v" not in self.call.stacks
+        for name, p in self.signature.items():
+            if name in ("self", "out"):
+                continue
+            if name == "a" and (not single or "a" not in self.call.first):
+                continue
+            if name == "v" and "v" not in self.call.first:
+                continue
+            needed = p.default is inspect.Parameter.empty or name in self.call.first
+            if needed or self.rng.random() < 0.5:
+                given[name] = PARAMETERS[name](self, name)
+        positional = [n for n, p in self.signature.items() if p.kind is p.POSITIONAL_OR_KEYWORD and n != "self"]
+        count = 0
+        while count < min(len(positional), len(given)) and positional[count] == list(given)[count]:
+            count += 1
+        count = int(self.rng.integers(count + 1)) if self.rng.random() < 0.3 else count
+        question = Question(self.call, given, count, self.style, batch=dict(self.batch))
+        return self.spoilt(question) if self.rng.random() < 0.25 else question
+
+    # Good arguments
+
+    def leading(self, name: str) -> tuple[int, ...]:
+        """Batch dimensions that broadcast to those of the call."""
+        shape, chance = self.lead, self.rng.random()
+        if shape and chance < 0.15 and not (self.told and name != "q"):
+            shape = shape[int(self.rng.integers(1, len(shape) + 1)) :]
+        elif chance < 0.3:
+            shape = tuple(1 if self.rng.random() < 0.5 else n for n in shape)
+        self.batch[name] = shape
+        return shape
+
+    def sized(self, x: np.ndarray) -> np.ndarray:
+        match self.style:
+            case "single":
+                return x.astype(np.float32).astype(float)
+            case "whole":
+                return np.round(2 * x)
+            case "zero":
+                return np.copysign(0.0, x)
+            case "tiny":
+                return x * 10.0 ** self.rng.uniform(-320, -8)
+            case "big":
+                return x * 10.0 ** self.rng.uniform(0, 9 if self.rows < 9 else 2)
+            case "large":
+                return x * 10.0 ** self.rng.uniform(9, 99)
+        return x
+
+    def configuration(self, name: str) -> np.ndarray:
+        q = self.robot.configuration(self.rng, self.leading(name))
+        numbers = q.copy() if self.style in ("big", "large") else self.sized(q)
+        if self.style in ("big", "large"):
+            numbers *= self.one((1.0, 1.0, 30.0))
+        for at in quaternions(self.robot):
+            where = slice(at, at + 4)
+            if self.style in ("whole", "zero", "tiny"):
+                numbers[..., where] = np.eye(4)[3 if self.style == "zero" else int(self.rng.integers(4))]
+            elif self.style in ("big", "large"):
+                numbers[..., where] = q[..., where]
+        return np.ascontiguousarray(numbers)
+
+    def rates(self, name: str) -> np.ndarray:
+        lead = self.leading(name)
+        if name in self.call.stacks:
+            count = self.rows if name == "v" else max(self.rows - 1, 0)
+            lead = (*lead, count)
+        return np.ascontiguousarray(self.sized(self.robot.rates(self.rng, lead)))
+
+    def frame(self, name: str) -> object:
+        """A body or frame."""
+        if "soft" in self.call.first and name == "name":
+            soft = [p.spec.name for p in self.robot.parts if p.soft is not None]
+            return self.one(soft or ["rod"])
+        names = self.model.frame_names
+        at = int(self.rng.integers(len(names)))
+        return at if self.rng.random() < 0.2 else names[at]
+
+    def frames(self, name: str) -> object:
+        return [self.frame("") for _ in range(int(self.rng.integers(4)))]
+
+    def joint(self, name: str) -> object:
+        return self.one([p.spec.name for p in self.robot.parts if p.spec.nv] or ["arm"])
+
+    def word(self, name: str) -> object:
+        if name == "velocity_frame" and self.rng.random() < 0.2:
+            return None
+        return self.one(FRAMES)
+
+    def wrenches(self, name: str) -> object:
+        found = {}
+        names = self.rng.permutation(self.model.frame_names)[: int(self.rng.integers(4))]
+        for i, each in enumerate(names):
+            shape = (6,)
+            if "wrenches" in self.call.stacks:
+                shape = (max(self.rows - 1, 0), 6)
+            lead = () if self.method in ONE_STATE else self.leading(f"wrenches {i}")
+            key = self.model.frame_index(str(each)) if self.rng.random() < 0.1 else str(each)
+            found[key] = self.sized(self.rng.uniform(-1, 1, (*lead, *shape)))
+        return found
+
+    def mask(self, name: str) -> object:
+        """Coordinates of some of the joints."""
+        mask = np.zeros(self.model.nv, bool)
+        for joint in self.model.joint_names:
+            mask[self.model.coordinate(joint)] = self.rng.random() < 0.4
+        return mask
+
+    def actuated(self, name: str) -> object:
+        mask = self.mask(name)
+        columns = self.rng.permutation(np.flatnonzero(mask))
+        joints = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
+        return self.one((mask, columns, joints))
+
+    def inputs(self, name: str) -> object:
+        lead = () if self.method in ONE_STATE else self.leading(name)
+        return self.sized(self.rng.uniform(0, 0.2, (*lead, len(self.model.input_names))))
+
+    def sections(self, name: str) -> object:
+        """Places along a soft body; those of the tests are 0.2 m long at least."""
+        return self.rng.uniform(0, 0.2, int(self.rng.integers(4)))
+
+    def order(self, name: str) -> object:
+        return self.one((None, 0, max(self.rows - 1, 0)))
+
+    def shape(self, name: str) -> object:
+        return self.one(((), 3, (2,), [2, 1], 0, np.int64(2)))
+
+    def generator(self, name: str) -> object:
+        return Generator(int(self.rng.integers(1000)))
+
+    # Bad arguments
+
+    def spoilt(self, question: Question) -> Question:
+        """With one argument that is not what it should be, or left out, or not known."""
+        chance = self.rng.random()
+        if chance < 0.05:
+            return replace(question.with_(nonsense=1), wrong="nonsense")
+        if not question.given:
+            return question
+        name = str(self.one(question.given))
+        if chance < 0.1:
+            given = {k: x for k, x in question.given.items() if k != name}
+            count = min(question.by_position, list(question.given).index(name))
+            return replace(question, given=given, by_position=count, wrong=name)
+        return replace(question.with_(**{name: self.bad(name, question.given[name])}), wrong=name)
+
+    def bad(self, name: str, value: object) -> object:
+        if isinstance(value, np.ndarray) and value.dtype == float and value.size and self.rng.random() < 0.6:
+            one = value[(0,) * (value.ndim - 1 - (name in self.call.stacks))]
+            chance = self.rng.random()
+            if chance < 0.2:  # a number somewhere
+                value = value.copy()
+                value.flat[int(self.rng.integers(value.size))] = self.one((np.nan, np.inf, -np.inf))
+                return value
+            if chance < 0.3:
+                return np.repeat(value[None], int(self.rng.integers(2, 5)), axis=0)
+            if chance < 0.4 and value.ndim > 1:
+                return value[:, :-1]
+            with np.errstate(over="ignore"):
+                found = bad_arrays(one, name in self.call.stacks)
+            return self.one(x for label, x in found.items() if label != "too large")
+        if isinstance(value, dict) and value and self.rng.random() < 0.7:
+            key = self.one(value)
+            return value | {key: self.bad("wrenches", value[key])} | self.one(({}, {"none such": value[key]}))
+        if name in WORDS and self.rng.random() < 0.5:
+            return self.one(BAD_WORDS)
+        if name in ("name", "joint") and self.rng.random() < 0.5:
+            return self.one(bad_names(self.robot))
+        if name in ("frames", "actuated") and self.rng.random() < 0.5:
+            return [*value, *self.one(([99], ["none such"], [None], list(value) or [-1]))]
+        return self.one(x for label, x in ODD.items() if label not in OVERFLOWS)
+
+
+PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
+    **dict.fromkeys(("q", "q0", "q1"), Draw.configuration),
+    **dict.fromkeys(ARRAYS - {"q", "q0", "q1"}, Draw.rates),
+    **dict.fromkeys(WORDS, Draw.word),
+    "name": Draw.frame,
+    "joint": Draw.joint,
+    "frames": Draw.frames,
+    "wrenches": Draw.wrenches,
+    "prescribed": Draw.mask,
+    "actuated": Draw.actuated,
+    "u": Draw.inputs,
+    "s": Draw.sections,
+    "order": Draw.order,
+    "rng": Draw.generator,
+    "shape": Draw.shape,
+}
+
+
+def drawn(robot: Robot, kind: str, method: str, seed: int) -> tuple[Question, np.random.Generator]:
+    """A call of that method, the same for the same seed; and the generator, for what else is left to chance."""
+    rng = np.random.default_rng([seed, zlib.crc32(f"{kind} {method}".encode())])
+    return Draw(robot, method, rng).question(), rng

@@ -1,0 +1,167 @@
+"""What `drawn_calls` is to the calls of a robot, for all other public functions and classes: `odd_values` has the
+arguments that are good, and odd ones to put in their place.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import tempfile
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+
+import differences
+import jounce as jn
+from calls import outcome, says
+from differences import LAYOUTS
+from drawn_calls import OVERFLOWS, described
+from jounce import control, conversions, robots, soft
+from odd_values import CALLS, ODD, PYTHONS_OWN, TO_THE_CORE
+
+# Public, and not in the table: what calls give back, bases of users' classes, and errors.
+GIVEN_BACK = {"Equilibrium", "Kinematics", "Linearization", "Model", "Regulator", "TrackingRegulator"}
+BASES = {"Joint", "Module", "SoftBody", "Strain"}
+OF_ANOTHER_LIBRARY = {"Pinocchio"}  # as MuJoCo, whose class it shares all methods with
+WITHOUT_ARGUMENTS = {"num_threads"}
+NUMPYS_WORDS = (
+    "inhomogeneous|ambiguous|could not be broadcast|cannot reshape|matmul|einsum|for axis|array element|Exceeds the"
+)
+
+
+def public_functions() -> dict[str, object]:
+    """All functions and classes that users have, but for a robot's methods."""
+    found = {}
+    for module in (jn, soft, robots, control, conversions):
+        for name in getattr(module, "__all__", dir(module)):
+            one = getattr(module, name)
+            own = callable(one) and hasattr(one, "__module__")
+            if not name.startswith("_") and own and one.__module__.startswith(("jounce", module.__name__)):
+                found[name] = one
+    helpers = {"a_model", "array_of", "ball_columns", "bracket_matrix", "joint_names", "quoted", "real", "reals"}
+    helpers |= {"rows_of", "scipy_linalg", "shapes", "whole", "Primitive"}
+    return {
+        name: one
+        for name, one in found.items()
+        if name not in helpers and not (inspect.isclass(one) and issubclass(one, (Exception, Warning)))
+    }
+
+
+def uncovered() -> set[str]:
+    """Public functions that the table does not have."""
+    left_out = GIVEN_BACK | BASES | OF_ANOTHER_LIBRARY | WITHOUT_ARGUMENTS
+    return set(public_functions()) - set(CALLS) - left_out
+
+
+def untried() -> dict[str, set[str]]:
+    """Their parameters that it does not have."""
+    found = {}
+    for name, one in public_functions().items():
+        if name in CALLS and not (lacking := _parameters(one) - set(CALLS[name][1])) <= set():
+            found[name] = lacking
+    return found
+
+
+def _parameters(function: object) -> set[str]:
+    try:
+        kinds = inspect.signature(function).parameters.values()
+    except ValueError:  # of the core
+        return set()
+    return {p.name for p in kinds if p.kind is not p.VAR_KEYWORD}
+
+
+def flat(value: object, depth: int = 0) -> Iterator[object]:
+    """The numbers and texts that an answer is made of."""
+    if isinstance(value, (np.ndarray, float, int, complex, str, bytes, type(None), np.generic)):
+        yield np.asarray(value) if not isinstance(value, (str, bytes, type(None))) else value
+    elif isinstance(value, jn.Model):
+        yield from (value.nq, value.nv, str(value), value.mass_matrix(value.neutral()))
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from flat(each, depth + 1)
+    elif isinstance(value, dict):
+        yield from flat([*value.items()], depth + 1)
+    elif depth < 5 and type(value).__module__.startswith("jounce") and hasattr(value, "__dict__"):
+        yield from flat(vars(value), depth + 1)
+
+
+def same(found: object, expected: object) -> str:
+    """What is not the same, to the last bit."""
+    if isinstance(found, Exception) or isinstance(expected, Exception):
+        mine, other = (says(x) if isinstance(x, Exception) else "an answer" for x in (found, expected))
+        return "" if mine == other else f"{mine!r}, expected {other!r}"
+    pairs = [list(flat(x)) for x in (found, expected)]
+    if len(pairs[0]) != len(pairs[1]):
+        return "an answer of other parts"
+    for mine, other in zip(*pairs, strict=True):
+        arrays = isinstance(mine, np.ndarray) and isinstance(other, np.ndarray)
+        if not (np.array_equal(mine, other, equal_nan=mine.dtype.kind in "fc") if arrays else mine == other):
+            return f"{described(mine)}, expected {described(other)}"
+    return ""
+
+
+def undocumented(fault: Exception, lacks: bool) -> str:
+    text = f"{type(fault).__name__}: {str(fault)[:300]}"
+    if isinstance(fault, jn.Error):
+        return ""
+    if type(fault) is TypeError and lacks and re.search("missing|unexpected", str(fault)):
+        return ""
+    if type(fault) is not ValueError or re.search(NUMPYS_WORDS, str(fault)):
+        return text
+    return f"{len(str(fault))} characters: {text}" if len(str(fault)) > 2000 else ""
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        try:
+            yield
+        finally:
+            os.chdir(here)
+
+
+def function_differences(name: str, seed: int) -> list[str]:
+    """All that is wrong with a call of a function that is drawn."""
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    function, good = CALLS[name]
+    given = dict(good)
+    odd = [label for label in ODD if label not in OVERFLOWS]
+    spoilt = [str(k) for k in rng.permutation(list(given))[: int(rng.choice([0, 0, 1, 1, 2]))]]
+    for key in spoilt:
+        given[key] = ODD[odd[int(rng.integers(len(odd)))]]
+    lacks = bool(given) and rng.random() < 0.05
+    if lacks:
+        del given[str(rng.choice(list(given)))]
+    callable_there = any(x is dict for x in given.values())  # a class is a function to some
+    long_double = any(isinstance(x, np.longdouble) for x in given.values()) and name in TO_THE_CORE
+
+    def asked(arguments: dict[str, object]) -> object:
+        own = {k: np.random.default_rng(0) if isinstance(x, np.random.Generator) else x for k, x in arguments.items()}
+        with warnings.catch_warnings(), _elsewhere() if name == "load" else nullcontext():  # a text may be a path
+            warnings.simplefilter("error")
+            differences.count()
+            return outcome(lambda: function(**own))
+
+    found = asked(given)
+    wrong = []
+    if isinstance(found, Exception) and name not in PYTHONS_OWN and not callable_there and not long_double:
+        wrong.append(undocumented(found, lacks))
+    wrong.append(same(asked(given), found))
+    forms = list(LAYOUTS.values())
+    other = {
+        k: forms[int(rng.integers(len(forms)))](x)
+        if isinstance(x, np.ndarray) and x.dtype == float and k not in spoilt
+        else tuple(x)
+        if type(x) is list and k not in spoilt
+        else x
+        for k, x in given.items()
+    }
+    wrong.append(same(asked(other), found))
+    call = f"{name}({', '.join(f'{k}={described(x)}' for k, x in given.items())})"
+    return [f"{text}\n    {call}" for text in wrong if text]
