@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import json
+import math
 import mmap
 import os
 import signal
@@ -179,9 +180,9 @@ class Watch:
                 sizes.append(memory(process.pid))
                 speed = made / (now - self.began)
                 print(f"{made} calls, {speed:.0f} a second, {sizes[-1]:.0f} MB", flush=True)
-                settled = sizes[min(len(sizes) - 1, max(6, len(sizes) // 4))]
-                if sizes[-1] > settled + GROWTH:
-                    return self.ended(process, f"memory has grown from {settled:.0f} to {sizes[-1]:.0f} MB")
+                settled, now_least = min(sizes[6:12], default=math.inf), min(sizes[-6:])  # between large calls
+                if now_least > settled + GROWTH:
+                    return self.ended(process, f"memory has grown from {settled:.0f} to {now_least:.0f} MB")
             if self.over():
                 process.terminate()
                 process.wait()

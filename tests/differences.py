@@ -229,7 +229,8 @@ OF_STYLE: dict[str, dict[str, Callable[[np.ndarray], object]]] = {
 def _layout(question: Question, rng: np.random.Generator, name: str, x: object) -> object:
     """An argument in another form."""
     if isinstance(x, np.ndarray) and x.dtype == float:
-        forms = [*LAYOUTS.values(), *(2 * list(OF_STYLE.get(question.style, {}).values()))]
+        styled = OF_STYLE.get(question.style, {}) if name in ARRAYS | {"u", "wrenches"} else {}
+        forms = [*LAYOUTS.values(), *(2 * list(styled.values()))]
         # A quaternion of integers is one, and of zero it is (0, 0, 0, 1); signs of zeros that are lost are no matter.
         return forms[int(rng.integers(len(forms)))](x)
     if isinstance(x, dict):

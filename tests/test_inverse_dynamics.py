@@ -231,11 +231,3 @@ def test_angles_of_any_size(angle: float, instruction_set: str) -> None:
     else:
         truth = virtual_work.inverse_dynamics(tree, turned, v)
     assert error(robot.inverse_dynamics(q, v), truth).max() < 1e-9
-
-
-def test_thousands_of_bodies() -> None:
-    robot = jn.robots.aerial_manipulator(5, 400)
-    rng = np.random.default_rng(0)
-    q, v = robot.random_configuration(rng), rng.uniform(-1, 1, (3, robot.nv))
-    assert robot.nv == 2006
-    assert np.isfinite(robot.inverse_dynamics(q, v)).all()
