@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import time
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from numpy.typing import NDArray
 import jounce as jn
 from coupled_robots import SOFT
 from jounce import soft, statics
+from kinds import KINDS
 from oracles import soft_lagrange
 from soft_build import build_soft
 from soft_models import SoftSpec, from_reference, random_soft_tree, reference
@@ -292,6 +296,21 @@ def test_bad_input() -> None:
         robot.equilibrium(wrenches={"wrist": np.ones(6)})
     with pytest.raises(ValueError, match="wrench_frame"):
         robot.equilibrium(wrenches={"arm": np.ones(6)}, wrench_frame="sideways")
+
+
+def test_a_load_that_takes_for_ever() -> None:
+    """A spring that would wind up some hundred times: the error says how far it got, and comes soon."""
+    robot = KINDS["rigid"].model
+    push = {"zero": np.array([78354.0, 117202.0, -32621.0, -121012.0, 45505.0, -3309.0])}
+    begin = time.process_time()
+    with pytest.raises(
+        jn.NoEquilibrium, match=r"of the load: after 2000 steps the robot still has far to go$"
+    ) as caught:
+        robot.equilibrium(wrenches=push, wrench_frame="world")
+    assert time.process_time() - begin < 10
+    assert 0 < caught.value.part < 1
+    assert np.abs(caught.value.q).max() > 100
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_a_load_that_is_none() -> None:

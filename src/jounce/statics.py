@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 _SLOW = 2.0**-100  # the speed of the unit motions; a power of two, so that dividing by it is exact
 _SHORTEST = 1e-5  # step in the load
+_STEPS = 2000  # of the load, on one path; few robots need a hundred
 _ITERATIONS = 12  # of Newton, in one step
 _CLOSE = 1e-9  # a correction, relative to how far the robot has moved, whose square no longer matters
 _ROUNDING = 1e-14  # a residual, relative to the forces that make it up, that counts as none
@@ -37,6 +38,7 @@ _BALANCED = 1e-9  # what no residual may exceed
 _ZERO = 1e-12  # an eigenvalue, relative to the largest
 _SYMMETRIC = 1e-8
 _ALL = (1, 1, 1)
+_GIVES_WAY = "there the robot gives way, or snaps to a state far off"
 
 
 class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a fault
@@ -47,14 +49,12 @@ class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a 
         q: (nq,) the equilibrium there.
     """
 
-    def __init__(self, part: float, of: str, q: Array) -> None:
-        super().__init__(
-            f"no equilibrium found beyond {part:.4g} of {of}: there the robot gives way, or snaps to a state far off"
-        )
-        self.part, self.q, self._of = part, q, of
+    def __init__(self, part: float, of: str, q: Array, why: str = _GIVES_WAY) -> None:
+        super().__init__(f"no equilibrium found beyond {part:.4g} of {of}: {why}")
+        self.part, self.q, self._of, self._why = part, q, of, why
 
     def __reduce__(self) -> tuple[Any, ...]:  # an error has to come back from another process
-        return type(self), (self.part, self._of, self.q)
+        return type(self), (self.part, self._of, self.q, self._why)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,8 +179,10 @@ class _Path:
         Raises:
             NoEquilibrium: it ends before.
         """
-        now, step = _Point(self._q, 0.0, self._first, iterations), 1.0
+        now, step, taken = _Point(self._q, 0.0, self._first, iterations), 1.0, 0
         while now.part < 1:
+            if (taken := taken + 1) > _STEPS:
+                raise NoEquilibrium(now.part, of, now.q, f"after {_STEPS} steps the robot still has far to go")
             part = min(1.0, now.part + step)
             try:
                 found = self._next(now, part)
