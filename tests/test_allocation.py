@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from count_allocations import methods
+
+BINDINGS = Path(__file__).parents[1] / "bindings"
 COUNTER = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,36 +27,14 @@ int posix_memalign(void** p, size_t a, size_t n) { REAL(posix_memalign); return 
 long allocations(void) { return count; }
 """
 
-PROGRAM = """
-import ctypes
-import numpy as np
-import jounce as jn
-from jounce import _core
 
-count = ctypes.CDLL(None).allocations
-count.restype = ctypes.c_long
-jn.set_num_threads(1)
-rng = np.random.default_rng(0)
-for isa in _core.instruction_sets():
-    _core.use_instruction_set(isa)
-    for links in (1, 40):
-        robot = jn.robots.aerial_manipulator(2, links)
-        for states in (2, 50):
-            for rows in (2, 3, 4, 7, 9, 13):
-                q, v = robot.random_configuration(rng, states), rng.normal(size=(states, rows, robot.nv))
-                wrench = {"B2": rng.normal(size=(rows - 1, 6))}
-                out = np.empty((states, rows - 1, robot.nv))
-                def call():
-                    robot.inverse_dynamics(q, v, wrenches=wrench, wrench_frame="world", out=out)
-                call()
-                before = count()
-                call()
-                print("inverse_dynamics", count() - before)
-                robot.forward_kinematics(q, v, frame="world")
-                before = count()
-                robot.forward_kinematics(q, v, frame="world")
-                print("forward_kinematics", count() - before)
-"""
+def test_every_kernel_is_run_by_a_method() -> None:
+    """All methods of the core are counted below: so are all kernels of the registry, then."""
+    registry = (BINDINGS / "kernels.hpp").read_text().partition("#define JOUNCE_ALGORITHMS(X)")[2].split("constexpr")[0]
+    algorithms = re.findall(r"X\((\w+), \w+\)", registry)
+    assert len(algorithms) >= 20
+    source = "".join(path.read_text() for path in BINDINGS.glob("*.cpp"))
+    assert [a for a in algorithms if not re.search(rf"(kernels\(\)\.|&Kernels::){a}\b", source)] == []
 
 
 @pytest.mark.skipif(
@@ -63,16 +45,21 @@ def test_kernels_allocate_nothing(tmp_path: Path) -> None:
     source.write_text(COUNTER)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "LD_PRELOAD": str(library)},
+        [sys.executable, "-c", "import count_allocations; count_allocations.main()"],
+        env={**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         check=True,
     )
     counts: dict[str, set[int]] = {}
+    arrays: dict[str, int] = {}
     for line in done.stdout.splitlines():
-        name, number = line.split()
+        name, number, results = line.split()
         counts.setdefault(name, set()).add(int(number))
-    assert set(counts) == {"inverse_dynamics", "forward_kinematics"}
-    for name, numbers in counts.items():
-        assert max(numbers) - min(numbers) <= 2, (name, numbers)  # NumPy keeps small arrays for reuse
+        arrays[name] = int(results)
+    fewest, most = sorted(counts.pop("Python"))
+    assert most > fewest + 5, "the counter counts"
+    assert {name.split("/")[0] for name in counts} == set(methods())
+    # NumPy keeps small arrays for reuse, and those of a result are small or large.
+    off = {name: found for name, found in counts.items() if max(found) - min(found) > 2 * arrays[name]}
+    assert not off

@@ -1,0 +1,125 @@
+"""Prints how many allocations each method of the core makes, for robots, batches and orders of different sizes.
+
+To be run where `allocations()` of a counting malloc is preloaded: see test_allocation.py. The arguments come from the
+signatures, so a new method is counted by being there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+import numpy as np
+
+import jounce as jn
+from calls import CALLS, signature
+from jounce import _core
+
+STACKED = {
+    "_inverse_dynamics_derivatives",
+    "_forward_kinematics",
+    "_regressor",
+    "_sections",
+}  # private, so not in the table
+OF_ONE_STATE = {"_sections"}
+SINGLE = ("a", "dv", "f", "v_ref", "a_ref")
+
+
+def methods() -> list[str]:
+    """Those of the core that take a state."""
+    named = [n for n in dir(_core.CoreModel) if hasattr(getattr(_core.CoreModel, n), "__nb_signature__")]
+    return [n for n in named if not n.startswith("__") and {"q", "q0"} & set(parameters(n))]
+
+
+def parameters(method: str) -> list[str]:
+    return list(signature(getattr(_core.CoreModel, method)).parameters)[1:]
+
+
+def robots() -> dict[str, tuple[jn.Model, ...]]:
+    """Small ones and large ones: rigid, with joints that follow, and soft."""
+
+    def coupled(fingers: int) -> jn.Model:
+        builder = jn.Builder()
+        builder.add("palm", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(0.1, 0.1, 0.1)))
+        for i in range(fingers):
+            link = jn.Inertia(0.2, (0.1, 0, 0), (0.01, 0.02, 0.02))
+            builder.add(f"near {i}", "palm", jn.Revolute((0, 1, 0)), inertia=link)
+            follows = jn.Follow(f"near {i}", 0.7)
+            builder.add(f"far {i}", f"near {i}", jn.Revolute((0, 1, 0), follows=follows), inertia=link)
+        return builder.build()
+
+    def soft(rods: int) -> jn.Model:
+        builder = jn.Builder()
+        builder.add("palm", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(0.1, 0.1, 0.1)))
+        for i in range(rods):
+            builder.add(f"rod {i}", f"rod {i - 1}" if i else "palm", body=jn.soft.Rod(0.3, 0.02, 1e3, 1e5, nodes=3))
+        return builder.build()
+
+    return {
+        "rigid": (jn.robots.aerial_manipulator(2, 1), jn.robots.aerial_manipulator(2, 8)),
+        "coupled": (coupled(1), coupled(6)),
+        "soft": (soft(1), soft(2)),
+    }
+
+
+def arguments(robot: jn.Model, method: str, states: int, rows: int) -> Iterator[tuple[list[object], dict[str, object]]]:
+    """The ways to call it."""
+    rng = np.random.default_rng(0)
+    recipes = [c.stacks for c in CALLS.values() if c.method == method]
+    for stacks in recipes or [frozenset({"v"}) if method in STACKED else frozenset()]:
+        values: dict[str, object] = {
+            **{k: robot.random_configuration(rng, states) for k in ("q", "q0", "q1")},
+            **{k: rng.normal(size=(states, robot.nv)) for k in ("v", "tau", "acc", *SINGLE)},
+            **{k: rng.normal(size=(states, rows - (k != "v"), robot.nv)) for k in stacks - {"wrenches"}},
+            "wrenches": {robot.body_names[-1]: rng.normal(size=(rows - 1, 6) if stacks else 6)},
+            **dict.fromkeys(("wrench_frame", "frame", "source", "given_frame"), "world"),
+            "target": "mixed",
+            "velocity_frame": "mixed",
+            "name": robot.body_names[-1],
+            "prescribed": np.arange(robot.nv) < 6,
+            "columns": None,
+            **{"first": 0, "count": len(robot.body_names), "pose_rows": 1},
+        }
+        if stacks & {"v"}:
+            values["a"] = None
+        if method in STACKED:
+            values["wrenches"] = {robot.body_names[-1]: rng.normal(size=(rows - 1, 6))}
+        given = {k: values[k] for k in parameters(method) if k != "out"}
+        if method in OF_ONE_STATE:
+            given = {k: x[0] for k, x in given.items()}
+        function = signature(getattr(_core.CoreModel, method)).parameters
+        first = [x for k, x in given.items() if function[k].kind is not function[k].KEYWORD_ONLY]
+        yield first, {k: x for k, x in given.items() if function[k].kind is function[k].KEYWORD_ONLY}
+
+
+def main() -> None:
+    count = ctypes.CDLL(None).allocations
+    count.restype = ctypes.c_long
+    jn.set_num_threads(1)
+    robot = jn.robots.aerial_manipulator()
+    for rows in (2, 9):  # which loops over the rows in Python
+        before = count()
+        robot.torque_coefficients(robot.neutral(), np.zeros((rows, robot.nv)))
+        print("Python", count() - before, 1)
+    for isa in _core.instruction_sets():
+        _core.use_instruction_set(isa)
+        for kind, both in robots().items():
+            for robot in both:
+                for method in methods():
+                    for states in (2, 20):
+                        for rows in (2, 3, 6):
+                            for way, (first, named) in enumerate(arguments(robot, method, states, rows)):
+                                call = getattr(robot, method)
+                                result = call(*first, **named)  # takes the workspace
+                                if "out" in parameters(method):
+                                    named["out"] = result
+                                call(*first, **named)
+                                before = count()
+                                result = call(*first, **named)
+                                made = count() - before
+                                arrays = len(result) if isinstance(result, tuple) else 1
+                                print(f"{method}/{way}/{kind}", made, arrays)
+
+
+if __name__ == "__main__":
+    main()
