@@ -31,7 +31,7 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 SLOW = 5.0  # seconds of one call
 GROWTH = 100.0  # MB that memory may grow by, once robots are built and caches full
 LINE = 10.0  # seconds between lines
-STATE = struct.Struct("qqd")  # the round, the calls made, and when the last of them began
+STATE = struct.Struct("qqqd")  # the round, the calls made, whether one is on, and since when
 RANDOM = 0.2  # the part of rounds that is on a robot drawn by lot
 FUNCTIONS = 0.02  # and of those that are not on a robot's methods, which take longer
 LEASE = 400  # rounds for which a robot drawn by lot is kept
@@ -81,7 +81,9 @@ def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int) -
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1)
     before, number = STATE.unpack_from(state)[1], first
-    differences.before_each.append(lambda made: STATE.pack_into(state, 0, number, before + made, time.monotonic()))
+    differences.listeners.append(
+        lambda made, begins: STATE.pack_into(state, 0, number, before + made, begins, time.monotonic())
+    )
     with findings.open("a") as report:
         while before + differences.made < calls:
             kind, call, own = choice(seed, number)
@@ -92,7 +94,7 @@ def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int) -
             for text in wrong:
                 print(json.dumps([kind, call, own, text]), file=report, flush=True)
             number += 1
-    STATE.pack_into(state, 0, number, before + differences.made, time.monotonic())
+    STATE.pack_into(state, 0, number, before + differences.made, False, time.monotonic())
 
 
 def memory(process: int) -> float:
@@ -145,7 +147,7 @@ class Watch:
         while (made := STATE.unpack_from(self.state)[1]) < self.calls and not self.over():
             arguments = ["--worker", str(self.folder), "--first", str(first), "--calls", str(self.calls)]
             command = [sys.executable, __file__, *arguments, "--seed", str(self.seed)]
-            STATE.pack_into(self.state, 0, first, made, time.monotonic())
+            STATE.pack_into(self.state, 0, first, made, False, time.monotonic())
             process = subprocess.Popen(command)
             why = self.watched(process)
             self.report()
@@ -153,7 +155,7 @@ class Watch:
             if why:
                 self.problem(*choice(self.seed, number), why)
             first = number + 1
-        number, made, _ = STATE.unpack_from(self.state)
+        number, made, _, _ = STATE.unpack_from(self.state)
         seconds = time.monotonic() - self.began
         print(f"{made} calls in {number} rounds and {seconds:.0f} s: {self.problems or 'no'} findings", flush=True)
         return 1 if self.problems else 0
@@ -163,16 +165,15 @@ class Watch:
 
     def watched(self, process: subprocess.Popen[bytes]) -> str:
         """Until it ends; why it ended, if not as it should."""
-        line, used, seen, sizes = time.monotonic(), 0.0, -1, []
+        line, used, seen, sizes = time.monotonic(), 0.0, (-1, 0), []
         while process.poll() is None:
             time.sleep(0.1)
             now = time.monotonic()
-            _, made, began = STATE.unpack_from(self.state)
-            if made != seen:
-                seen, used = made, processor_time(process.pid)
+            _, made, on, began = STATE.unpack_from(self.state)
+            if (made, on) != seen:
+                seen, used = (made, on), processor_time(process.pid)
             busy = processor_time(process.pid) - used
-            # The first calls wait for imports and for robots to be built.
-            if made and (busy > SLOW or now - began > 12 * SLOW):
+            if (on and busy > SLOW) or now - began > 20 * SLOW:  # between calls, robots are built
                 return self.ended(process, f"takes more than {SLOW:g} s")
             if now - line > LINE:
                 line = now

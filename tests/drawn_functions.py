@@ -145,8 +145,8 @@ def function_differences(name: str, seed: int) -> list[str]:
         own = {k: np.random.default_rng(0) if isinstance(x, np.random.Generator) else x for k, x in arguments.items()}
         with warnings.catch_warnings(), _elsewhere() if name == "load" else nullcontext():  # a text may be a path
             warnings.simplefilter("error")
-            differences.count()
-            return outcome(lambda: function(**own))
+            with differences.counted():
+                return outcome(lambda: function(**own))
 
     found = asked(given)
     wrong = []

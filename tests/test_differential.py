@@ -180,14 +180,19 @@ def test_a_fault_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_are_counted() -> None:
+    """And told of, so that it is known which of them takes long."""
     before, told = module.made, []
-    module.before_each.append(told.append)
+
+    def listener(made: int, begins: bool) -> None:
+        told.append((made, begins))
+
+    module.listeners.append(listener)
     try:
         differences("rigid", EVERY["rigid"], "mass_matrix", 0)
     finally:
-        module.before_each.remove(told.append)
-    assert module.made > before
-    assert told[-1] == module.made
+        module.listeners.remove(listener)
+    assert told == [(made, begins) for made in range(before + 1, module.made + 1) for begins in (True, False)]
+    assert told
 
 
 def test_signatures_of_the_core_are_those_of_python() -> None:
