@@ -85,7 +85,8 @@ def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int) -
         lambda made, begins: STATE.pack_into(state, 0, number, before + made, begins, time.monotonic())
     )
     with findings.open("a") as report:
-        while before + differences.made < calls:
+        parent = os.getppid()
+        while before + differences.made < calls and os.getppid() == parent:  # else nobody watches
             kind, call, own = choice(seed, number)
             try:
                 wrong = found(kind, call, own)
@@ -130,6 +131,7 @@ class Watch:
         self.file = (self.folder / "state").open("r+b")
         self.state = mmap.mmap(self.file.fileno(), STATE.size)
         self.began = time.monotonic()
+        self.last = (0, 0, 0, self.began)
 
     def problem(self, kind: str, call: str, own: int, text: str) -> None:
         self.problems += 1
@@ -144,21 +146,32 @@ class Watch:
 
     def run(self) -> int:
         first = 0
-        while (made := STATE.unpack_from(self.state)[1]) < self.calls and not self.over():
+        while (made := self.now()[1]) < self.calls and not self.over():
             arguments = ["--worker", str(self.folder), "--first", str(first), "--calls", str(self.calls)]
             command = [sys.executable, __file__, *arguments, "--seed", str(self.seed)]
             STATE.pack_into(self.state, 0, first, made, False, time.monotonic())
             process = subprocess.Popen(command)
-            why = self.watched(process)
+            try:
+                why = self.watched(process)
+            finally:
+                process.kill()
+                process.wait()
             self.report()
-            number = STATE.unpack_from(self.state)[0]
+            number = self.now()[0]
             if why:
                 self.problem(*choice(self.seed, number), why)
             first = number + 1
-        number, made, _, _ = STATE.unpack_from(self.state)
+        number, made, _, _ = self.now()
         seconds = time.monotonic() - self.began
         print(f"{made} calls in {number} rounds and {seconds:.0f} s: {self.problems or 'no'} findings", flush=True)
         return 1 if self.problems else 0
+
+    def now(self) -> tuple[int, int, int, float]:
+        """The state; the one before, where it is just being written, last the time."""
+        found = STATE.unpack_from(self.state)
+        if found[3]:
+            self.last = found
+        return self.last
 
     def over(self) -> bool:
         return self.end is not None and time.monotonic() > self.end
@@ -169,7 +182,7 @@ class Watch:
         while process.poll() is None:
             time.sleep(0.1)
             now = time.monotonic()
-            _, made, on, began = STATE.unpack_from(self.state)
+            _, made, on, began = self.now()
             if (made, on) != seen:
                 seen, used = (made, on), processor_time(process.pid)
             busy = processor_time(process.pid) - used

@@ -23,11 +23,11 @@ from types import MappingProxyType
 import numpy as np
 
 import jounce as jn
-from calls import ARRAYS, ONE_STATE, error, numbers, outcome, outs, says
+from calls import ARRAYS, BY_BODY, ONE_STATE, error, numbers, outcome, outs, says
 from coupled_robots import Part, Robot
 from drawn_calls import Question, drawn
 from jounce import _core
-from kinds import EVERY, FIXED
+from kinds import EVERY, FIXED, RIGID, STIFF
 from rules import RULE, freed_arguments, projected
 from trees import random_body
 
@@ -480,6 +480,25 @@ def joint_that_stays(robot: Robot, question: Question, rng: np.random.Generator,
         yield nearly(answer(robot.model, named), answer(other.model, named), named, robot.model)
 
 
+def rigid_body(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
+    """A rod that cannot deform is a rigid body; its frame is none of that one's bodies, and its joint is "near"."""
+    of_rods = {"backbone", "inverse_dynamics_regressor", "articulated_inertia", "coordinate", "position", "frame_index"}
+    method, given = question.call.method, question.given
+    if (
+        robot is not STIFF
+        or method in of_rods
+        or _quotes(question)
+        or not (isinstance(found, Exception) or question.plain)
+    ):
+        return
+    if isinstance(given.get("actuated"), list):  # names of joints
+        return
+    named = _by_name(robot.model, question)
+    if method in BY_BODY and given.get("frames") is None:
+        named = named.with_(frames=list(robot.model.body_names))
+    yield nearly(answer(STIFF.model, named), answer(RIGID.model, named), named, robot.model)
+
+
 @lru_cache(maxsize=80)
 def _with_a_frame(robot: Robot, at: int) -> jn.Model:
     spec = random_body(np.random.default_rng(at), "one more", at, "fixed")
@@ -601,6 +620,7 @@ TWINS: dict[str, Callable[[Robot, Question, np.random.Generator, Answer], Iterat
     "by another instruction set": instruction_sets,
     "in body axes": frame_by_hand,
     "where a joint of ratio zero is fixed": joint_that_stays,
+    "where a rod that cannot deform is rigid": rigid_body,
     "with a frame more": frame_more,
     "with siblings in another order": siblings,
     "where followers are free": free_joints,

@@ -5,6 +5,10 @@ Each has a joint that follows another with ratio zero, which is a fixed joint: `
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 import jounce as jn
 from coupled_robots import FOLLOWERS, SOFT, Maker, Robot, maker, rod
 from trees import ALL_JOINTS as JOINTS
@@ -82,7 +86,35 @@ for _name, _parent, _joint in (
 ):
     _every.add(_name, _parent, _joint, damping=0.1)
 
+
+def _cylinder() -> tuple[Robot, Robot]:
+    """A link between a base and a hand: as a rod that cannot deform, whose frame is at its far end, and as it is."""
+    length, radius, density = 0.4, 0.03, 900.0
+    mass = density * np.pi * radius**2 * length
+    across, along = mass * (3 * radius**2 + length**2) / 12, mass * radius**2 / 2
+    stiff = jn.soft.Rod(length, radius, density, 1e5, strain=np.zeros((6, 0)))
+    rod_link = (
+        maker(42)
+        .add("base", "world", "free", stiffness=30.0)
+        .add("link", "base", "revolute", soft=stiff, damping=0.1, **SPRING)
+        .add("tip", "link", "revolute", **SPRING)
+        .robot()
+    )
+    base, link, tip = rod_link.parts
+    massless = {"mass": 0.0, "com": np.zeros(3), "inertia": np.zeros((3, 3))}
+    end = np.eye(4)
+    end[2, 3] = length
+    near = replace(link, spec=replace(link.spec, name="near", **massless), soft=None)
+    own = {"mass": mass, "com": np.array([0, 0, -length / 2]), "inertia": np.diag([across, across, along])}
+    far = replace(near, spec=replace(near.spec, name="link", parent=1, joint="fixed", placement=end, **own))
+    far = replace(far, spec=replace(far.spec, damping=0.0, stiffness=0.0))
+    return rod_link, Robot((base, near, far, replace(tip, spec=replace(tip.spec, parent=2))))
+
+
+STIFF, RIGID = _cylinder()
+
 EVERY: dict[str, Robot] = {
+    "rod that cannot deform": STIFF,
     **KINDS,
     **{f"followers, {name}": robot for name, robot in FOLLOWERS.items()},
     **SOFT,

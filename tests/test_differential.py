@@ -111,7 +111,7 @@ def test_a_simulation_with_a_joint_that_stays(kind: str) -> None:
 def test_every_twin_is_met() -> None:
     """By many of the calls, among them those that it could be asked of."""
     compared.clear()
-    for kind in ("floating", "soft", "branches"):
+    for kind in ("floating", "soft", "branches", "rod that cannot deform"):
         for method in METHODS:
             for seed in range(100, 103):
                 differences(kind, EVERY[kind], method, seed, count=len(TWINS))
@@ -126,6 +126,7 @@ def test_every_twin_is_met() -> None:
         "where a joint of ratio zero is fixed": 40,
         "with siblings in another order": 40,
         "where followers are free": 30,
+        "where a rod that cannot deform is rigid": 30,
         "in body axes": 10,
     }
     assert everywhere | {"with a frame more", "with out"} | set(fewer) == set(TWINS)
