@@ -16,6 +16,7 @@ import json
 import math
 import mmap
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -126,10 +127,9 @@ class Watch:
         self.findings = self.folder / "findings"
         self.findings.touch()
         self.reported = 0
-        with (self.folder / "state").open("wb") as file:
-            file.write(bytes(STATE.size))
-        self.file = (self.folder / "state").open("r+b")
-        self.state = mmap.mmap(self.file.fileno(), STATE.size)
+        (self.folder / "state").write_bytes(bytes(STATE.size))
+        with (self.folder / "state").open("r+b") as file:
+            self.state = mmap.mmap(file.fileno(), STATE.size)
         self.began = time.monotonic()
         self.last = (0, 0, 0, self.began)
 
@@ -147,10 +147,8 @@ class Watch:
     def run(self) -> int:
         first = 0
         while (made := self.now()[1]) < self.calls and not self.over():
-            arguments = ["--worker", str(self.folder), "--first", str(first), "--calls", str(self.calls)]
-            command = [sys.executable, __file__, *arguments, "--seed", str(self.seed)]
             STATE.pack_into(self.state, 0, first, made, False, time.monotonic())
-            process = subprocess.Popen(command)
+            process = subprocess.Popen(self.command(first))
             try:
                 why = self.watched(process)
             finally:
@@ -163,8 +161,15 @@ class Watch:
             first = number + 1
         number, made, _, _ = self.now()
         seconds = time.monotonic() - self.began
+        self.state.close()
+        shutil.rmtree(self.folder)
         print(f"{made} calls in {number} rounds and {seconds:.0f} s: {self.problems or 'no'} findings", flush=True)
         return 1 if self.problems else 0
+
+    def command(self, first: int) -> list[str]:
+        """What starts a child."""
+        arguments = ["--worker", str(self.folder), "--first", str(first), "--calls", str(self.calls)]
+        return [sys.executable, __file__, *arguments, "--seed", str(self.seed)]
 
     def now(self) -> tuple[int, int, int, float]:
         """The state; the one before, where it is just being written, last the time."""
