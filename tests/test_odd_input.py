@@ -97,6 +97,19 @@ def test_frames_are_quoted_within_reason(label: str) -> None:
     assert len(str(caught.value)) < 400
 
 
+def test_long_names_in_errors() -> None:
+    name = ODD["a long text"]
+    for call in (
+        lambda: soft.Tendon(name, end=-1.0),
+        lambda: jn.Builder().add(name, "nobody"),
+        lambda: FINGER.equilibrium(wrenches={name: np.zeros(5)}),
+        lambda: FINGER.equilibrium(wrenches={ODD["silent"]: np.zeros(5)}),
+    ):
+        with pytest.raises(ValueError, match=r"expected|not added") as caught:
+            call()
+        assert len(str(caught.value)) < 1000
+
+
 def test_a_mask_of_coordinates_is_an_array_of_booleans() -> None:
     """The mask of a masked array was taken no notice of."""
     masked = np.ma.array(np.ones(ROBOT.nv, bool), mask=[True] * ROBOT.nv)

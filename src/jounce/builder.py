@@ -79,35 +79,35 @@ class Builder:
             at: where along a soft parent this body is, in metres of its rest length; its far end when left out.
         """
         text("name", name)
-        text(f"parent of {name!r}", parent)
+        text(f"parent of {quoted(name)}", parent)
         if name == "world":
             raise ValueError("name is 'world', which is taken by the world itself")
         if name in self._index:
             above = self._bodies[self._index[name]].parent
             has = self._bodies[above].name if above >= 0 else "world"
-            raise ValueError(f"name is {name!r}, which was added before, on {has!r}: a body has one parent")
+            raise ValueError(f"name is {quoted(name)}, which was added before, on {has!r}: a body has one parent")
         if parent == name:
-            raise ValueError(f"parent of {name!r} is itself, which would be a cycle")
+            raise ValueError(f"parent of {quoted(name)} is itself, which would be a cycle")
         if parent != "world" and parent not in self._index:
             hint = near(parent, ["world", *self._index])
-            raise ValueError(f"parent of {name!r} is {quoted(parent)}, which was not added before: {hint}")
+            raise ValueError(f"parent of {quoted(name)} is {quoted(parent)}, which was not added before: {hint}")
         if joint is None:
             joint = Fixed()
         if not isinstance(joint, Joint):
             raise ValueError(
-                f"joint of {name!r} is {quoted(joint)}, expected one such as jounce.Revolute(axis=(0, 0, 1))"
+                f"joint of {quoted(name)} is {quoted(joint)}, expected one such as jounce.Revolute(axis=(0, 0, 1))"
             )
         if inertia is not None and not isinstance(inertia, Inertia):
-            raise ValueError(f"inertia of {name!r} is {quoted(inertia)}, expected a jounce.Inertia")
+            raise ValueError(f"inertia of {quoted(name)} is {quoted(inertia)}, expected a jounce.Inertia")
         if body is not None:
             if not isinstance(body, SoftBody) and is_module(body):
                 body = ModuleBody(name, body)
             if not isinstance(body, SoftBody):
-                raise ValueError(f"body of {name!r} is {quoted(body)}, expected one such as jounce.soft.Rod(...)")
+                raise ValueError(f"body of {quoted(name)} is {quoted(body)}, expected one such as jounce.soft.Rod(...)")
             if inertia is not None:
-                raise ValueError(f"body and inertia of {name!r} were both given: a soft body has its own mass")
+                raise ValueError(f"body and inertia of {quoted(name)} were both given: a soft body has its own mass")
         mark = None if at is None else self._mark(name, parent, at)
-        placed = np.eye(4) if placement is None else pose(f"placement of {name!r}", placement)
+        placed = np.eye(4) if placement is None else pose(f"placement of {quoted(name)}", placement)
         above = -1 if parent == "world" else self._index[parent]
         self._index[name] = len(self._bodies)
         self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0), body, mark))
@@ -116,12 +116,18 @@ class Builder:
         """Where on its parent the body is: None at the far end."""
         soft = None if parent == "world" else self._bodies[self._index[parent]].soft
         if soft is None:
-            raise ValueError(f"at of {name!r} is {quoted(at)}, but its parent {parent!r} is not soft: give a placement")
+            raise ValueError(
+                f"at of {quoted(name)} is {quoted(at)}, but its parent {quoted(parent)} is not soft: give a placement"
+            )
         if soft.length == 0:
-            raise ValueError(f"at of {name!r} is {quoted(at)}, but its parent {parent!r} has no place but its far end")
-        s = float(array_of(f"at of {name!r}", at, ()))
+            raise ValueError(
+                f"at of {quoted(name)} is {quoted(at)}, but its parent {quoted(parent)} has no place but its far end"
+            )
+        s = float(array_of(f"at of {quoted(name)}", at, ()))
         if not 0 <= s <= soft.length * (1 + 1e-12):
-            raise ValueError(f"at of {name!r} is {s:g}, expected 0 to {soft.length:g}, the length of {parent!r}")
+            raise ValueError(
+                f"at of {quoted(name)} is {s:g}, expected 0 to {soft.length:g}, the length of {quoted(parent)}"
+            )
         return None if s >= soft.length else s
 
     def build(self, *, allow_massless: bool = False) -> Model:

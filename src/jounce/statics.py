@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of
+from ._checks import array_of, quoted
 from .errors import Error, RangeError
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def equilibrium(
     force = np.zeros(robot.nv) if tau is None else array_of("tau", tau, (robot.nv,))
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
-    given = {name: array_of(f"wrenches[{name!r}]", each, (6,)) for name, each in (wrenches or {}).items()}
+    given = {name: array_of(f"wrenches[{quoted(name)}]", each, (6,)) for name, each in (wrenches or {}).items()}
     start = robot.neutral()
     if q0 is not None:
         start = robot.integrate(array_of("q0", q0, (robot.nq,)), np.zeros(robot.nv))  # normalises quaternions

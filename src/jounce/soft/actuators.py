@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, text
+from .._checks import array_of, quoted, text
 from .record import Expressions, Number, Tape
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ class Actuator:
     def __post_init__(self) -> None:
         text("name", self.name)
         self.at(0.0)
-        if self.end is not None and not float(array_of(f"end of {self.name!r}", self.end, ())) > 0:
-            raise ValueError(f"end of {self.name!r} is {self.end}, expected a positive length in metres")
+        if self.end is not None and not float(array_of(f"end of {quoted(self.name)}", self.end, ())) > 0:
+            raise ValueError(f"end of {quoted(self.name)} is {quoted(self.end)}, expected a positive length in metres")
 
     def at(self, s: float) -> Array:
         """Where it is in the section at s, (2,)."""
         place = self.route(s) if callable(self.route) else self.route
-        return array_of(f"route of {self.name!r} at s = {s:g}", place, (2,))
+        return array_of(f"route of {quoted(self.name)} at s = {s:g}", place, (2,))
 
     def rate(self, along: NDArray[np.object_]) -> Any:
         """What a length of the rod adds, from the tangent (3,) of the route per metre of the rod."""
@@ -80,8 +80,10 @@ class Chamber(Actuator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not float(array_of(f"area of {self.name!r}", self.area, ())) > 0:
-            raise ValueError(f"area of {self.name!r} is {self.area}, expected a positive number of square metres")
+        if not float(array_of(f"area of {quoted(self.name)}", self.area, ())) > 0:
+            raise ValueError(
+                f"area of {quoted(self.name)} is {quoted(self.area)}, expected a positive number of square metres"
+            )
 
     def rate(self, along: NDArray[np.object_]) -> Any:
         return self.area * along[2]
@@ -97,7 +99,9 @@ def displacements_of(rod: Rod) -> Expressions:
     for actuator in rod.actuators:
         end = rod.length if actuator.end is None else float(actuator.end)
         if end > rod.length * (1 + 1e-12):
-            raise ValueError(f"end of {actuator.name!r} is {end:g}, expected at most the rod's length {rod.length:g}")
+            raise ValueError(
+                f"end of {quoted(actuator.name)} is {end:g}, expected at most the rod's length {rod.length:g}"
+            )
         places, weights = gauss(_NODES, end)
         route = np.array([actuator.at(float(s)) for s in places])
         slopes = _differentiation(places) @ route
