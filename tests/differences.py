@@ -162,8 +162,8 @@ def tolerance(question: Question, model: jn.Model) -> float:
 
     Of higher derivatives, where terms that cancel are as large as numbers of partitions, no digit need be left.
     """
-    v = question.given.get("v", question.given.get("tau"))
-    rows = np.shape(v)[-2] if question.call.stacks and np.ndim(v) > 1 else 1
+    stacks = [question.given[k] for k in question.call.stacks & set(question.given) if k != "wrenches"]
+    rows = max((np.shape(x)[-2] for x in stacks if np.ndim(x) > 1), default=1)
     if rows > 9:
         return np.inf
     if question.call.method == "equilibrium":
@@ -172,7 +172,7 @@ def tolerance(question: Question, model: jn.Model) -> float:
         return float(1e-11 * 1.6**rows)
     M = model.mass_matrix(question.given["q"])
     condition = np.linalg.cond(M).max(initial=1.0) if M.size else 1.0
-    return float(max(1e-11, 1e-14 * condition) * 30.0 ** max(rows - 1, 0))
+    return float(max(1e-10, 1e-13 * condition) * 30.0 ** max(rows - 1, 0))
 
 
 # --- other forms of the arguments -----------------------------------------------------------------------

@@ -124,6 +124,8 @@ def test_a_mask_of_coordinates_is_an_array_of_booleans() -> None:
 def test_closed_form_of_what_cannot_be_multiplied() -> None:
     with pytest.raises(ValueError, match=r"^v is .*, expected numbers or symbols"):
         SLIDER.closed_form([0.0], np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match=r"^v has 33 rows, expected at most 32: the highest order is 30$"):
+        SLIDER.closed_form([0.0], np.zeros((33, 1)))
     with pytest.raises(ValueError, match=r"^q is a masked array"):
         SLIDER.closed_form(np.ma.array([1.0], mask=[True]), [0.0])
 

@@ -59,6 +59,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, is_masked, quoted
+from ._core import MAX_ORDER
 from .compile import marks_on, resolve
 from .joints import Follow, Primitive
 
@@ -100,6 +101,10 @@ class ClosedForm:
     def __init__(self, model: Model, q: ArrayLike, v: ArrayLike) -> None:
         position = _numbers("q", q, f"({model.nq},)", model.nq)
         stack = np.atleast_2d(_numbers("v", v, f"({model.nv},) or (rows, {model.nv})", model.nv, rows=True))
+        if len(stack) > MAX_ORDER + 2:
+            raise ValueError(
+                f"v has {len(stack)} rows, expected at most {MAX_ORDER + 2}: the highest order is {MAX_ORDER}"
+            )
         _expect_real(model, q=position, v=stack)
         kind = np.result_type(position, stack)
         links = _links(model, position.astype(kind), stack.astype(kind))
