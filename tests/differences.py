@@ -23,7 +23,7 @@ from types import MappingProxyType
 import numpy as np
 
 import jounce as jn
-from calls import ARRAYS, BY_BODY, ONE_STATE, error, numbers, outcome, outs, says
+from calls import ARRAYS, BY_BODY, FRAMES, ONE_STATE, WORDS, error, numbers, outcome, outs, says
 from coupled_robots import Part, Robot
 from drawn_calls import Question, drawn
 from jounce import _core
@@ -104,8 +104,11 @@ def arrays_of(given: dict[str, object]) -> Iterator[np.ndarray]:
 
 def doubtful(found: dict[str, np.ndarray], question: Question) -> str:
     """Why an answer cannot be right, and nothing if it may be."""
-    if isinstance(question.given.get(question.wrong), np.ma.MaskedArray):
+    odd = question.given.get(question.wrong)
+    if isinstance(odd, np.ma.MaskedArray):
         return "a mask was taken no notice of"
+    if question.wrong in WORDS and odd is not None and not (isinstance(odd, str) and odd in FRAMES):
+        return f"{question.wrong} was taken no notice of"
     if question.style == "large" or question.wrong:
         return ""
     bad = [k for k, x in found.items() if not np.isfinite(np.asarray(x, float)).all()]

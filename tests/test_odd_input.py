@@ -110,6 +110,12 @@ def test_long_names_in_errors() -> None:
         assert len(str(caught.value)) < 1000
 
 
+def test_frames_of_wrenches_that_are_none() -> None:
+    """Equilibria took any."""
+    with pytest.raises(ValueError, match=r"^wrench_frame is 'wrld', expected 'body', 'world' or 'mixed'$"):
+        FINGER.equilibrium(wrench_frame="wrld")
+
+
 def test_a_mask_of_coordinates_is_an_array_of_booleans() -> None:
     """The mask of a masked array was taken no notice of."""
     masked = np.ma.array(np.ones(ROBOT.nv, bool), mask=[True] * ROBOT.nv)

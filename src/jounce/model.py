@@ -563,7 +563,7 @@ class Model(CoreModel):
         >>> rest.stable, bool(np.abs(rest.residual).max() < 1e-12)
         (True, True)
         """
-        return equilibrium(self, u, q0, tau, wrenches, wrench_frame)
+        return equilibrium(self, u, q0, tau, wrenches, _axes("wrench_frame", wrench_frame))
 
     # Kinematics
 
