@@ -142,7 +142,7 @@ def test_page_needs_nothing_else(done: tuple[str, Result], tmp_path: Path) -> No
     page = write_report({name: result}, tmp_path / "report.html", 1.0).read_text(encoding="utf-8")
     assert page.count("data:image/png;base64,") == len(result.figures)
     assert not re.search(r"https?://|<script|<link", page)
-    assert page.count('class="chip') == 3 + len(result.claims)  # the legend, and each claim
+    assert page.count('class="chip') == 4 + len(result.claims)  # the legend, and each claim
 
 
 def test_list_and_names(capsys: pytest.CaptureFixture[str]) -> None:

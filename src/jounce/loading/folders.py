@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._checks import quoted
 from ..errors import LoadError
 from .xml_source import Element, reason_of, regular_bytes, short
 
@@ -88,14 +89,12 @@ def _given(allow: Any) -> list[Path]:
     several: Sequence[Any] = [allow] if isinstance(allow, (str, bytes, os.PathLike)) else allow
     try:
         folders = [Path(os.fsdecode(folder)) for folder in several]
-    except TypeError:
-        raise ValueError(
-            f"allow is {type(allow).__name__} {short(repr(allow))}, expected a folder or a sequence of folders"
-        ) from None
+    except Exception:  # whatever is no sequence, or breaks when it is read
+        raise ValueError(f"allow is {quoted(allow)}, expected a folder or a sequence of folders") from None
     for folder in folders:
         try:
             there = folder.is_dir()
-        except ValueError:  # a null character
+        except (OSError, ValueError):  # too long a name, a null character
             there = False
         if not there:
             raise ValueError(f"allow has {short(str(folder))!r}, expected a folder that exists")
