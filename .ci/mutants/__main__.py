@@ -1,0 +1,128 @@
+"""Mutation testing of the C++ core: breaks lines of it, one at a time, and sees whether a test fails.
+
+    python .ci/mutants             # mutants of the sources as they are; goes on where it was stopped
+    python .ci/mutants --report    # what became of them so far
+    python .ci/mutants --again     # those that live once more, with all tests: in the end, or when there are more
+    python .ci/mutants --seed 2    # other mutants
+
+It needs g++, nanobind and what `pip install '.[test]'` brings, 10 minutes for the build and the tests without a mutant,
+then seconds a mutant. Everything is written below build/mutants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--count", type=int, default=800, help="mutants to try; one in eight does not compile (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="which mutants (default: %(default)s)")
+    parser.add_argument(
+        "--budget", type=float, default=20, help="seconds of tests a mutant at most (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--scratch", type=Path, default=ROOT / "build/mutants", help="folder to work in (default: build/mutants)"
+    )
+    parser.add_argument("--cases", type=int, default=6, help="cases of a test at most (default: %(default)s)")
+    parser.add_argument("--again", action="store_true", help="run the survivors again, with all cases of all tests")
+    parser.add_argument("--report", action="store_true", help="only show the results")
+    parser.add_argument("--learn", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def state_of_sources(args: argparse.Namespace) -> str:
+    from mutated_core import sources
+
+    text = "".join((ROOT / file).read_text() for file in sources(ROOT))
+    return hashlib.sha256(f"{args.count} {args.seed} {text}".encode()).hexdigest()
+
+
+def make(args: argparse.Namespace) -> None:
+    """The library with mutants, unless it is there already."""
+    from mutated_core import Build, as_dict
+
+    plan = args.scratch / "plan.json"
+    state = state_of_sources(args)
+    if plan.exists() and json.loads(plan.read_text())["state"] == state:
+        return
+    args.scratch.mkdir(parents=True, exist_ok=True)
+    for name in ("plan.json", "baseline.json", "results.json"):
+        (args.scratch / name).unlink(missing_ok=True)
+    build = Build(ROOT, args.scratch)
+    mutants = build.make(args.count, args.seed)
+    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert version
+    info = build.package / f"jounce-{version[1]}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: jounce\nVersion: {version[1]}\n")
+    plan.write_text(json.dumps({"state": state, "size": build.size, "mutants": as_dict(mutants)}, indent=1))
+    print(f"{len(mutants)} mutants compile", flush=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    """This process has the library on its path."""
+    from mutated_core import Build
+    from runner import Baseline, Hunt, pytest_with
+
+    plan = json.loads((args.scratch / "plan.json").read_text())
+    library = Build(ROOT, args.scratch).library()
+    if args.learn:
+        pytest_with(Baseline(args.scratch, library, plan["size"], args.cases), ROOT)
+    else:
+        pytest_with(Hunt(args.scratch, library, plan["mutants"], plan["size"], args.budget, args.cases), ROOT)
+
+
+def main() -> None:
+    args = arguments()
+    args.scratch = args.scratch.resolve()
+    baseline, results = args.scratch / "baseline.json", args.scratch / "results.json"
+    if "JOUNCE_MUTANTS_INSIDE" in os.environ:
+        return run(args)
+    if not args.report:
+        make(args)
+        if args.again and results.exists():
+            kept = {k: r for k, r in json.loads(results.read_text()).items() if r["how"] not in ("survived", "not met")}
+            results.write_text(json.dumps(kept, indent=1))
+            baseline.unlink(missing_ok=True)
+        budget, cases = (1e6, 1 << 20) if args.again else (args.budget, args.cases)
+        environment = os.environ | {
+            "JOUNCE_MUTANTS_INSIDE": "1",
+            "PYTHONPATH": os.pathsep.join([str(args.scratch / "package"), str(ROOT / "tests")]),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(args.scratch / "hypothesis"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        command = [sys.executable, str(HERE), "--scratch", str(args.scratch), "--budget", str(budget)]
+        command += ["--cases", str(cases)]
+        if not baseline.exists():
+            print("the tests without a mutant", flush=True)
+            subprocess.run([*command, "--learn"], env=environment, check=False)
+            tests = json.loads(baseline.read_text())["tests"]
+            failing = [name for name, test in tests.items() if not test["passed"]]
+            print(
+                f"{len(tests)} tests; left out, as they fail without a mutant: {', '.join(failing) or 'none'}",
+                flush=True,
+            )
+        subprocess.run(command, env=environment, check=False)
+    from report import report
+
+    plan = json.loads((args.scratch / "plan.json").read_text())
+    print(report(plan["mutants"], json.loads(results.read_text()) if results.exists() else {}))
+
+
+if __name__ == "__main__":
+    main()
