@@ -130,6 +130,28 @@ def test_inverse_mass_matrix(pair):
     np.testing.assert_allclose(coupled.inverse_mass_matrix_apply(q, f), f @ inverse, rtol=1e-10, atol=1e-10)
 
 
+def test_a_follower_before_its_leader_carries_the_first_coordinate():
+    """The column of a body that a cluster carries comes before the cluster's own."""
+    models, place = [], np.eye(4)
+    place[:3, 3] = 0.1, 0.2, 0.3
+    for follow in ({"follows": jn.Follow("leader", RATIO, OFFSET)}, {}):
+        builder = jn.Builder()
+        body = jn.Inertia(1.3, com=(0.1, 0.2, -0.4), rotational=(0.02, 0.03, 0.01))
+        builder.add("follower", "world", jn.Revolute((0, 1, 0), **follow), inertia=body)
+        builder.add("hand", "follower", jn.Revolute((1, 0, 1)), place, body)
+        builder.add("leader", "world", jn.Prismatic((0, 0.6, 0.8)), inertia=body)
+        builder.add("finger", "leader", jn.Revolute((0, 0, 1)), place, body)
+        models.append(builder.build())
+    coupled, free = models
+    hand, leader, finger = 0.4, -0.2, 1.1
+    q, full = [hand, leader, finger], [RATIO * leader + OFFSET, hand, leader, finger]
+    G = np.array([[0, RATIO, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    inverse = np.linalg.inv(G.T @ free.mass_matrix(full) @ G)
+    np.testing.assert_allclose(coupled.inverse_mass_matrix(q), inverse, rtol=1e-12, atol=1e-12)
+    f = np.array([0.3, -0.8, 0.5])
+    np.testing.assert_allclose(coupled.inverse_mass_matrix_apply(q, f), inverse @ f, rtol=1e-12, atol=1e-12)
+
+
 def test_the_coriolis_matrix_is_passive_and_the_configuration_space_closed(pair):
     coupled = pair[1]
     q, v = state(pair)
