@@ -360,3 +360,20 @@ def test_singular_robots_are_refused_forward_only() -> None:
     assert np.isfinite(robot.inverse_dynamics_derivatives([0.3], [0.1], [0.2])).all()
     with pytest.raises(ValueError, match="singular"):
         robot.forward_dynamics_derivatives([0.3], [0.1], [0.2])
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_arms_on_the_world_do_not_meet(rows: int) -> None:
+    """Not even by rounding: what a matrix has between them is zero."""
+    rng = np.random.default_rng(2)
+    joints = [(-1, "revolute"), (-1, "prismatic"), (0, "revolute"), (1, "revolute"), (3, "prismatic")]  # by turns
+    bodies = tuple(random_body(rng, f"b{i}", parent, joint) for i, (parent, joint) in enumerate(joints))
+    robot = jounce_model(TreeSpec(bodies))
+    q, v = robot.random_configuration(rng), rng.normal(size=(rows, robot.nv))
+    arm = np.array([0, 1, 0, 1, 1], dtype=bool)
+    apart = arm[:, None] != arm
+    matrices = [*robot.inverse_dynamics_derivatives(q, v), robot.mass_matrix_derivatives(q, v[:-1])]
+    matrices += [robot.coriolis_matrix(q, v[0]), robot.inverse_mass_matrix(q)]
+    for matrix in matrices:
+        assert np.all(matrix[..., apart] == 0)
+        assert matrix[..., ~apart].any()

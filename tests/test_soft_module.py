@@ -127,6 +127,58 @@ def test_forward_dynamics_derivatives_and_linearization():
         close(actual, expected)
 
 
+class Strut(jn.soft.Module):
+    """A mass that slides two ways."""
+
+    n, masses = 2, np.array([0.1])
+    scale = np.array([0.3, 0.3])
+
+    def pose(self, q):
+        return np.array([[1, 0, 0, q[0]], [0, 1, 0, 0], [0, 0, 1, 0.2 + q[1]], [0, 0, 0, 1]])
+
+    def points(self, q):
+        return np.array([[q[0], 0, 0.1 + q[1]]])
+
+
+class Stiffening(Strut):
+    """With forces that are no linear functions of q and v."""
+
+    def energy(self, q):
+        return 3 * q[0] ** 2 + 5 * q[0] ** 4 + 2 * q[0] ** 2 * q[1] + q[1] ** 2
+
+    def dissipation(self, q, v):
+        return 0.5 * (1 + q[0] ** 2) * v[0] ** 2 + 0.25 * v[1] ** 4 + 0.3 * v[0] ** 2 * v[1] ** 2
+
+
+def test_forces_that_are_not_linear_behind_other_coordinates_and_their_derivatives():
+    """Against the same functions of polynomials of time, differentiated by hand."""
+    plain, robot = robot_of(Strut()), robot_of(Stiffening())
+    rng = np.random.default_rng(8)
+    q, v = plain.random_configuration(rng), rng.normal(size=(4, plain.nv))
+    extra = robot.inverse_dynamics(q, v) - plain.inverse_dynamics(q, v)
+    with_, without = robot.inverse_dynamics_derivatives(q, v), plain.inverse_dynamics_derivatives(q, v)
+    by_q, by_v = with_[0] - without[0], (with_[1] - without[1])[:, 0]
+    factorial = np.array([1, 1, 2, 6, 24])
+    for name in ("first", "second"):
+        at, columns = q[plain.position(name)], plain.coordinate(name)
+        x, y = (np.polynomial.Polynomial([at[c], *v[:, columns][:, c]] / factorial) for c in range(2))
+        u, w = x.deriv(), y.deriv()
+        force = [
+            6 * x + 20 * x**3 + 4 * x * y + (1 + x**2) * u + 0.6 * u * w**2,
+            2 * x**2 + 2 * y + w**3 + 0.6 * u**2 * w,
+        ]
+        slope = [[6 + 60 * x**2 + 4 * y + 2 * x * u, 4 * x], [4 * x, 2 + 0 * x]]
+        viscosity = [[1 + x**2 + 0.6 * w**2, 1.2 * u * w], [1.2 * u * w, 3 * w**2 + 0.6 * u**2]]
+        before = np.zeros((2, 2))
+        for k in range(3):
+            expected = np.array([f.deriv(k)(0.0) for f in force])
+            np.testing.assert_allclose(extra[k, columns], expected, rtol=1e-10, atol=1e-10)
+            K, D = (np.array([[f.deriv(k)(0.0) for f in row] for row in rows]) for rows in (slope, viscosity))
+            D, before = D + k * before, K  # the same velocity for longer is another position
+            np.testing.assert_allclose(by_q[k, columns, columns], K, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(by_v[k, columns, columns], D, rtol=1e-10, atol=1e-10)
+
+
 def test_inputs_are_named_after_the_body_and_do_work_on_what_it_says():
     q, _ = state(1, 4)
     assert MODULE.input_names == ("first input 1", "second input 1")
