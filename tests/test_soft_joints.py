@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import jounce as jn
 
@@ -25,6 +26,8 @@ PLAIN = robot_of({}, {})
 ROBOTS = {
     "linear time": robot_of(PASSIVE, {"armature": 0.2, "damping": 0.5}),
     "spring on a ball": robot_of(PASSIVE, {"armature": 0.2, "damping": 0.5, "stiffness": 3.0}),  # the general path
+    "spring that pulls": robot_of({}, {"stiffness": (3.0, 3.0, 3.0, 0.0, 0.0, 0.0)}),
+    "spring that turns": robot_of({}, {"stiffness": (0.0, 0.0, 0.0, 3.0, 3.0, 3.0)}),
 }
 
 
@@ -59,6 +62,22 @@ def test_forces_are_those_without_and_what_joints_add():
     inertia[joints], inertia[:6] = 0.3, 0.2
     close(robot.mass_matrix(q), PLAIN.mass_matrix(q) + np.diag(inertia))
     close(robot.generalized_inverse_dynamics(q, *v[:2]), PLAIN.generalized_inverse_dynamics(q, *v[:2]) + inertia * v[1])
+
+
+def test_springs_of_a_free_joint():
+    q, v = state(2)
+    turn = Rotation.from_quat(q[3:7])
+    pulls, turns = ROBOTS["spring that pulls"], ROBOTS["spring that turns"]
+    for robot, part, displacement in (
+        (pulls, slice(0, 3), turn.inv().apply(q[:3])),
+        (turns, slice(3, 6), turn.as_rotvec()),
+    ):
+        force = np.zeros(PLAIN.nv)
+        force[part] = 3.0 * displacement
+        close(robot.elastic_force(q), PLAIN.elastic_force(q) + force)
+        close(robot.inverse_dynamics(q, *v), PLAIN.inverse_dynamics(q, *v) + force)
+        energy = robot.potential_energy(q) - PLAIN.potential_energy(q)
+        assert abs(energy - 1.5 * displacement @ displacement) < 1e-12
 
 
 def test_forward_undoes_inverse(robot):
