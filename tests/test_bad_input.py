@@ -142,7 +142,8 @@ def test_no_length_at_all(call: str, argument: str) -> None:
 
 @each_place
 def test_too_few_dimensions(call: str, argument: str) -> None:
-    rejects(rf"^{argument} has shape \(\), expected (at least \d dimension|a stack)", with_bad(call, argument, 1.0))
+    least = r"at least (1 dimension|[2-9] dimensions)$"
+    rejects(rf"^{argument} has shape \(\), expected ({least}|a stack)", with_bad(call, argument, 1.0))
     if argument in STACKS.get(call, ()):
         message = rf"^{argument} has shape \({NV},\), expected a stack \(\.\.\., rows, {NV}\) of "
         rejects(message, with_bad(call, argument, np.zeros(NV)))

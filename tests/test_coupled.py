@@ -9,7 +9,7 @@ import pytest
 
 import jounce as jn
 from build import joint_of
-from trees import TreeSpec, random_tree
+from trees import TreeSpec, random_pose, random_tree
 
 RATIO, OFFSET = -0.7, 0.3
 
@@ -150,6 +150,21 @@ def test_a_follower_before_its_leader_carries_the_first_coordinate():
     np.testing.assert_allclose(coupled.inverse_mass_matrix(q), inverse, rtol=1e-12, atol=1e-12)
     f = np.array([0.3, -0.8, 0.5])
     np.testing.assert_allclose(coupled.inverse_mass_matrix_apply(q, f), inverse @ f, rtol=1e-12, atol=1e-12)
+
+
+def test_a_follower_that_undoes_its_leader_moves_nothing():
+    """Up to rounding error, which is not to be taken for inertia."""
+    builder = jn.Builder()
+    body = jn.Inertia(1.3, com=(0.1, 0.2, -0.4), rotational=(0.02, 0.03, 0.01))
+    axis = np.array([0.3, -0.5, 0.7])
+    builder.add("leader", "world", jn.Revolute(axis), random_pose(np.random.default_rng(1)))
+    builder.add("follower", "leader", jn.Revolute(axis, follows=jn.Follow("leader", -1.0)), inertia=body)
+    robot = builder.build()
+    for q in np.linspace(-3.0, 3.0, 20):
+        with pytest.raises(ValueError, match="'leader'"):
+            robot.forward_dynamics([q], [0.1], [0.2])
+        with pytest.raises(ValueError, match="'leader'"):
+            robot.inverse_mass_matrix([q])
 
 
 def test_the_coriolis_matrix_is_passive_and_the_configuration_space_closed(pair):
