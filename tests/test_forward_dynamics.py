@@ -362,3 +362,16 @@ def _not_a_number(robot: jn.Model, which: str) -> None:
     given = {"acc": np.zeros(12), "tau": np.zeros(12)}
     given[which] = np.full(12, np.nan)
     robot.hybrid_dynamics(robot.neutral(), np.zeros(12), prescribed=np.arange(12) < 6, **given)
+
+
+def test_a_marble_on_a_mast_of_a_kilometre_has_inertia() -> None:
+    """What is rounding error is judged by the axes of a joint itself, not by those of others."""
+    builder, top = jn.Builder(), np.eye(4)
+    top[0, 3] = 1000.0
+    builder.add("mast", "world", jn.Revolute((0, 0, 1)), inertia=jn.Inertia(1.0, rotational=(1.0, 1.0, 1.0)))
+    marble = jn.Inertia(1e-3, com=(0.001, 0.002, 0.0), rotational=(1e-7, 2e-7, 2e-7))
+    builder.add("marble", "mast", jn.Spherical(), top, marble)
+    robot = builder.build()
+    q, v, tau = robot.neutral(), np.array([1e-4, 0.2, -0.1, 0.3]), np.array([0.2, 1e-7, 2e-7, -1e-7])
+    acc = robot.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, acc), tau, rtol=1e-3)  # ten digits are lost
