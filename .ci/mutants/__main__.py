@@ -20,6 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ALL = 1 << 20
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
@@ -31,13 +32,13 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1, help="which mutants (default: %(default)s)")
     parser.add_argument(
-        "--budget", type=float, default=20, help="seconds of tests a mutant at most (default: %(default)s)"
+        "--budget", type=float, help="seconds of tests a mutant at most (default: 20; all with --again)"
     )
     parser.add_argument(
         "--scratch", type=Path, default=ROOT / "build/mutants", help="folder to work in (default: build/mutants)"
     )
-    parser.add_argument("--cases", type=int, default=6, help="cases of a test at most (default: %(default)s)")
-    parser.add_argument("--again", action="store_true", help="run the survivors again, with all cases of all tests")
+    parser.add_argument("--cases", type=int, help="cases of a test at most (default: 6; all with --again)")
+    parser.add_argument("--again", action="store_true", help="run the survivors again, with tests added since")
     parser.add_argument("--report", action="store_true", help="only show the results")
     parser.add_argument("--learn", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -56,12 +57,13 @@ def make(args: argparse.Namespace) -> None:
 
     plan = args.scratch / "plan.json"
     state = state_of_sources(args)
+    build = Build(ROOT, args.scratch)
     if plan.exists() and json.loads(plan.read_text())["state"] == state:
+        build.copy_python()
         return
     args.scratch.mkdir(parents=True, exist_ok=True)
     for name in ("plan.json", "baseline.json", "results.json"):
         (args.scratch / name).unlink(missing_ok=True)
-    build = Build(ROOT, args.scratch)
     mutants = build.make(args.count, args.seed)
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version
@@ -86,6 +88,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def main() -> None:
+    from report import alive, report
+
     args = arguments()
     args.scratch = args.scratch.resolve()
     baseline, results = args.scratch / "baseline.json", args.scratch / "results.json"
@@ -94,10 +98,13 @@ def main() -> None:
     if not args.report:
         make(args)
         if args.again and results.exists():
-            kept = {k: r for k, r in json.loads(results.read_text()).items() if r["how"] not in ("survived", "not met")}
-            results.write_text(json.dumps(kept, indent=1))
-            baseline.unlink(missing_ok=True)
-        budget, cases = (1e6, 1 << 20) if args.again else (args.budget, args.cases)
+            plan = json.loads((args.scratch / "plan.json").read_text())["mutants"]
+            found = json.loads(results.read_text())
+            for mutant in alive(plan, found):
+                found[str(mutant["number"])] = {"how": "again"}
+            results.write_text(json.dumps(found, indent=1))
+        budget = args.budget or (ALL if args.again else 20)
+        cases = args.cases or (ALL if args.again else 6)
         environment = os.environ | {
             "JOUNCE_MUTANTS_INSIDE": "1",
             "PYTHONPATH": os.pathsep.join([str(args.scratch / "package"), str(ROOT / "tests")]),
@@ -108,7 +115,7 @@ def main() -> None:
         }
         command = [sys.executable, str(HERE), "--scratch", str(args.scratch), "--budget", str(budget)]
         command += ["--cases", str(cases)]
-        if not baseline.exists():
+        if args.again or not baseline.exists():
             print("the tests without a mutant", flush=True)
             subprocess.run([*command, "--learn"], env=environment, check=False)
             tests = json.loads(baseline.read_text())["tests"]
@@ -118,8 +125,6 @@ def main() -> None:
                 flush=True,
             )
         subprocess.run(command, env=environment, check=False)
-    from report import report
-
     plan = json.loads((args.scratch / "plan.json").read_text())
     print(report(plan["mutants"], json.loads(results.read_text()) if results.exists() else {}))
 

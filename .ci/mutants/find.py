@@ -205,7 +205,7 @@ class Source:
             if text.isdigit():
                 changed = str(int(text) + 1)
             elif re.fullmatch(r"\d+\.\d*", text):
-                changed = "1.0" if text == "0.5" else repr(float(text) + 1)
+                changed = "1.0" if text == "0.5" else repr(float(text) + max(1.0, float(text) // 10))
             else:
                 changed = f"10 * {text}"
             return [Mutation(token.begin, token.end, changed, f"{text} to {changed}")]

@@ -175,8 +175,11 @@ class Build:
             bad |= named[0] or named[1]
         return bad
 
+    def copy_python(self) -> None:
+        shutil.copytree(self.root / "src/jounce", self.package / "jounce", dirs_exist_ok=True)
+
     def link(self) -> None:
-        shutil.copytree(self.root / "src/jounce", self.package / "jounce")
+        self.copy_python()
         target = self.library()
         objects = [str(path) for path in self.objects.glob("*.o")]
         subprocess.run(["g++", "-shared", "-o", str(target), *objects, "-pthread"], check=True)

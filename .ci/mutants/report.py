@@ -16,13 +16,20 @@ def equivalents() -> dict[tuple[str, str], str]:
     return {(entry["file"], entry["mutant"]): entry["reason"] for entry in entries}
 
 
+def alive(plan: list[dict[str, Any]], results: dict[str, Any]) -> list[dict[str, Any]]:
+    """The mutants that no test killed, without equivalent ones."""
+    known, no = equivalents(), {"how": ""}
+    found = [m for m in plan if results.get(str(m["number"]), no)["how"] in ("survived", "not met")]
+    return [m for m in found if (m["file"], m["mutant"]) not in known]
+
+
 def report(plan: list[dict[str, Any]], results: dict[str, Any]) -> str:
     known = equivalents()
     rows: dict[str, list[int]] = {}
     living, same = [], []
     for mutant in plan:
         result = results.get(str(mutant["number"]))
-        if result is None:
+        if result is None or result["how"] == "again":
             continue
         killed = result["how"] not in ("survived", "not met")
         reason = known.get((mutant["file"], mutant["mutant"]))

@@ -26,6 +26,7 @@ import pytest
 # Tests of programs around the core, of how processes end and how long they take, and of numbers that the core itself
 # gave one day: they notice that something changed, not that it is wrong.
 LEFT_OUT = ("bench", "demo", "endings", "examples", "frozen", "giving_up", "info", "load_robustness", "reproduce")
+ALL = 1 << 20  # of the cases of a test, or of the seconds for a mutant: as many as there are
 PATIENCE = 600  # seconds on the clock for a test
 MEMORY = 4 << 30  # bytes that a mutant may take
 
@@ -137,20 +138,21 @@ class Runner:
 
 
 class Baseline(Runner):
-    """All tests without a mutant: writes what they take and which mutants they meet."""
+    """The tests not known yet, without a mutant: writes what they take and which mutants they meet."""
 
     def work(self) -> None:
+        path = self.scratch / "baseline.json"
+        known = json.loads(path.read_text()) if path.exists() else {"collected": [], "tests": {}}
+        learned = {name: test for name, test in known["tests"].items() if name in self.items or self.cases < ALL}
+
         def job(say: Any) -> None:
-            items = list(self.items.values())
-            learned = {}
+            items = [item for item in self.items.values() if item.nodeid not in learned]
             for item, following in zip(items, [*items[1:], None], strict=True):
                 passed = self.run_item(item, following)
                 seen = self.core.seen()
                 learned[item.nodeid] = {"passed": passed, "seconds": self.took, "seen": sorted(seen)}
                 say(item.nodeid)
-            (self.scratch / "baseline.json").write_text(
-                json.dumps({"collected": sorted(self.collected), "tests": learned})
-            )
+            path.write_text(json.dumps({"collected": sorted(self.collected), "tests": learned}))
 
         said, how = self.in_fork(job)
         if how:
@@ -165,7 +167,7 @@ class Hunt(Runner):
     ) -> None:
         super().__init__(scratch, library, size, cases)
         self.plan, self.budget = plan, budget
-        self.thorough = budget >= 1e6  # then, a mutant that is met before the tests has a process in any case
+        self.thorough = budget >= ALL  # then, a mutant that is met before the tests has a process in any case
         learned = json.loads((scratch / "baseline.json").read_text())
         self.at_start = set(learned["collected"])
         self.tests = {name: test for name, test in learned["tests"].items() if test["passed"]}
@@ -198,8 +200,9 @@ class Hunt(Runner):
             self.learn(result)
         if self.only:
             self.run_here(int(self.only))
-        todo = [m for m in self.plan if str(m["number"]) not in results]
+        todo = [m for m in self.plan if results.get(str(m["number"]), {"how": "again"})["how"] == "again"]
         random.Random(0).shuffle(todo)  # whenever it is stopped, all files have had their share
+        todo.sort(key=lambda m: str(m["number"]) not in results)
         began = time.monotonic()
         for done, mutant in enumerate(todo, 1):
             number = mutant["number"]
@@ -216,6 +219,17 @@ class Hunt(Runner):
                 f"{mutant['change']}: {result['how']} {result.get('by', '')}",
                 flush=True,
             )
+
+        killers = {r["by"] for r in results.values() if r.get("by") in self.items}
+        while killers:  # they pass without a mutant, in a process like those that had one
+            said, how = self.in_fork(self.job(-1, sorted(killers)))
+            if self.verdict(said, how, 0)["how"] == "survived":
+                break
+            wrong = said[-2] if said[-1] == "failed" else said[-1]
+            print(f"{wrong} fails without a mutant, too; what it killed is to be done again", flush=True)
+            killers.discard(wrong)
+            results = {number: r for number, r in results.items() if r.get("by") != wrong}
+            path.write_text(json.dumps(results, indent=1))
 
     def learn(self, result: dict[str, Any]) -> None:
         if by := result.get("by"):
@@ -287,7 +301,5 @@ def pytest_with(plugin: Runner, root: Path) -> None:
     """pytest with a runner, on the tests of the core."""
     os.chdir(root)
     ignored = [f"--ignore=tests/test_{name}.py" for name in LEFT_OUT]
-    pytest.main(
-        ["-q", "-p", "no:cacheprovider", "--no-header", "--capture=no", "--import-mode=importlib", *ignored, "tests"],
-        plugins=[plugin],
-    )
+    without = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "--no-header", "--capture=no"]
+    pytest.main(["-q", *without, "--import-mode=importlib", *ignored, "tests"], plugins=[plugin])
