@@ -389,6 +389,14 @@ def test_batches_beyond_memory() -> None:
 # Names
 
 
+def test_one_row_where_two_are_needed() -> None:
+    q, v = good("inverse_dynamics").values()
+    stack = rf"^v has shape .*, expected a stack \(\.\.\., rows, {NV}\) of v, dv/dt, \.\.\."
+    rejects(stack + r" \(or v and a apart\)$", ROBOT.inverse_dynamics, q, v[0])
+    rejects(stack + r" \(or v and a apart\)$", ROBOT.inverse_dynamics, q, v[:1])
+    rejects(stack + "$", ROBOT.forward_kinematics, q, v[0])
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -375,3 +375,14 @@ def test_a_marble_on_a_mast_of_a_kilometre_has_inertia() -> None:
     q, v, tau = robot.neutral(), np.array([1e-4, 0.2, -0.1, 0.3]), np.array([0.2, 1e-7, 2e-7, -1e-7])
     acc = robot.forward_dynamics(q, v, tau)
     np.testing.assert_allclose(robot.inverse_dynamics(q, v, acc), tau, rtol=1e-3)  # ten digits are lost
+
+
+def test_one_number_is_no_row_of_forces() -> None:
+    robot = jounce_model(random_tree(np.random.default_rng(0), 3))
+    q, v, some = robot.neutral(), np.zeros(robot.nv), np.ones(robot.nv, dtype=bool)
+    with pytest.raises(ValueError, match=r"^tau has shape \(\), expected at least 1 dimension$"):
+        robot.forward_dynamics(q, v, 1.0)
+    with pytest.raises(ValueError, match=r"^acc has shape \(\), expected at least 1 dimension$"):
+        robot.hybrid_dynamics(q, v, 1.0, v, prescribed=some)
+    with pytest.raises(ValueError, match=r"^tau has shape \(\), expected at least 1 dimension$"):
+        robot.hybrid_dynamics(q, v, v, 1.0, prescribed=some)
