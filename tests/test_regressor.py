@@ -84,3 +84,11 @@ def test_bad_input():
         robot.inverse_dynamics_regressor(robot.neutral(), np.zeros(3), np.zeros(3))
     with pytest.raises(ValueError, match="frame is 'up'"):
         robot.inverse_dynamics_regressor(robot.neutral(), np.zeros((2, robot.nv)), frame="up")
+
+
+def test_more_rows_than_the_highest_order_has():
+    robot = jounce_model(random_tree(np.random.default_rng(0), 3))
+    v = np.zeros((jn.MAX_ORDER + 3, robot.nv))
+    assert robot.inverse_dynamics_regressor(robot.neutral(), v[1:]).shape[0] == jn.MAX_ORDER + 1
+    with pytest.raises(ValueError, match=f"^v has {len(v)} rows, expected at most {len(v) - 1}: the highest order is"):
+        robot.inverse_dynamics_regressor(robot.neutral(), v)

@@ -38,6 +38,7 @@ def arguments() -> argparse.Namespace:
         "--scratch", type=Path, default=ROOT / "build/mutants", help="folder to work in (default: build/mutants)"
     )
     parser.add_argument("--cases", type=int, help="cases of a test at most (default: 6; all with --again)")
+    parser.add_argument("--limit", type=int, help="mutants to do now (default: all)")
     parser.add_argument("--again", action="store_true", help="run the survivors again, with tests added since")
     parser.add_argument("--report", action="store_true", help="only show the results")
     parser.add_argument("--learn", action="store_true", help=argparse.SUPPRESS)
@@ -84,7 +85,8 @@ def run(args: argparse.Namespace) -> None:
     if args.learn:
         pytest_with(Baseline(args.scratch, library, plan["size"], args.cases), ROOT)
     else:
-        pytest_with(Hunt(args.scratch, library, plan["mutants"], plan["size"], args.budget, args.cases), ROOT)
+        how_much = (args.limit, args.budget, args.cases)
+        pytest_with(Hunt(args.scratch, library, plan["mutants"], plan["size"], *how_much), ROOT)
 
 
 def main() -> None:
@@ -114,7 +116,7 @@ def main() -> None:
             "OPENBLAS_NUM_THREADS": "1",
         }
         command = [sys.executable, str(HERE), "--scratch", str(args.scratch), "--budget", str(budget)]
-        command += ["--cases", str(cases)]
+        command += ["--cases", str(cases), *(["--limit", str(args.limit)] if args.limit else [])]
         if args.again or not baseline.exists():
             print("the tests without a mutant", flush=True)
             subprocess.run([*command, "--learn"], env=environment, check=False)

@@ -163,10 +163,17 @@ class Hunt(Runner):
     """The mutants, one after the other."""
 
     def __init__(
-        self, scratch: Path, library: Path, plan: list[dict[str, Any]], size: int, budget: float, cases: int
+        self,
+        scratch: Path,
+        library: Path,
+        plan: list[dict[str, Any]],
+        size: int,
+        limit: int | None,
+        budget: float,
+        cases: int,
     ) -> None:
         super().__init__(scratch, library, size, cases)
-        self.plan, self.budget = plan, budget
+        self.plan, self.budget, self.limit = plan, budget, limit
         self.thorough = budget >= ALL  # then, a mutant that is met before the tests has a process in any case
         learned = json.loads((scratch / "baseline.json").read_text())
         self.at_start = set(learned["collected"])
@@ -203,6 +210,7 @@ class Hunt(Runner):
         todo = [m for m in self.plan if results.get(str(m["number"]), {"how": "again"})["how"] == "again"]
         random.Random(0).shuffle(todo)  # whenever it is stopped, all files have had their share
         todo.sort(key=lambda m: str(m["number"]) not in results)
+        todo = todo[: self.limit]
         began = time.monotonic()
         for done, mutant in enumerate(todo, 1):
             number = mutant["number"]
