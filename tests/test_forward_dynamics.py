@@ -364,6 +364,7 @@ def _not_a_number(robot: jn.Model, which: str) -> None:
     robot.hybrid_dynamics(robot.neutral(), np.zeros(12), prescribed=np.arange(12) < 6, **given)
 
 
+@pytest.mark.filterwarnings("ignore")  # that digits are lost
 def test_a_marble_on_a_mast_of_a_kilometre_has_inertia() -> None:
     """What is rounding error is judged by the axes of a joint itself, not by those of others."""
     builder, top = jn.Builder(), np.eye(4)
