@@ -11,7 +11,7 @@ namespace jounce {
 #define JOUNCE_IN_MOTION(name) "def " name "(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", *, frame: str = 'body', " JOUNCE_OUT
 
 constexpr const char* mass_matrix_signature = JOUNCE_AT_REST("mass_matrix");
-constexpr const char* mass_matrix_doc = R"(The mass matrix M(q) (CRBA; paper A, (5)).
+constexpr const char* mass_matrix_doc = R"(The mass matrix M(q) (CRBA; paper A, (11)).
 
 Args:
     q: (..., nq).

@@ -45,8 +45,8 @@ inverse_mass_matrix_apply               q f             |
 coriolis_matrix                         q v             | frame out
 coriolis_matrix_derivatives             q v*            | frame out
 articulated_inertia                     q               |
-closed_form                             q v             |
-closed_form                             q v*            |
+closed_form                             q v             | wrenches wrench_frame
+closed_form                             q v*            | wrenches* wrench_frame
 torque_coefficients                     q v*            | order frame
 inverse_dynamics_derivatives            q v a           | wrenches wrench_frame
 inverse_dynamics_derivatives            q v*            | wrenches* wrench_frame
@@ -309,9 +309,10 @@ def numbers(model: jn.Model, call: Call, result: object, frames: object = None) 
 
 def _of_closed_form(form, call: Call) -> dict[str, np.ndarray]:
     """What has a row a coordinate; rows a link are others for another tree of links."""
-    keys = ("mass_matrix", "coriolis_matrix", "h", "g", "dg")
+    keys = ("mass_matrix", "coriolis_matrix", "h", "g", "dg", "tau_ext")
     found = {k: getattr(form.spatial, k) for k in keys}
-    found |= {f"body {k}": getattr(form.body, k)() for k in ("mass_matrix", "coriolis_matrix")}
+    terms = ("mass_matrix", "coriolis_matrix", "printed_coriolis_matrix", "external_torque")
+    found |= {f"body {k}": getattr(form.body, k)() for k in terms}
     if call.stacks:
         found |= {"torque": form.spatial.torque(), "torque rate": form.spatial.torque_rate()}
         found |= {f"body torque {k}": form.body.torque(k) for k in range(ROWS - 1)}

@@ -553,10 +553,12 @@ def test_closed_form(name: str) -> None:
     robot = COUPLED[name]
     for call in (c for c in CALLS.values() if c.method == "closed_form"):
         given = good(call, robot, seed=5)
-        found = numbers(robot.model, call, ask(robot.model, call, given))
-        full = numbers(robot.freed.model, call, ask(robot.freed.model, call, freed_arguments(robot, given)))
-        for key, x in full.items():
-            assert error(found[key], projected("matrix" if x.ndim == 2 else "force", x, robot.G), scale=x) < 1e-12, key
+        for label, options in keywords(call, robot).items():
+            found = numbers(robot.model, call, ask(robot.model, call, given, **options))
+            freed = ask(robot.freed.model, call, freed_arguments(robot, given), **options)
+            for key, x in numbers(robot.freed.model, call, freed).items():
+                expected = projected("matrix" if x.ndim == 2 else "force", x, robot.G)
+                assert error(found[key], expected, scale=x) < 1e-12, (key, label)
 
 
 def test_a_ratio_that_is_off_is_seen() -> None:

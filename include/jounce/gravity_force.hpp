@@ -1,4 +1,4 @@
-// The generalized forces that hold a robot against gravity, and their time derivatives (paper A, (5); paper C, (47)):
+// The generalized forces that hold a robot against gravity, and their time derivatives (paper A, (12); paper C, (47)):
 //   g_c = -J_c . (m g, h x g),   m and h the mass and its first moment of all that coordinate c moves.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The mass matrix and its time derivatives (composite rigid bodies, CRBA; paper A, (5); paper C, (43)).
+// The mass matrix and its time derivatives (composite rigid bodies, CRBA; paper A, (11); paper C, (43)).
 //
 //   M_cd = J_c . I_d J_d    for a column c at or above column d,
 //

@@ -12,21 +12,23 @@ Paper C, body frames. With Ad(C_i^-1 C_p(i)) in row i and column p(i) of L, the 
     A' = A L' A = -A a L A = A a - A a A                   (27)
     J' = A' X = -A a L J                                   (24)*  printed -A a J, but a X = 0 only where n_i = 1
     mass J^T M J,  Coriolis J^T C J                        (28)
-    C = -M A a L - b^T M + M b,  b = diag ad(V_i)          (30)*  printed without L and without M b
+    C = -M A a L - b^T M + M b,  b = diag ad(V_i)          (30)*  printed -M A a - b^T M
     gravity J^T M U V0',  V0' = -g                         (32)*  printed +g
     U = (Ad(C_1)^-1 ... Ad(C_N)^-1),  U' = -b U            (33)*  also printed A (I 0 ... 0), which lacks Ad(C_1)^-1
 
 M b adds no force, since b V = 0. It makes M b - b^T M skew, and so d(mass)/dt - 2 Coriolis as well: J^T C J is then
-paper A's matrix (8) in these coordinates.
+paper A's matrix (21) in these coordinates. The paper's own C gives the same force, as a X v = 0, but with it
+d(mass)/dt - 2 Coriolis is not skew; `printed_C`, `printed_coriolis_matrix` and `printed_P` have it.
 
 Paper A, world frame. G_p has the identity in row i and column j where link j is on the way from the world to link i, i
 itself included: it is A with every Ad the identity.
 
     V = G_p S v,  S_i = Ad(C_i) X_i,  S_i' = ad(V_i) S_i   Table 2, Algorithm 1
-    M_i = Ad(C_i)^-T M_i^b Ad(C_i)^-1,  M' = -M ad - ad^T M      (E1), (E2)
+    M_i = Ad(C_i)^-T M_i^b Ad(C_i)^-1,  M' = -M ad - ad^T M      (60), (61)
+    tau_ext = -S^T G_c W,  W_i = Ad(C_i)^-T W_i^b,  W' = -ad^T W + Ad^-T W^b'      (13), (67), (68)
 
-The base has S_1 = I and S_1' = 0 instead, as its v is its spatial twist; (7)* must have S' where ad S is printed. For
-a `Free` joint on another body, "world" means that body's frame H, as everywhere in jounce: S_i = Ad(H) and
+The base has S_1 = I and S_1' = 0 instead, as its v is its spatial twist; (16)* to (19)* must have S' where ad S is
+printed. For a `Free` joint on another body, "world" means that body's frame H, as everywhere in jounce: S_i = Ad(H) and
 S_i' = ad(V_p(i)) S_i, of which the base is the case H = I, V_p = 0.
 
 Soft bodies, which neither paper has. Each section of one is a link on the link that carries the near end. Its twist
@@ -42,15 +44,15 @@ matrix
     Coriolis J^T (M J' + M b J - b^T M J) = J^T (C J + M A X'),  C as in (30)*
 
 Since M b - b^T M is skew, and d(mass)/dt = J^T M J' + J'^T M J, so is d(mass)/dt - 2 Coriolis. In world axes the
-Jacobian is Ad J = G_p S, and its rate Ad (J' + b J) = G_p S': it is paper A's matrix (8) again, with this S'. The poses
-of the sections and X, as series in time, come from the core.
+Jacobian is Ad J = G_p S, and its rate Ad (J' + b J) = G_p S': it is paper A's matrix (21) again, with this S'. The
+poses of the sections and X, as series in time, come from the core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -70,7 +72,7 @@ Array = NDArray[np.float64]  # or complex, or SymPy's
 
 
 class ClosedForm:
-    """The equations of motion at one state, without armature, damping, stiffness and external wrenches.
+    """The equations of motion at one state, without armature, damping and stiffness.
 
     Of soft bodies there are inertia and weight, but neither elasticity nor damping.
 
@@ -78,8 +80,11 @@ class ClosedForm:
         model: the robot.
         q: (nq,).
         v: (nv,) velocity, or a stack (K, nv) with its derivatives; `Free` rows in the frame "body".
+        wrenches: {body or frame name: [force; moment]} that act from outside, each (6,), or a stack (rows, 6) of the
+            wrench and its derivatives. N and N m.
+        wrench_frame: where those are given, "body", "world" or "mixed", as in `inverse_dynamics`.
 
-    The numbers may be complex, to differentiate by complex steps, or SymPy expressions; for soft bodies they must be
+    The numbers may be complex, to differentiate by complex steps, or SymPy expressions; for soft bodies q and v must be
     real, and v have at most MAX_ORDER + 2 rows.
 
     Attributes:
@@ -98,7 +103,14 @@ class ClosedForm:
     True
     """
 
-    def __init__(self, model: Model, q: ArrayLike, v: ArrayLike) -> None:
+    def __init__(
+        self,
+        model: Model,
+        q: ArrayLike,
+        v: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+    ) -> None:
         position = _numbers("q", q, f"({model.nq},)", model.nq)
         stack = np.atleast_2d(_numbers("v", v, f"({model.nv},) or (rows, {model.nv})", model.nv, rows=True))
         if len(stack) > MAX_ORDER + 2:
@@ -107,10 +119,11 @@ class ClosedForm:
             )
         _expect_real(model, q=position, v=stack)
         kind = np.result_type(position, stack)
-        links = _links(model, position.astype(kind), stack.astype(kind))
+        links, places = _links_and_places(model, position.astype(kind), stack.astype(kind))
+        applied = _applied(model, links, places, wrenches, wrench_frame)
         self.links = tuple(link.name for link in links)
-        self.spatial = SpatialForm(links, _in_world(links, stack.astype(kind)), model.gravity)
-        self.body = BodyForm(links, stack.astype(kind), model.gravity)
+        self.body = BodyForm(links, stack.astype(kind), model.gravity, applied)
+        self.spatial = SpatialForm(links, _in_world(links, stack.astype(kind)), model.gravity, self.body.W)
 
 
 class SpatialForm:
@@ -119,17 +132,19 @@ class SpatialForm:
     Attributes:
         v: (K, nv) velocity stack, its `Free` rows in the frame "world".
         G_p, G_c: (6N, 6N) sums over the links above and below.
-        Ad, M: (6N, 6N) with Ad(C_i) and the spatial inertias, (E1), on the diagonal.
+        Ad, M: (6N, 6N) with Ad(C_i) and the spatial inertias, (60), on the diagonal.
         S, dS: (6N, nv) screws of the joints and of the sections of soft bodies, and their derivative.
         V, ad: (6N,) twists; (6N, 6N) with ad(V_i) on the diagonal.
         G: (6N,) gravity, once for each link.
-        mass_matrix: (nv, nv), (5).
-        coriolis_matrix: (nv, nv) C with h = C v and d(mass_matrix)/dt - 2 C skew, (8).
-        h, g, dg: (nv,) Coriolis and centrifugal forces, forces that carry the weight, (5), and g', (7)*.
+        W_app: (6N,) applied wrenches, (67).
+        mass_matrix: (nv, nv), (11).
+        coriolis_matrix: (nv, nv) C with h = C v and d(mass_matrix)/dt - 2 C skew, (21).
+        h, g, dg: (nv,) Coriolis and centrifugal forces, (11), forces that carry the weight, (12), and g', (18)*.
+        tau_ext: (nv,) what the applied wrenches take off the torque, (13).
     """
 
-    def __init__(self, links: Sequence[_Link], v: Array, gravity: Array) -> None:
-        self.v, v0 = v, _row(v, 0)
+    def __init__(self, links: Sequence[_Link], v: Array, gravity: Array, W: Callable[[int], Array]) -> None:
+        self.v, v0 = v, _row("v", v, 0)
         self.G_p = G_p = _paths(_steps(links, [np.eye(6)] * len(links)))
         self.G_c = G_c = G_p.T
         self.Ad = _diagonal([_Ad(link.pose) for link in links])
@@ -151,30 +166,38 @@ class SpatialForm:
         self.h = S.T @ G_c @ M @ G_p @ dS @ v0 - S.T @ G_c @ ad.T @ M @ G_p @ S @ v0
         self.g = -S.T @ G_c @ M @ self.G
         self.dg = -dS.T @ G_c @ M @ self.G + S.T @ G_c @ (M @ ad + ad.T @ M) @ self.G
+        self._back, self._W = back, W
+        self.W_app = back.T @ W(0)
+        self.tau_ext = -S.T @ G_c @ self.W_app
 
     def dV(self) -> Array:
         """(6N,) V'."""
-        return self.G_p @ (self.S @ _row(self.v, 1) + self.dS @ _row(self.v, 0))
+        return self.G_p @ (self.S @ _row("v", self.v, 1) + self.dS @ _row("v", self.v, 0))
+
+    def dtau_ext(self) -> Array:
+        """(nv,) tau_ext', (19)*."""
+        dW_app = -self.ad.T @ self.W_app + self._back.T @ self._W(1)
+        return -self.dS.T @ self.G_c @ self.W_app - self.S.T @ self.G_c @ dW_app
 
     def dh(self) -> Array:
-        """(nv,) d(mass_matrix)/dt v' + h', (7)*; P, P' and P'' are the momenta of appendix B, the last without v''."""
+        """(nv,) d(mass_matrix)/dt v' + h', (16)*; P, P' and P'' are the momenta of appendix B, the last without v''."""
         M, ad, dV = self.M, self.ad, self.dV()
         ddS = self._ad_carriers(dV) @ self.S + self._ad_carriers(self.V) @ self.dS
         if self._changes:
             ddS = ddS + ad @ self._changes[0] + self._changes[1]
-        ddV = self.G_p @ (2 * self.dS @ _row(self.v, 1) + ddS @ _row(self.v, 0))
+        ddV = self.G_p @ (2 * self.dS @ _row("v", self.v, 1) + ddS @ _row("v", self.v, 0))
         P = M @ self.V
         dP = M @ dV - ad.T @ P
         ddP = M @ (ddV - ad @ dV) - 2 * ad.T @ dP - (_ad(dV) + ad @ ad).T @ P
         return self.dS.T @ self.G_c @ dP + self.S.T @ self.G_c @ ddP
 
     def torque(self) -> Array:
-        """(nv,), (4)."""
-        return self.mass_matrix @ _row(self.v, 1) + self.h + self.g
+        """(nv,), (10)."""
+        return self.mass_matrix @ _row("v", self.v, 1) + self.h + self.g + self.tau_ext
 
     def torque_rate(self) -> Array:
-        """(nv,), (6)."""
-        return self.mass_matrix @ _row(self.v, 2) + self.dh() + self.dg
+        """(nv,), (14)."""
+        return self.mass_matrix @ _row("v", self.v, 2) + self.dh() + self.dg + self.dtau_ext()
 
     def _ad_carriers(self, twists: Array) -> Array:
         """The ad of the link that each link's screws move with; the world, link -1, is at rest."""
@@ -201,8 +224,12 @@ def _to_any_order(method: Callable[[BodyForm, int], Array]) -> Callable[..., Arr
 class BodyForm:
     """Paper C, section III, for trees of N links. A method gives the n-th derivative of its term; n = 0 if left out.
 
-    That takes n rows of v for A, J, U, screws, the mass matrix and gravity, n + 1 for a, b, C, V and the Coriolis
-    matrix, and n + 2 for the torque; a ``ValueError`` says where they are missing.
+    That takes n rows of v for A, J, U, W, screws, the mass matrix, gravity and external torques, n + 1 for a, b, C, V
+    and the Coriolis matrix, and n + 2 for the torque; and n + 1 rows of the wrenches. A ``ValueError`` says where they
+    are missing.
+
+    `C`, `coriolis_matrix` and `P` have d(mass_matrix)/dt - 2 coriolis_matrix skew. The paper's own, from (30) as it is
+    printed, are `printed_C`, `printed_coriolis_matrix` and `printed_P`; the forces are the same.
 
     Attributes:
         X: (6N, nv) screws of the joints and of the sections of soft bodies, (23).
@@ -216,8 +243,8 @@ class BodyForm:
     True
     """
 
-    def __init__(self, links: Sequence[_Link], v: Array, gravity: Array) -> None:
-        self._v, self._links, self._soft = v, links, _are_soft(links)
+    def __init__(self, links: Sequence[_Link], v: Array, gravity: Array, applied: Sequence[_Applied] = ()) -> None:
+        self._v, self._links, self._soft, self._applied = v, links, _are_soft(links), applied
         self.X = _screws(links, 0, v.shape[1])
         self.M = _diagonal([link.inertia for link in links])
         self.dV0 = np.array([*-gravity, 0.0, 0.0, 0.0])
@@ -227,7 +254,7 @@ class BodyForm:
 
     def v(self, n: int = 0) -> Array:
         """(nv,) row n of the velocity stack."""
-        return _row(self._v, n)
+        return _row("v", self._v, n)
 
     @_to_any_order
     def screws(self, n: int) -> Array:
@@ -278,6 +305,19 @@ class BodyForm:
         return -self.M @ AaL - self.b(n).T @ self.M + self.M @ self.b(n)
 
     @_to_any_order
+    def printed_C(self, n: int) -> Array:
+        """(6N, 6N) paper C's own: -M A a - b^T M, (30), (45)."""
+        return -self.M @ _leibniz(n, self.A, self.a) - self.b(n).T @ self.M
+
+    @_to_any_order
+    def W(self, n: int) -> Array:
+        """(6N,) wrenches that are applied to the links, in their axes; paper A's W^b."""
+        parts = [np.zeros(6) for _ in self._links]
+        for each in self._applied:
+            parts[each.link] = parts[each.link] + each.on_link(n, self.V)
+        return np.concatenate([np.zeros(0), *parts])
+
+    @_to_any_order
     def mass_matrix(self, n: int) -> Array:
         """(nv, nv), (28), (43)."""
         return _leibniz(n, lambda k: self.J(k).T, lambda k: self.M @ self.J(k))
@@ -285,9 +325,18 @@ class BodyForm:
     @_to_any_order
     def coriolis_matrix(self, n: int) -> Array:
         """(nv, nv), (28), (44); d(mass_matrix)/dt - 2 coriolis_matrix is skew."""
+        return self._of_links(n, self.C)
+
+    @_to_any_order
+    def printed_coriolis_matrix(self, n: int) -> Array:
+        """(nv, nv) paper C's own, (28), (44) with (30); d(mass_matrix)/dt - 2 printed_coriolis_matrix is not skew."""
+        return self._of_links(n, self.printed_C)
+
+    def _of_links(self, n: int, C: Callable[[int], Array]) -> Array:
+        """The n-th derivative of J^T C J, and of J^T M A X' for soft bodies."""
 
         def links(k: int) -> Array:
-            CJ = _leibniz(k, self.C, self.J)
+            CJ = _leibniz(k, C, self.J)
             return CJ + self.M @ _leibniz(k, self.A, lambda i: self.screws(i + 1)) if self._soft else CJ
 
         return _leibniz(n, lambda k: self.J(k).T, links)
@@ -298,20 +347,36 @@ class BodyForm:
         return _leibniz(n, lambda k: self.J(k).T, lambda k: self.M @ self.U(k) @ self.dV0)
 
     @_to_any_order
+    def external_torque(self, n: int) -> Array:
+        """(nv,) what the applied wrenches take off the torque, -J^T W; paper A's tau_ext, paper C has none."""
+        return -_leibniz(n, lambda k: self.J(k).T, self.W)
+
+    @_to_any_order
     def torque(self, n: int) -> Array:
-        """(nv,), (34)."""
+        """(nv,), (34), and the external torque."""
         inertial = _leibniz(n, self.mass_matrix, lambda k: self.v(k + 1))
-        return inertial + _leibniz(n, self.coriolis_matrix, self.v) + self.gravity_force(n)
+        motion = inertial + _leibniz(n, self.coriolis_matrix, self.v) + self.gravity_force(n)
+        return motion + self.external_torque(n) if self._applied else motion
 
     def P(self, k: int, n: int) -> Array:
-        """(nv, nv) that multiplies v^(k-1) in the n-th derivative of the torque, k = 1 to n + 2, (38)."""
+        """(nv, nv) that multiplies v^(k-1) in the n-th derivative of the torque, k = 1 to n + 2, (37), (38).
+
+        With `coriolis_matrix`; `printed_P` is the paper's own.
+        """
+        return self._coefficient(k, n, self.coriolis_matrix)
+
+    def printed_P(self, k: int, n: int) -> Array:
+        """(nv, nv) paper C's own P_k: as `P`, with `printed_coriolis_matrix`."""
+        return self._coefficient(k, n, self.printed_coriolis_matrix)
+
+    def _coefficient(self, k: int, n: int, coriolis: Callable[[int], Array]) -> Array:
         if not 1 <= k <= n + 2:
             raise ValueError(f"k is {k}, expected 1 to {n + 2}: the derivative has order n = {n}")
         if k == 1:
-            return self.coriolis_matrix(n)
+            return coriolis(n)
         if k == n + 2:
             return self.mass_matrix()
-        return comb(n, k - 2) * self.mass_matrix(n - k + 2) + comb(n, k - 1) * self.coriolis_matrix(n - k + 1)
+        return comb(n, k - 2) * self.mass_matrix(n - k + 2) + comb(n, k - 1) * coriolis(n - k + 1)
 
 
 @dataclass
@@ -332,7 +397,75 @@ class _Link:
 _Place = tuple[int, Array]  # a link, and a frame there; link -1 is the world
 
 
+@dataclass
+class _Applied:
+    """A wrench on a link, in axes that may move against it.
+
+    Its rows do work on the twist T shift V_i, which is in the axes they are given in. T is Ad(C_i) for "world", with
+    T' = T ad(V_i), its rotation alone for "mixed", with T' = T diag([w_i], [w_i]), and constant for "body".
+    """
+
+    name: str
+    link: int
+    wrench_frame: str
+    start: Array  # T
+    shift: Array
+    rows: Array
+
+    def on_link(self, n: int, V: Callable[[int], Array]) -> Array:
+        """(6,) n-th derivative of shift^T T^T rows, the wrench in the link's axes; V gives the twists of all links."""
+        T = [self.start]
+
+        def rate(k: int) -> Array:
+            twist = V(k)[6 * self.link : 6 * self.link + 6].copy()
+            if self.wrench_frame == "mixed":
+                twist[:3] = 0
+            return _ad(twist)
+
+        for k in range(n):
+            T.append(0 * self.start if self.wrench_frame == "body" else _leibniz(k, T.__getitem__, rate))
+        rows = partial(_row, f"wrenches[{self.name!r}]", self.rows)
+        return self.shift.T @ _leibniz(n, lambda k: T[k].T, rows)
+
+
+def _applied(
+    model: Model,
+    links: Sequence[_Link],
+    places: Mapping[str, _Place],
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+) -> list[_Applied]:
+    """The wrenches on links; on what cannot move they do nothing."""
+    if not isinstance(wrench_frame, str) or wrench_frame not in ("body", "world", "mixed"):
+        raise ValueError(f"wrench_frame is {quoted(wrench_frame)}, expected 'body', 'world' or 'mixed'")
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
+    applied = []
+    for name, given in (wrenches or {}).items():
+        label = f"wrenches[{name!r}]"
+        index, frame = places[model.frame_names[model.frame_index(name)]]
+        rows = np.atleast_2d(_numbers(label, given, "(6,) or (rows, 6)", 6, rows=True))
+        if index < 0:
+            continue
+        pose = links[index].pose
+        if wrench_frame == "body":
+            start, shift = np.eye(6), _Ad(_inverse(frame))
+        elif wrench_frame == "world":
+            start, shift = _Ad(pose), np.eye(6)
+        else:
+            none = np.zeros((3, 3))
+            start = np.block([[pose[:3, :3], none], [none, pose[:3, :3]]])
+            shift = _Ad(_inverse(np.block([[np.eye(3), frame[:3, 3:]], [frame[3:]]])))
+        applied.append(_Applied(name, index, wrench_frame, start, shift, rows))
+    return applied
+
+
 def _links(model: Model, q: Array, v: Array) -> list[_Link]:
+    return _links_and_places(model, q, v)[0]
+
+
+def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], dict[str, _Place]]:
+    """The links, and where on them the frames of the bodies are."""
     links: list[_Link] = []
     carriers: list[dict[float | None, _Place]] = []  # of each body, by where on it a child is
     leaders = resolve(model.bodies)
@@ -365,7 +498,7 @@ def _links(model: Model, q: Array, v: Array) -> list[_Link]:
             m, d, back = body.inertia.mass, _cross(body.inertia.com), _Ad(_inverse(relative))
             own = _inertia(m, m * body.inertia.com, body.inertia.rotational - m * d @ d)
             links[index].inertia += back.T @ own @ back
-    return links
+    return links, {body.name: carrier[None] for body, carrier in zip(model.bodies, carriers, strict=True)}
 
 
 def _add_sections(
@@ -497,10 +630,12 @@ def _cross(x: Array) -> Array:
     return np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
 
 
-def _row(v: Array, n: int) -> Array:
-    if n >= len(v):
-        raise ValueError(f"v has {len(v)} rows, expected {n + 1} or more: this needs its derivative of order {n}")
-    row: Array = v[n]
+def _row(name: str, rows: Array, n: int) -> Array:
+    if n >= len(rows):
+        raise ValueError(
+            f"{name} has {len(rows)} rows, expected {n + 1} or more: this needs its derivative of order {n}"
+        )
+    row: Array = rows[n]
     return row
 
 

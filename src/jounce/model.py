@@ -316,10 +316,12 @@ class Model(CoreModel):
     def torque_coefficients(
         self, q: ArrayLike, v: ArrayLike, order: int | None = None, *, frame: str = "body"
     ) -> Array:
-        """The matrices P_k of paper C, (38): how the n-th time derivative of the force depends on that of the velocity.
+        """How the n-th time derivative of the force depends on those of the velocity, as matrices P_k.
 
         tau^(n) = sum over k of P_k v^(k) + g^(n), with P_k = binom(n, k - 1) M^(n - k + 1) + binom(n, k) C^(n - k) for
-        v^(k), which is q^(k + 1) of the paper. Damping and springs are not part of it.
+        v^(k). Damping and springs are not part of it. These are paper C's (38), whose q^(k + 1) is v^(k), but with the
+        C of `coriolis_matrix`, for which dM/dt - 2 C is skew. With the paper's own C, (30), they are
+        ``closed_form(q, v).body.printed_P``; the forces are the same.
 
         Args:
             q: (..., nq).
@@ -355,11 +357,18 @@ class Model(CoreModel):
                 P[..., k, :, :] += comb(n, k) * C[..., n - k, :, :]
         return P
 
-    def closed_form(self, q: ArrayLike, v: ArrayLike) -> ClosedForm:
+    def closed_form(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+    ) -> ClosedForm:
         """The equations of motion as the papers write them, for reading and for symbolic work; see `ClosedForm`."""
         from .closed_form import ClosedForm
 
-        return ClosedForm(self, q, v)
+        return ClosedForm(self, q, v, wrenches, wrench_frame)
 
     # Derivatives
 
