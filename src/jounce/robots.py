@@ -7,13 +7,39 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import whole
+from ._checks import array_of, whole
 from .builder import Builder
 from .inertia import Inertia
-from .joints import Fixed, Free, Revolute
+from .joints import Fixed, Free, Limits, Revolute
 from .model import Model
 
 _AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # paper A, (30): y, x, z and again
+
+# Panda: turn about x (rad) and shift x, y, z (m) of each joint in the link before it
+_PANDA_PLACES = (
+    (0.0, 0.0, 0.0, 0.333),
+    (-math.pi / 2, 0.0, 0.0, 0.0),
+    (math.pi / 2, 0.0, -0.316, 0.0),
+    (math.pi / 2, 0.0825, 0.0, 0.0),
+    (-math.pi / 2, -0.0825, 0.384, 0.0),
+    (math.pi / 2, 0.0, 0.0, 0.0),
+    (math.pi / 2, 0.088, 0.0, 0.0),
+)
+# mass (kg); centre of mass (m); xx, yy, zz, xy, xz, yz about it (kg m^2)
+_PANDA_INERTIAS = (
+    (4.970684, (3.875e-3, 2.081e-3, -4.762e-2), (7.0337e-1, 7.0661e-1, 9.117e-3, -1.39e-4, 6.772e-3, 1.9169e-2)),
+    (0.646926, (-3.141e-3, -2.872e-2, 3.495e-3), (7.962e-3, 2.811e-2, 2.5995e-2, -3.925e-3, 1.0254e-2, 7.04e-4)),
+    (3.228604, (2.7518e-2, 3.9252e-2, -6.6502e-2), (3.7242e-2, 3.6155e-2, 1.083e-2, -4.761e-3, -1.1396e-2, -1.2805e-2)),
+    (3.587895, (-5.317e-2, 1.04419e-1, 2.7454e-2), (2.5853e-2, 1.9552e-2, 2.8323e-2, 7.796e-3, -1.332e-3, 8.641e-3)),
+    (1.225946, (-1.1953e-2, 4.1065e-2, -3.8437e-2), (3.5549e-2, 2.9474e-2, 8.627e-3, -2.117e-3, -4.037e-3, 2.29e-4)),
+    (1.666555, (6.0149e-2, -1.4117e-2, -1.0517e-2), (1.964e-3, 4.354e-3, 5.433e-3, 1.09e-4, -1.158e-3, 3.41e-4)),
+    (0.735522, (1.0517e-2, -4.252e-3, 6.1597e-2), (1.2516e-2, 1.0027e-2, 4.815e-3, -4.28e-4, -1.196e-3, -7.41e-4)),
+)
+_PANDA_LIMITS = (  # rad, rad/s, N m
+    *((low, high, 2.175, 87.0) for low, high in ((-2.8973, 2.8973), (-1.7628, 1.7628), (-2.8973, 2.8973))),
+    (-3.0718, -0.0698, 2.175, 87.0),
+    *((low, high, 2.61, 12.0) for low, high in ((-2.8973, 2.8973), (-0.0175, 3.7525), (-2.8973, 2.8973))),
+)
 
 
 def aerial_manipulator(branches: int = 2, links: int = 3) -> Model:
@@ -74,6 +100,41 @@ def quadrotor_arm(payload: float = 0.0) -> Model:
         builder.add(body, parent, Revolute((0.0, 1.0, 0.0), name=joint), placement, rod)
         parent, placement = body, _shift(0.0, 0.0, -length)
     builder.add("tool", parent, Fixed(), placement, Inertia(payload))
+    return builder.build()
+
+
+def panda(tilt: float = 0.0) -> Model:
+    """Franka Emika's Panda, seven revolute joints on a fixed base, with the inertial parameters that paper C takes.
+
+    Geometry, inertial parameters and limits are those that the maker publishes (franka_description), in the link frames
+    of its model (modified Denavit-Hartenberg): ``link1`` to ``link7`` with the joints ``q1`` to ``q7``. The inertial
+    ones were identified by C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic Identification of
+    the Franka Emika Panda Robot With Retrieval of Feasible Parameters Using Penalty-Based Optimization", IEEE Robotics
+    and Automation Letters 4(4), 2019, to which the paper refers. How high the first link's centre is differs between
+    copies; it loads no joint. No hand, no friction, no rotor inertia. The paper speaks of six degrees of freedom; the
+    robot has seven.
+
+    Args:
+        tilt: of the base about x, rad.
+
+    >>> robot = panda()
+    >>> robot.nv, round(sum(body.inertia.mass for body in robot.bodies), 3)
+    (7, 16.062)
+    >>> robot.effort_limit
+    array([87., 87., 87., 87., 12., 12., 12.])
+    """
+    angle = float(array_of("tilt", tilt, ()))
+    builder = Builder()
+    for i, ((turn, *shift), (mass, com, (xx, yy, zz, xy, xz, yz)), limits) in enumerate(
+        zip(_PANDA_PLACES, _PANDA_INERTIAS, _PANDA_LIMITS, strict=True), 1
+    ):
+        placement = _shift(*shift)
+        turn += angle if i == 1 else 0.0
+        placement[1:3, 1:3] = [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]
+        rotational = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        joint = Revolute((0, 0, 1), limits=Limits(*limits), name=f"q{i}")
+        parent = f"link{i - 1}" if i > 1 else "world"
+        builder.add(f"link{i}", parent, joint, placement, Inertia(mass, com, rotational))
     return builder.build()
 
 
