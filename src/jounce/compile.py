@@ -66,7 +66,7 @@ def own_records(bodies: Sequence[BodyRecord]) -> list[BodyRecord]:
         if b.joint.nv and not b.joint.follows:
             records.append(b)
         if b.soft is not None and b.soft.n > 0:
-            records.append(replace(b, joint=Shape(b.soft.n, b.soft.scale, b.shape_name)))
+            records.append(replace(b, joint=Shape(b.soft, b.shape_name)))
     return records
 
 

@@ -19,6 +19,8 @@ from ._checks import is_masked, printable, quoted
 from .errors import LoadError
 from .joints import Free, Spherical
 from .model import Model
+from .soft.body import Shape
+from .units import UNITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +36,14 @@ _COLOURS = (
     "#56B4E9",
     "#000000",
 )  # Okabe and Ito's, for all eyes
-_Q_UNITS, _V_UNITS = ("m", "rad", "1"), ("m/s", "rad/s")
+_Q_UNITS, _V_UNITS = tuple(UNITS), tuple(units.rate for units in UNITS.values())
+_TITLES = {  # by the unit of coordinates: of them, of their rates and of the forces on them
+    "m": ("position", "velocity", "force"),
+    "rad": ("angle", "angular velocity", "moment"),
+    "1": ("strain", "strain rate", "force on strains"),
+    "1/m": ("curvature", "curvature rate", "force on curvatures"),
+    "?": ("coordinate", "rate of coordinate", "force on coordinate"),
+}
 _STYLES = ("-", "--", ":", "-.")
 _LEGEND = 14  # names at most beside a panel
 
@@ -55,13 +64,14 @@ class Trajectory:
 
     Attributes:
         time: (T,) s, increasing.
-        q: (T, nq) configurations: m, rad, quaternions.
+        q: (T, nq) configurations: m, rad, quaternions; shapes of soft bodies as these define them.
         v: (T, nv) velocities: m/s, rad/s; twists of `Free` joints in body axes.
         a: (T, nv) time derivatives of v.
         tau: (T, nv) generalized forces that were applied: N, N m.
         q_names, v_names: of the coordinates in q and in v, a and tau: the joint's name, where it has several
-            coordinates with a suffix.
-        q_units, v_units: "m", "rad" or "1" (quaternions), and "m/s" or "rad/s".
+            coordinates with a suffix; of soft bodies the body's with what the coordinate is, as in "rod.bend_y".
+        q_units, v_units: "m", "rad", "1" (quaternions, strains) or "1/m" (curvatures), and their rates "m/s", "rad/s",
+            "1/s" or "1/(m s)"; "?" and "?/s" for coordinates of soft bodies whose unit was not said.
 
     >>> import jounce as jn
     >>> robot = jn.robots.aerial_manipulator()
@@ -204,11 +214,15 @@ def names(robot: Model) -> Names:
             q_units += ["m"] * (3 * free) + ["1"] * 4
             v_units += ["m/s"] * (3 * free) + ["rad/s"] * 3
             continue
-        kinds = [primitive.kind for primitive in joint.primitives()]
-        units = ["m" if kind == "prismatic" else "rad" for kind in kinds]
-        own = [name] if len(kinds) == 1 else [f"{name}.{i}" for i in range(len(kinds))]
+        if isinstance(joint, Shape):
+            units, suffixes = list(joint.units), list(joint.names)
+        else:
+            units = ["m" if primitive.kind == "prismatic" else "rad" for primitive in joint.primitives()]
+            suffixes = []
+        numbers = [str(i) for i in range(len(units))] if len(units) > 1 else []
+        own = [f"{name}.{suffix}" for suffix in suffixes or numbers] or [name]
         q_names, q_units = q_names + own, q_units + units
-        v_names, v_units = v_names + own, v_units + [f"{unit}/s" for unit in units]
+        v_names, v_units = v_names + own, v_units + [UNITS[unit].rate for unit in units]
     return Names(tuple(q_names), tuple(v_names), tuple(q_units), tuple(v_units))
 
 
@@ -261,36 +275,39 @@ def _drawn(trajectory: Trajectory, path: Path | None) -> Figure:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    force = {"m/s": "N", "rad/s": "N m"}
-    forces = tuple(force[unit] for unit in trajectory.v_units)
     q, v, tau = trajectory.q, trajectory.v, trajectory.tau
     plain = set(trajectory.q_names) & set(trajectory.v_names)
     dual = {"v": "f", "w": "n"}  # of twists to wrenches, [f; n]
     tau_names = [
         name if name in plain else name[:-2] + dual.get(name[-2:-1], "") + name[-1:] for name in trajectory.v_names
     ]
+    unit_of = {units.rate: unit for unit, units in UNITS.items()}
+    v_kinds = [unit_of[rate] for rate in trajectory.v_units]
+    q_kinds = [
+        "quaternion" if unit == "1" and name not in plain else unit
+        for name, unit in zip(trajectory.q_names, trajectory.q_units, strict=True)
+    ]
     panels = {}
-    for title, unit, values, names, units in (
-        ("position", "m", q, trajectory.q_names, trajectory.q_units),
-        ("angle", "rad", q, trajectory.q_names, trajectory.q_units),
-        ("orientation", "1", q, trajectory.q_names, trajectory.q_units),
-        ("velocity", "m/s", v, trajectory.v_names, trajectory.v_units),
-        ("angular velocity", "rad/s", v, trajectory.v_names, trajectory.v_units),
-        ("force", "N", tau, tau_names, forces),
-        ("moment", "N m", tau, tau_names, forces),
-    ):
-        which = [i for i, each in enumerate(units) if each == unit]
+
+    def add(title: str, label: str, values: Array, names: Sequence[str], kinds: Sequence[str], kind: str) -> None:
+        which = [i for i, each in enumerate(kinds) if each == kind]
         which.sort(key=lambda i: names[i] not in plain)  # so that a plain joint has the same colour in all panels
         if which:
-            label = "quaternion" if unit == "1" else f"{title} ({unit})"
             panels[title] = label, values[:, which], [names[i] for i in which]
-    turn = ["angle"] if "angle" in panels else ["orientation"]
-    grid: Any = [["position", *turn], ["velocity", "angular velocity"], ["force", "moment"]]
-    if "angle" in panels and "orientation" in panels:
-        grid.insert(1, ["orientation"] * 2)
-    grid = [kept for row in grid if (kept := [title for title in row if title in panels])]
-    if all(len(set(row)) == 1 for row in grid):
-        grid = [row[:1] for row in grid]
+
+    for kind, (position, rate, force) in _TITLES.items():
+        add(position, f"{position} ({kind})", q, trajectory.q_names, q_kinds, kind)
+        add(rate, f"{rate} ({UNITS[kind].rate})", v, trajectory.v_names, v_kinds, kind)
+        add(force, f"{force} ({UNITS[kind].force})", tau, tau_names, v_kinds, kind)
+    add("orientation", "quaternion", q, trajectory.q_names, q_kinds, "quaternion")
+    columns = [list(titles) for titles in _TITLES.values() if not panels.keys().isdisjoint(titles)]
+    both = {"angle", "orientation"} <= panels.keys()
+    for column in columns:
+        if column[0] == "angle" and not both:
+            column[0] = "angle" if "angle" in panels else "orientation"
+    grid: Any = [[title if title in panels else "." for title in row] for row in zip(*columns, strict=True)]
+    if both:
+        grid.insert(1, ["orientation"] * len(columns))
 
     style: Any = {"font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False}
     with rc_context(style):

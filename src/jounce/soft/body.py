@@ -98,6 +98,8 @@ class SoftBody(ABC):
         stiffness: (n, n), with energy q^T stiffness q / 2; zero where `forces` has it all.
         viscosity: (n, n), with damping force viscosity v.
         scale: (n,) how large its coordinates are in ordinary use, for random configurations.
+        coordinate_names: of its coordinates; none, and they are numbered.
+        coordinate_units: of its coordinates, "m", "rad", "1", "1/m", or "?" where nothing is known.
         input_names: of what drives it.
         shares_inputs: whether inputs of that name on other bodies are the same; else they get the body's name in front.
     """
@@ -107,6 +109,8 @@ class SoftBody(ABC):
     stiffness: Array
     viscosity: Array
     scale: Array
+    coordinate_names: tuple[str, ...] = ()
+    coordinate_units: tuple[str, ...] = ()
     input_names: tuple[str, ...] = ()
     shares_inputs: bool = False
 
@@ -150,9 +154,13 @@ class Shape(Joint):
     nq = nv = 0
 
     scale: Array
+    names: tuple[str, ...]
+    units: tuple[str, ...]
 
-    def __init__(self, n: int, scale: Array, name: str) -> None:
-        self._set(nq=n, nv=n, scale=scale)
+    def __init__(self, soft: SoftBody, name: str) -> None:
+        n = soft.n
+        units = soft.coordinate_units or ("?",) * n
+        self._set(nq=n, nv=n, scale=soft.scale, names=soft.coordinate_names, units=units)
         super().__init__(name=name)
 
     def primitives(self) -> tuple[Primitive, ...]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._checks import is_masked, quoted, whole
+from ..units import labels
 from .body import Mass, Sections, SoftBody, Station
 from .record import Expressions, Number, Tape, is_number, record
 
@@ -41,7 +42,9 @@ class Module:
       v;
     * ``inputs(q)``: (m,) what its inputs do work on: a volume for a pressure, minus a length for a tendon, the
       coordinate for a force; ``input_names`` names them;
-    * ``scale``: (n,) how large its coordinates are in ordinary use, for random configurations; 0.1 when left out.
+    * ``scale``: (n,) how large its coordinates are in ordinary use, for random configurations; 0.1 when left out;
+    * ``coordinate_names``, ``coordinate_units``: (n,) texts for its coordinates, for trajectories and plots; units are
+      "m", "rad", "1", "1/m", or "?" where they are none of these.
 
     The functions may use arithmetic, ``@``, np.array, stack, sum, sin, cos, tan, exp, log, sqrt, arctan, sinh, cosh,
     tanh, powers and `jounce.soft.stumpff`. They are called when the robot is built, not afterwards, and may not
@@ -99,6 +102,8 @@ class ModuleBody(SoftBody):
                 f"body of {name!r}: masses is {quoted(self.masses.tolist())}, expected (P,) numbers >= 0, some more"
             )
         self.stiffness = self.viscosity = np.zeros((self.n, self.n))
+        names, units = getattr(module, "coordinate_names", ()), getattr(module, "coordinate_units", ())
+        self.coordinate_names, self.coordinate_units = labels(f"body of {name!r}: coordinate_", names, units, self.n)
         self.scale = self._numbers("scale", getattr(module, "scale", np.full(self.n, 0.1)), (self.n,))
         self._q = np.concatenate([np.zeros((1, self.n)), 0.3 * self.scale * _directions(self.n)])
         self._places = _places(self.scale)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._checks import array_of, frozen, one_of, quoted, whole
+from ..units import labels
 from .actuators import Actuator, displacements_of
 from .body import Mass, Sections, SoftBody, Station, Step
 from .record import Expressions
@@ -92,6 +93,7 @@ class Rod(SoftBody):
         self._strains: dict[float, Array] = {}
         self.strain = given(constant_curvature() if strain is None else strain)
         self.n = self.strain.n
+        self.coordinate_names, self.coordinate_units = labels("strain.", self.strain.names, self.strain.units, self.n)
         if not isinstance(actuators, (list, tuple)) or not all(isinstance(a, Actuator) for a in actuators):
             raise ValueError(
                 f"actuators is {quoted(actuators)}, expected a list of jounce.soft.Tendon and jounce.soft.Chamber"

@@ -2,13 +2,14 @@
 
 The strain of a rod is xi(s) = rest + Phi(s) q, rows [linear; angular]: shear along x and y, stretch along z, bending
 about x and y, twist about z. A basis named here has coordinates scaled as in paper D: q is the strain times the
-length L0 of the rod, an angle or a length, whatever the rod's size.
+length L0 of the rod, an angle or a length, whatever the rod's size. Each has the name of its strain, with the axis it
+bends about: "bend_-x" is a bend about -x.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +27,14 @@ class Strain(ABC):
     Attributes:
         n: how many coordinates.
         uniform: whether Phi is the same all along.
+        names: of the coordinates; none, and they are numbered.
+        units: of the coordinates, "m", "rad", "1" or "1/m"; "?" or none, and nothing is said of them.
     """
 
     n: int
     uniform: bool = False
+    names: Sequence[str] = ()
+    units: Sequence[str] = ()
 
     @abstractmethod
     def basis(self, s: float, length: float) -> ArrayLike:
@@ -45,6 +50,10 @@ class _Uniform(Strain):
 
     def __init__(self, matrix: Array, *, scaled: bool) -> None:
         self.n, self._matrix, self._scaled = matrix.shape[1], frozen(matrix), scaled
+        strains = [_strain_of(column) for column in matrix.T]
+        if all(strains) and len(set(strains)) == len(strains):
+            self.names = tuple(strains)
+        self.units = tuple(_unit(name, scaled=scaled) for name in strains)
 
     def basis(self, s: float, length: float) -> Array:
         return self._matrix / length if self._scaled else self._matrix
@@ -53,6 +62,12 @@ class _Uniform(Strain):
 class _Legendre(Strain):
     def __init__(self, rows: list[int], degrees: list[int]) -> None:
         self.n, self._rows, self._degrees, self.uniform = len(rows), rows, degrees, max(degrees) == 0
+        strains = [STRAINS[row] for row in rows]
+        several = [strains.count(name) > 1 for name in strains]
+        self.names = tuple(
+            f"{s}_{k}" if of_many else s for s, k, of_many in zip(strains, degrees, several, strict=True)
+        )
+        self.units = tuple(_unit(name, scaled=True) for name in strains)
 
     def basis(self, s: float, length: float) -> Array:
         values = np.polynomial.legendre.legvander(np.array([2 * s / length - 1]), max(self._degrees))[0] / length
@@ -64,6 +79,8 @@ class _Legendre(Strain):
 class _Gaussian(Strain):
     def __init__(self, center: float, width: float, elongation: bool) -> None:
         self.n, self._center, self._width = 5 if elongation else 4, center, width
+        self.names = ("bend_y", "bend_y_bell", "bend_-x", "bend_-x_bell", "stretch")[: self.n]
+        self.units = ("rad", "rad", "rad", "rad", "m")[: self.n]
 
     def basis(self, s: float, length: float) -> Array:
         bell = np.exp(-(((s - self._center * length) / self._width) ** 2))
@@ -86,8 +103,7 @@ def constant_curvature(planar: bool = False, elongation: bool = True) -> Strain:
     """Piecewise constant curvature (PCC).
 
     Coordinates: the angles by which the rod bends about y and about -x (towards x and towards y), in the plane only
-        the one
-    about -y, and its elongation in metres.
+    the one about -y, and its elongation in metres.
 
     Args:
         planar: bending in the plane x z only.
@@ -174,6 +190,23 @@ def given(strain: object) -> Strain:
             f"strain is {quoted(strain)}, expected a basis of jounce.soft, an array (6, n) or a function s -> (6, n)"
         )
     return _Uniform(array_of("strain", matrix, matrix.shape), scaled=False)
+
+
+def _strain_of(column: Array) -> str:
+    """The strain that a coordinate is, where it is one: 1 or -1 in one row."""
+    (rows,) = np.nonzero(column)
+    if len(rows) != 1 or abs(column[rows[0]]) != 1:
+        return ""
+    name = STRAINS[rows[0]]
+    return name if column[rows[0]] > 0 else f"{name[:-1]}-{name[-1]}" if name[-2] == "_" else f"-{name}"
+
+
+def _unit(name: str, *, scaled: bool) -> str:
+    """Of a strain, or of a strain times a length."""
+    if not name:
+        return "?"
+    turns = name.lstrip("-").startswith(("bend", "twist"))
+    return ("rad" if turns else "m") if scaled else ("1/m" if turns else "1")
 
 
 def _constant(columns: list[tuple[int, float]]) -> Strain:

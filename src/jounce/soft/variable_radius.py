@@ -63,6 +63,8 @@ class VariableRadius(SoftBody):
     """
 
     n = 4
+    coordinate_names = ("bend_x", "stretch", "bulge_1", "bulge_2")
+    coordinate_units = ("rad", "m", "m", "m")
 
     def __init__(
         self,

@@ -1,0 +1,41 @@
+"""Units of coordinates, of their rates and of the forces on them.
+
+A force times a rate is a power, so the unit of one gives that of the other. "1" has none: quaternions, and strains of
+soft bodies that are not scaled by a length. "?" is for coordinates of which jounce does not know what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ._checks import quoted
+
+
+class Units(NamedTuple):
+    """Of the rate of a coordinate, and of the force on it."""
+
+    rate: str
+    force: str
+
+
+UNITS = {
+    "m": Units("m/s", "N"),
+    "rad": Units("rad/s", "N m"),
+    "1": Units("1/s", "N m"),
+    "1/m": Units("1/(m s)", "N m^2"),
+    "?": Units("?/s", "?"),
+}
+
+
+def labels(what: str, names: Any, units: Any, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names and units of n coordinates as given, checked; no names at all are none, and no units all "?"."""
+    for key, given in ((f"{what}names", names), (f"{what}units", units)):
+        listed = isinstance(given, Sequence) and not isinstance(given, str)
+        if not listed or len(given) not in (0, n) or not all(isinstance(x, str) and x for x in given):
+            raise ValueError(f"{key} is {quoted(given)}, expected {n} texts, one for each coordinate")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{what}names is {quoted(names)}, expected each at most once")
+    if not set(units) <= set(UNITS):
+        raise ValueError(f"{what}units is {quoted(units)}, expected each to be one of {', '.join(map(repr, UNITS))}")
+    return tuple(names), tuple(units) or ("?",) * n
