@@ -88,8 +88,8 @@ def _show_rotors(speeds: Array, hexarotor: TiltHex, console: Any) -> None:
         "The paper leaves out the geometry and the coefficients of the propellers. Chosen here: a = "
         f"{hexarotor.a:g} m, alpha = ±{np.rad2deg(hexarotor.alpha):.0f}°, beta = {np.rad2deg(hexarotor.beta):.0f}°, "
         "c_f = "
-        f"{hexarotor.thrust:g} N s², c_d = ±{hexarotor.drag:g} N m s², alpha and the sense of rotation alternating: "
-        "with one alpha and one c_d for all six, as printed, the allocation has rank 3 and no such flight exists.\n"
+        f"{hexarotor.thrust:g} N s², c_d = ±{hexarotor.drag:g} N m s², alpha and the sense of rotation alternating "
+        "as on the real TiltHex.\n"
     )
 
 

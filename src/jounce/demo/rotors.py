@@ -1,11 +1,12 @@
 """The propellers of the TiltHex base (paper A, section 7.1): wrench of the base to speeds, and their rates.
 
-Propeller i sits at C_i = Rz((2 - i) pi/3) Tx(a) Rx(alpha_i) Ry(beta) and gives the wrench (0 0 c_f; 0 0 c_d,i) w_i^2
-there, [force; moment]. Together they give the base the wrench G u, u_i = w_i^2.
+Propeller i sits at C_i = Rz((2 - i) pi/3) Tx(a) Rx(alpha) Ry(beta), (28), and gives the wrench (0 0 c_f,i; 0 0 c_d,i)
+w_i^2 there, [force; moment]. Together they give the base the wrench G u, u_i = w_i^2.
 
-The paper prints neither a, alpha and beta nor c_f and c_d. And it prints one alpha and one c_d for all six: then every
-propeller is the first one turned about z, and G has rank 3. Such a base is not fully actuated, whatever the angles. As
-on the real TiltHex, alpha and the sense of rotation alternate here; then G has rank 6.
+The paper has no numbers for a, alpha, beta, c_f,i and c_d,i. Neighbours turn in opposite senses, so c_d,i alternates in
+sign; then G has rank 6 with one alpha and one beta for all six, and the base is fully actuated. But with one alpha three
+of the six directions come from drag alone, which is small, and speeds that fly the reference motion exist only at tilts
+near 74 degrees. As on the real TiltHex, alpha alternates here, too, unless it is told not to.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+_SENSES = np.array([1.0, -1.0] * 3)  # of rotation
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,9 @@ class TiltHex:
     Attributes:
         a: distance of a propeller from the centre, m.
         alpha, beta: tilt about the arm, and then about the propeller's own y axis, rad.
-        thrust: c_f, N s^2.
-        drag: c_d, N m s^2.
-        alternates: whether alpha and the sense of rotation change from each propeller to the next.
+        thrust: c_f of all, N s^2.
+        drag: c_d, N m s^2, with the sign that changes from each propeller to the next.
+        alternates: whether the sign of alpha changes with it; (28) has one alpha.
     """
 
     a: float = 0.40
@@ -40,8 +42,8 @@ class TiltHex:
 
     def poses(self) -> Array:
         """(6, 4, 4) C_i, in the base's frame."""
-        signs = self._signs()
-        return np.array([_turn_z((2 - i) * pi / 3, self.a, s * self.alpha, self.beta) for i, s in enumerate(signs, 1)])
+        tilts = self.alpha * (_SENSES if self.alternates else np.ones(6))
+        return np.array([_turn_z((2 - i) * pi / 3, self.a, tilt, self.beta) for i, tilt in enumerate(tilts, 1)])
 
     def allocation(self) -> Array:
         """(6, 6) G, from squared speeds to [force; moment] on the base in its own axes.
@@ -49,12 +51,12 @@ class TiltHex:
         >>> int(np.linalg.matrix_rank(TiltHex().allocation()))
         6
         >>> int(np.linalg.matrix_rank(TiltHex(alternates=False).allocation()))
-        3
+        6
         """
         poses = self.poses()
         axes, places = poses[:, :3, 2], poses[:, :3, 3]
         force = self.thrust * axes
-        moment = np.cross(places, force) + self.drag * self._signs()[:, None] * axes
+        moment = np.cross(places, force) + self.drag * _SENSES[:, None] * axes
         return np.hstack([force, moment]).T
 
     def speeds(self, wrench: Array) -> Array:
@@ -77,9 +79,6 @@ class TiltHex:
             known = sum((w[..., i, :] * w[..., k - i, :] for i in range(1, k)), np.zeros_like(w[..., 0, :]))
             w[..., k, :] = (u[..., k, :] / factorial(k) - known) / (2 * w[..., 0, :])
         return np.asarray(w * np.array([factorial(k) for k in range(u.shape[-2])], dtype=float)[:, None])
-
-    def _signs(self) -> Array:
-        return np.array([1.0, -1.0] * 3) if self.alternates else np.ones(6)
 
 
 def _turn_z(angle: float, shift: float, alpha: float, beta: float) -> Array:
