@@ -1,16 +1,12 @@
-"""Higher-order inverse dynamics of floating-base trees, literally as printed, in NumPy float64.
+"""Higher-order inverse dynamics of floating-base trees by paper A's expressions, for joints of all kinds.
 
 Source (paper A): A. Ali, C. Gabellieri, A. Franchi, "Lie Group Formulation of Recursive Dynamics Algorithms
 of Higher Order for Floating-Base Robots": Algorithm 1 (forward kinematics), Algorithm 2 (H-GRNE-FBS),
-equations (E1)-(E5) of Appendix E, joint arrangements of Appendix D.  Spatial (world, right-trivialized)
+equations (60)-(70) of Appendix E, joint arrangements of Appendix D.  Spatial (world, right-trivialized)
 representation, angular part first; [linear; angular] of trees.py is reordered at the edges only.
 
-Read with these corrections:
-- Algorithm 1: the sum in (V_j)^(r1) runs to r2 = r1, whose term is S_j^(r1) q'; the acceleration line has
-  one dot too many; order r of Algorithm 2 needs V^(r+1), hence q^(r+2), not q^(r+1).
-- ad_g has [v], not v, in its lower left block.
-- Appendix E: momentum balance Pi' = M V' - ad_V^T Pi (printed without the transpose).
-- G^0 takes any gravity vector, not only (0, 0, -g).
+The expressions are those of `jounce.reproduce.paper_a`, where they are written down once; `virtual_work`, which
+shares nothing with them, says whether they are right. G^0 takes any gravity vector, not only (0, 0, -g).
 
 Extensions: the base is one joint among others; joints of several plain coordinates are 1-DoF joints in
 series with massless bodies between them; a spherical or free joint has constant columns Y_j in the body,
@@ -20,10 +16,21 @@ so that S_j = Ad_{F_j} Y_j and S_j' = ad_{V_j} S_j hold as for a single screw (w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 
+from jounce.reproduce.paper_a import (
+    Ad,
+    applied_wrenches,
+    exp,
+    generalized_force,
+    inverse,
+    mass_matrices,
+    momentum,
+    pose,
+    screws_and_twists,
+    skew,
+)
 from trees import BodySpec, TreeSpec
 
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]  # exchanges the halves of a twist or wrench, either way
@@ -40,37 +47,6 @@ class Link:
     q: np.ndarray
     v: np.ndarray  # (r+2, k)
     mass_matrix: np.ndarray  # M_j^b
-
-
-def skew(a: np.ndarray) -> np.ndarray:
-    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
-
-
-def Ad(C: np.ndarray) -> np.ndarray:
-    R, x = C[:3, :3], C[:3, 3]
-    return np.block([[R, np.zeros((3, 3))], [skew(x) @ R, R]])
-
-
-def ad(g: np.ndarray) -> np.ndarray:
-    return np.block([[skew(g[:3]), np.zeros((3, 3))], [skew(g[3:]), skew(g[:3])]])
-
-
-def inverse(C: np.ndarray) -> np.ndarray:
-    R, x = C[:3, :3], C[:3, 3]
-    return pose(R.T, -R.T @ x)
-
-
-def pose(R: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.vstack([np.column_stack([R, x]), [0, 0, 0, 1]])
-
-
-def exp(Y: np.ndarray, q: float) -> np.ndarray:
-    """exp([Y] q), the angular part of Y being a unit vector or zero."""
-    w, v = Y[:3], Y[3:]
-    if not w.any():
-        return pose(np.eye(3), v * q)
-    R = np.eye(3) + np.sin(q) * skew(w) + (1 - np.cos(q)) * skew(w) @ skew(w)
-    return pose(R, (np.eye(3) - R) @ np.cross(w, v) + w * (w @ v) * q)
 
 
 def group_element(q: np.ndarray) -> np.ndarray:
@@ -132,36 +108,9 @@ def forward(links: list[Link], order: int) -> tuple[np.ndarray, np.ndarray, list
             step = np.eye(4)
         F[j] = (F[p] if p >= 0 else np.eye(4)) @ step
         C[j] = F[j] @ A[j]
-        S_j = [Ad(F[j]) @ Y]
-        for r1 in range(order + 1):
-            if r1 > 0:
-                S_j.append(sum(comb(r1 - 1, r2) * ad(V[j, r2]) @ S_j[r1 - 1 - r2] for r2 in range(r1)))
-            V[j, r1] = sum(comb(r1, r2) * S_j[r2] @ link.v[r1 - r2] for r2 in range(r1 + 1))
-            if p >= 0:
-                V[j, r1] += V[p, r1]
-        S.append(np.array(S_j))
+        screws, V[j] = screws_and_twists(Ad(F[j]) @ Y, V[p] if p >= 0 else [], link.v, order)
+        S.append(np.array(screws))
     return C, V, S
-
-
-def mass_matrices(C: np.ndarray, V: np.ndarray, M_b: np.ndarray) -> list[np.ndarray]:
-    """(E1), (E2): the spatial mass matrix and its derivatives up to the number of rows of V."""
-    Ad_inv = Ad(inverse(C))
-    M = [Ad_inv.T @ M_b @ Ad_inv]
-    for r in range(1, len(V) + 1):
-        terms = (comb(r - 1, k) * (M[r - 1 - k] @ ad(V[k]) + ad(V[k]).T @ M[r - 1 - k]) for k in range(r))
-        M.append(-sum(terms))
-    return M
-
-
-def applied_wrenches(C: np.ndarray, V: np.ndarray, W_b: np.ndarray) -> np.ndarray:
-    """(E5): the spatial wrench and its derivatives from body-axes ones."""
-    coAd = [Ad(inverse(C)).T]
-    W = [coAd[0] @ W_b[0]]
-    for r in range(1, len(W_b)):
-        coAd.append(-sum(comb(r - 1, k) * ad(V[k]).T @ coAd[r - 1 - k] for k in range(r)))
-        terms = (-ad(V[k]).T @ W[r - k - 1] + coAd[k] @ W_b[r - k] for k in range(r))
-        W.append(sum(comb(r - 1, k) * term for k, term in enumerate(terms)))
-    return np.array(W)
 
 
 def backward(
@@ -178,12 +127,10 @@ def backward(
     for j in reversed(range(len(links))):
         M = mass_matrices(C[j], V[j], links[j].mass_matrix)
         for r in range(rows):
-            # (E3) at order r+1, (E4); the children have already added theirs
-            W[j, r] += sum(comb(r + 1, k) * M[r + 1 - k] @ V[j, k] for k in range(r + 2)) - M[r] @ G
+            W[j, r] += momentum(M, V[j], r + 1) - M[r] @ G  # (62), (64); the children have already added theirs
         if j in applied:
             W[j] -= applied_wrenches(C[j], V[j], applied[j])
-        terms = [[comb(r, k) * S[j][r - k].T @ W[j, k] for k in range(r + 1)] for r in range(rows)]
-        Q[j] = np.array([sum(row) for row in terms])
+        Q[j] = np.array([generalized_force(S[j], W[j], r) for r in range(rows)])
         if links[j].parent >= 0:
             W[links[j].parent] += W[j]
     return Q, W

@@ -1,11 +1,11 @@
-"""Higher-order forward and hybrid dynamics of trees, literally as printed, in NumPy float64.
+"""Higher-order forward and hybrid dynamics of trees by paper A's algorithms, for joints of all kinds.
 
 Source (paper A): A. Ali, C. Gabellieri, A. Franchi, "Lie Group Formulation of Recursive Dynamics Algorithms
 of Higher Order for Floating-Base Robots": Algorithm 3 (H-GABI-FBS), Algorithm 4 (H-GHYB-FBS), Lemma 2,
-Appendices C and E.  Spatial (world) representation, angular part first; equation numbers of the web version.
+Appendices C and E.  Spatial (world) representation, angular part first.
 Algorithm 3 is Algorithm 4 with no joint prescribed, so both are `hybrid` below.
 
-Read with these corrections (on top of those of `paper_a`):
+How it is read:
 - Order r needs V^(r) and S^(r+1), which follow only from the forward pass of order r-1, so "Input: Alg. 1"
   means Algorithm 1 once more at each order.
 - (W_j^A)^(r) is not the r-th derivative of W_j^A but Lemma 2's W_{j,r}^A, the bias at order r; it is

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .claims import Array
+from .paper_a import Ad, ad, exp, skew
 
 PARENT = {2: 1, 3: 2, 4: 3, 5: 1, 6: 5, 7: 6}
 CHILDREN = {1: (2, 5), 2: (3,), 3: (4,), 4: (), 5: (6,), 6: (7,), 7: ()}
@@ -20,29 +21,6 @@ _G0 = np.array([0.0, 0.0, 0.0, 0.0, 0.0, -9.81])
 def path(j: int) -> list[int]:
     """P(1, j): the bodies from the base to j."""
     return [1] if j == 1 else [*path(PARENT[j]), j]
-
-
-def skew(a: Array) -> Array:
-    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
-
-
-def Ad(C: Array) -> Array:
-    R, x = C[:3, :3], C[:3, 3]
-    return np.block([[R, np.zeros((3, 3))], [skew(x) @ R, R]])
-
-
-def ad(g: Array) -> Array:
-    w = skew(g[:3])
-    return np.block([[w, np.zeros((3, 3))], [skew(g[3:]), w]])
-
-
-def exp(Y: Array, q: float) -> Array:
-    """Of a revolute screw (e, [p] e), by its series: closed form for unit axes."""
-    e, v = skew(Y[:3]), Y[3:]
-    C = np.eye(4)
-    C[:3, :3] += np.sin(q) * e + (1 - np.cos(q)) * e @ e
-    C[:3, 3] = (q * np.eye(3) + (1 - np.cos(q)) * e + (q - np.sin(q)) * e @ e) @ v
-    return C
 
 
 def _shift(x: float, z: float) -> Array:
@@ -62,7 +40,7 @@ def _home() -> dict[int, Array]:
 
 
 class Kinematics:
-    """Table 5(a), and the inertias (E1), (E2)."""
+    """Table 5(a), and the inertias (60), (61)."""
 
     def __init__(self, C1: Array, V1: Array, q: Array) -> None:
         bodies, home = range(1, 8), _home()
