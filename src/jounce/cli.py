@@ -32,13 +32,15 @@ def main() -> None:
         name: str = typer.Argument(help="An experiment, such as A-fig3; or 'list', or 'all'."),
         output: Path = Path("jounce-reproduce"),
         quick: bool = typer.Option(False, "--quick", help="Smaller, in seconds: to see that it works."),
+        full: bool = typer.Option(False, "--full", help="A-fig4: CasADi's longest races, too (5 GiB of memory)."),
+        authors: Path | None = typer.Option(None, help="A-fig4: a clone of paper A's own code, to be raced."),  # noqa: B008
     ) -> None:
         """Repeat a paper's experiment: its claims, what is found here, and whether they hold; figures and data."""
         _need("matplotlib")
         from .reproduce.runner import reproduce
 
         try:
-            reproduce(name, output, quick)
+            reproduce(name, output, quick, full, authors)
         except ValueError as fault:
             sys.exit(f"jounce: {fault}")
 

@@ -4,9 +4,9 @@ Propeller i sits at C_i = Rz((2 - i) pi/3) Tx(a) Rx(alpha) Ry(beta), (28), and g
 w_i^2 there, [force; moment]. Together they give the base the wrench G u, u_i = w_i^2.
 
 The paper has no numbers for a, alpha, beta, c_f,i and c_d,i. Neighbours turn in opposite senses, so c_d,i alternates in
-sign; then G has rank 6 with one alpha and one beta for all six, and the base is fully actuated. But with one alpha three
-of the six directions come from drag alone, which is small, and speeds that fly the reference motion exist only at tilts
-near 74 degrees. As on the real TiltHex, alpha alternates here, too, unless it is told not to.
+sign; then G has rank 6 with one alpha and one beta for all six, and the base is fully actuated. But three of the six
+directions come from drag alone then, which is small, and speeds that fly the reference motion exist only at tilts near
+74 degrees. As on the real TiltHex, alpha alternates here, too, unless it is told not to.
 """
 
 from __future__ import annotations

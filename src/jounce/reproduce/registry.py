@@ -18,22 +18,30 @@ class Experiment:
     name: str
     title: str
     module: str
+    options: tuple[str, ...] = ()  # what else its function `run` takes
 
-    def run(self, output: Path, quick: bool = False, tell: Tell = silent) -> Result:
+    def run(self, output: Path, quick: bool = False, tell: Tell = silent, **options: object) -> Result:
         """Runs it; figures and data go into the folder `output`.
 
         Args:
             quick: a few seconds, on less: for tests.
             tell: hears how far it is.
+            options: those of `self.options`; it ignores others.
         """
-        return cast(Result, import_module(f".{self.module}", __package__).run(output, quick, tell))
+        known = {name: value for name, value in options.items() if name in self.options}
+        return cast(Result, import_module(f".{self.module}", __package__).run(output, quick, tell, **known))
 
 
 EXPERIMENTS = {
     e.name: e
     for e in (
         Experiment("A-fig3", "the aerial manipulator: forces to fifth order, and the motion back from them", "a_fig3"),
-        Experiment("A-fig4", "time over the number of bodies and over the order, against CasADi", "a_fig4"),
+        Experiment(
+            "A-fig4",
+            "time over the number of bodies and over the order, against CasADi",
+            "a_fig4",
+            ("full", "authors"),
+        ),
         Experiment("A-table5", "the expressions of Table 5, the closed form, passivity, Lemmas 1 and 2", "a_table5"),
         Experiment(
             "B-section5", "the linearization on SE(3) against finite differences, and through a flip", "b_section5"

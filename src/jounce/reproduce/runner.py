@@ -14,13 +14,19 @@ from .report import write_report
 COLOURS = {"holds": "green", "holds with a change": "cyan", "does not hold": "red", "cannot be checked": "yellow"}
 
 
-def reproduce(name: str, output: Path, quick: bool = False) -> dict[str, Result]:
+def reproduce(
+    name: str, output: Path, quick: bool = False, full: bool = False, authors: Path | None = None
+) -> dict[str, Result]:
     """One experiment, or "all" of them with a report; "list" names them.
 
     Writes figures, CSV files and ``NAME.json`` into `output`, for "all" also ``report.html``.
 
+    Args:
+        full: whatever A-fig4 leaves out because it takes long.
+        authors: a clone of paper A's published code, which A-fig4 builds and races.
+
     Raises:
-        ValueError: no experiment has that name.
+        ValueError: no experiment has that name, or `authors` has not the files that are expected.
     """
     from rich.console import Console
     from rich.markup import escape
@@ -32,7 +38,7 @@ def reproduce(name: str, output: Path, quick: bool = False) -> dict[str, Result]
         return {}
     chosen = list(EXPERIMENTS.values()) if name.lower() == "all" else [find(name)]
     begin = time.perf_counter()
-    results = _run(chosen, output, quick, console)
+    results = _run(chosen, output, quick, console, full=full, authors=authors)
     for experiment in chosen:
         show(experiment, results[experiment.name], console)
     if name.lower() == "all":
@@ -42,7 +48,7 @@ def reproduce(name: str, output: Path, quick: bool = False) -> dict[str, Result]
     return results
 
 
-def _run(chosen: list[Experiment], output: Path, quick: bool, console: Any) -> dict[str, Result]:
+def _run(chosen: list[Experiment], output: Path, quick: bool, console: Any, **options: object) -> dict[str, Result]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
@@ -56,7 +62,7 @@ def _run(chosen: list[Experiment], output: Path, quick: bool, console: Any) -> d
 
             tell(0.0, experiment.title)
             output.mkdir(parents=True, exist_ok=True)
-            result = experiment.run(output, quick, tell)
+            result = experiment.run(output, quick, tell, **options)
             path = output / f"{experiment.name}.json"
             path.write_text(json.dumps(result.as_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
             results[experiment.name] = result

@@ -80,7 +80,7 @@ def compiled(problem: Problem) -> Call | None:
 def _refuse_explosion(problem: Problem) -> None:
     a_body = 60 if problem.quantity == "inverse dynamics" else 250
     operations = a_body * problem.subject.bodies * 3**problem.order
-    if operations > 2_000_000:
+    if operations > 3_000_000:
         raise LeftOut(f"its graph would have millions of operations at N = {problem.subject.bodies}")
 
 
