@@ -45,7 +45,7 @@ def run(
     times = Times()
     for i, (kind, n, r, who) in enumerate(jobs):
         tell(0.85 * i / len(jobs), f"{kind} dynamics, N = {n}, r = {r}")
-        seconds = 0.01 if quick or not who else 0.1
+        seconds = 0.005 if quick or not who else 0.1
         times.add(kind, n, r, raced(Case(f"{kind} dynamics", tree_name(n), r, who), seconds, peers))
     tell(0.85, "counting operations")
     quadratic, counts = over_order(most, 101)

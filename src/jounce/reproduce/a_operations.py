@@ -7,6 +7,7 @@ matrices, zeros included. Times, which the figure shows, are those of jounce.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import factorial
 
 import numpy as np
@@ -105,9 +106,9 @@ def differentiation(most: int) -> list[Claim]:
     """Fig. 4(c): the graph of repeated differentiation, against Algorithm 2."""
     robot = robots.aerial_manipulator()
     repeated, simplified = (graph_sizes(robot, most, shared) for shared in (False, True))
-    factors = [b / a for a, b in zip(repeated, repeated[1:], strict=False)]
+    factors = [b / a for a, b in pairwise(repeated)]
     ours = [counted(robot, r)[0] for r in range(most + 1)]
-    falling = [b / a for a, b in zip(simplified, simplified[1:], strict=False)]
+    falling = [b / a for a, b in pairwise(simplified)]
     return [
         judged(
             f"Repeated automatic differentiation grows exponentially with r: factor an order of the number of "
