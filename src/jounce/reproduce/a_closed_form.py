@@ -7,11 +7,10 @@ import numpy as np
 from ..closed_form import SpatialForm
 from ..joints import Revolute, Spherical, Universal
 from ..model import Model
-from . import table5
+from . import paper_a, table5
 from .carrier import carrier
 from .claims import Array, Claim, agrees, judged, off
 from .panda import panda
-from .paper_a import screws_and_twists
 
 _SWAP = np.r_[3:6, 0:3]  # [linear; angular] to the paper's [angular; linear], and back
 
@@ -64,7 +63,7 @@ def _blocks(twists: Array) -> Array:
     result = np.zeros((len(twists), len(twists)))
     for i in range(0, len(twists), 6):
         at = slice(i, i + 6)
-        result[at, at] = table5.ad(twists[at][_SWAP])[np.ix_(_SWAP, _SWAP)]
+        result[at, at] = paper_a.ad(twists[at][_SWAP])[np.ix_(_SWAP, _SWAP)]
     return result
 
 
@@ -114,14 +113,14 @@ def _pushed(robot: Model, q: Array, v: Array, tau: Array, order: int) -> Array:
 
 def expressions(robot: Model, rng: np.random.Generator) -> list[Claim]:
     """(6), (7), Algorithm 1, and appendix E."""
-    Ad, ad = table5.Ad, table5.ad
+    Ad, ad = paper_a.Ad, paper_a.ad
     g, h, V = rng.normal(size=(3, 6))
     C, D = (
-        table5.exp(np.append(e, rng.normal(size=3)), x) for e, x in zip(np.eye(3)[:2], rng.normal(size=2), strict=True)
+        paper_a.exp(np.append(e, rng.normal(size=3)), x) for e, x in zip(np.eye(3)[:2], rng.normal(size=2), strict=True)
     )
     turn = np.append(np.eye(3)[2], rng.normal(size=3))  # a motion C exp: spatial twist `turn`
     step = 1e-3
-    ends = [np.linalg.inv(Ad(table5.exp(turn, x * step) @ C)) for x in (1, -1, 2, -2, 3, -3)]
+    ends = [np.linalg.inv(Ad(paper_a.exp(turn, x * step) @ C)) for x in (1, -1, 2, -2, 3, -3)]
     slope = (45 * (ends[0] - ends[1]) - 9 * (ends[2] - ends[3]) + (ends[4] - ends[5])) / (60 * step)
     identities = [
         off(Ad(C @ D), Ad(C) @ Ad(D)),
@@ -151,10 +150,10 @@ def _appendix(robot: Model, rng: np.random.Generator) -> list[Claim]:
     k = table5.Kinematics(robot.pose("B1", q), base[:3], np.vstack([q[7:], spatial[:3, 6:]]))
     twists = {1: base}
     for j, parent in table5.PARENT.items():
-        twists[j] = screws_and_twists(k.S[j][:, None], twists[parent], spatial[:, j + 4 : j + 5], 5)[1]
+        twists[j] = paper_a.screws_and_twists(k.S[j][:, None], twists[parent], spatial[:, j + 4 : j + 5], 5)[1]
     truth = robot.forward_kinematics(q, spatial, frame="world").twist[..., _SWAP]
-    balance = max(off(k.M[j] @ k.dV[j] - table5.ad(k.V[j]) @ k.P[j], k.dP[j]) for j in k.V)
-    transposed = max(off(k.M[j] @ k.dV[j] - table5.ad(k.V[j]).T @ k.P[j], k.dP[j]) for j in k.V)
+    balance = max(off(k.M[j] @ k.dV[j] - paper_a.ad(k.V[j]) @ k.P[j], k.dP[j]) for j in k.V)
+    transposed = max(off(k.M[j] @ k.dV[j] - paper_a.ad(k.V[j]).T @ k.P[j], k.dP[j]) for j in k.V)
     return [
         agrees(
             "The general lines of Algorithm 1: derivatives of the twists to r1 = 5 (relative)",
@@ -177,9 +176,9 @@ def _wrench_error(robot: Model, q: Array, v: Array, rng: np.random.Generator) ->
     """(69) to the letter for r = 0, 1, against the library's own conversion."""
     given = rng.normal(size=(2, 6))  # [force; moment] on B4, about the origin of its frame and in its axes
     kin = robot.forward_kinematics(q, v[:1], frame="world", velocity_frame="body")
-    V, to_world = kin.twist[0, 3][_SWAP], np.linalg.inv(table5.Ad(kin.pose[3])).T
+    V, to_world = kin.twist[0, 3][_SWAP], np.linalg.inv(paper_a.Ad(kin.pose[3])).T
     W0 = to_world @ given[0][_SWAP]
-    W1 = -table5.ad(V).T @ W0 + to_world @ given[1][_SWAP]
+    W1 = -paper_a.ad(V).T @ W0 + to_world @ given[1][_SWAP]
     ours = robot.inverse_dynamics(q, v, wrenches={"B4": given})
     theirs = robot.inverse_dynamics(q, v, wrenches={"B4": np.array([W0, W1])[:, _SWAP]}, wrench_frame="world")
     return off(theirs, ours)

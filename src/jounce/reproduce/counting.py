@@ -71,7 +71,8 @@ def as_counted(x: Any) -> NDArray[Any]:
 
 def values(x: NDArray[Any]) -> NDArray[np.float64]:
     """The numbers of an array of `Counted`."""
-    return np.vectorize(lambda c: c.value if isinstance(c, Counted) else float(c), otypes=[float])(x)
+    plain = [c.value if isinstance(c, Counted) else float(c) for c in np.ravel(x)]
+    return np.array(plain).reshape(np.shape(x))
 
 
 def operations(call: Callable[[], object]) -> int:

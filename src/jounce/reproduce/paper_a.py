@@ -19,6 +19,7 @@ from ..joints import Free
 from ..model import Model
 from .claims import Array
 
+Rows = Sequence[Array] | Array
 SWAP = np.r_[3:6, 0:3]  # [linear; angular] to [angular; linear], and back
 
 
@@ -56,7 +57,7 @@ def exp(Y: Array, q: Any) -> Array:
     return pose(np.eye(3) + w * s + ww * c, (np.eye(3) * q + w * c + ww * (q - s)) @ v)
 
 
-def screws_and_twists(S: Array, carrier: Sequence[Array], v: Sequence[Array], order: int) -> tuple[list[Array], Array]:
+def screws_and_twists(S: Array, carrier: Rows, v: Rows, order: int) -> tuple[list[Array], Array]:
     """The general lines of Algorithm 1: S_j^(0..order) and V_j^(0..order).
 
     Args:
@@ -74,7 +75,7 @@ def screws_and_twists(S: Array, carrier: Sequence[Array], v: Sequence[Array], or
     return screws, np.array(twists)
 
 
-def mass_matrices(C: Array, V: Sequence[Array] | Array, M_b: Array) -> list[Array]:
+def mass_matrices(C: Array, V: Rows, M_b: Array) -> list[Array]:
     """(60), (61): the spatial inertia and its derivatives, as many as there are rows of V."""
     back = Ad(inverse(C))
     M = [back.T @ M_b @ back]
@@ -83,17 +84,17 @@ def mass_matrices(C: Array, V: Sequence[Array] | Array, M_b: Array) -> list[Arra
     return M
 
 
-def _next_mass_matrix(M: Sequence[Array], V: Sequence[Array] | Array, r: int) -> Array:
+def _next_mass_matrix(M: Rows, V: Rows, r: int) -> Array:
     terms = []
     for k in range(r):
         a = ad(V[k])
         terms.append(comb(r - 1, k) * (M[r - 1 - k] @ a + a.T @ M[r - 1 - k]))
-    return -_sum(terms)
+    return np.asarray(-_sum(terms))
 
 
-def momentum(M: Sequence[Array], V: Sequence[Array] | Array, r: int, less: int = 0) -> Array:
+def momentum(M: Rows, V: Rows, r: int, less: int = 0) -> Array:
     """(62): P^(r); with `less` = 1 (65), without the term of V^(r)."""
-    return _sum([comb(r, k) * (M[r - k] @ V[k]) for k in range(r + 1 - less)])
+    return np.asarray(_sum([comb(r, k) * (M[r - k] @ V[k]) for k in range(r + 1 - less)]))
 
 
 def applied_wrenches(C: Array, V: Array, W_b: Array) -> Array:
@@ -107,9 +108,9 @@ def applied_wrenches(C: Array, V: Array, W_b: Array) -> Array:
     return np.array(W)
 
 
-def generalized_force(S: Sequence[Array] | Array, W: Sequence[Array] | Array, r: int, less: int = 0) -> Array:
+def generalized_force(S: Rows, W: Rows, r: int, less: int = 0) -> Array:
     """Algorithm 2's Q_j^(r), and (25)'s torque that is known before, with `less` = 1."""
-    return _sum([comb(r, k) * (S[r - k].T @ W[k]) for k in range(r + 1 - less)])
+    return np.asarray(_sum([comb(r, k) * (S[r - k].T @ W[k]) for k in range(r + 1 - less)]))
 
 
 def _sum(terms: Sequence[Any]) -> Any:

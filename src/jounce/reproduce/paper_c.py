@@ -124,7 +124,8 @@ class ClosedForm(BodyForm):
     """Section III with the paper's own Coriolis matrix of the links, (30) and (45)."""
 
     @_to_any_order
-    def C(self, n: int) -> Array:
+    def C(self: BodyForm, n: int) -> Array:
+        """(6N, 6N)."""
         return -self.M @ _leibniz(n, self.A, self.a) - self.b(n).T @ self.M
 
 
