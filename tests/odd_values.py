@@ -248,6 +248,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "discretize": (HOVER.discretize, {"dt": 0.1}),
     "stumpff": (stumpff, {"k": 1, "u": 0.5}),
     "aerial_manipulator": (jn.robots.aerial_manipulator, {"branches": 2, "links": 1}),
+    "panda": (jn.robots.panda, {"tilt": 0.1}),
     "quadrotor_arm": (jn.robots.quadrotor_arm, {"payload": 0.1}),
     "set_num_threads": (_set_num_threads, {"n": 1}),
     "MuJoCo": (jn.conversions.MuJoCo, {"robot": BOX, "model": THERE}),

@@ -8,12 +8,27 @@ import pytest
 import jounce as jn
 from build import jounce_model
 from coupled_robots import SOFT
-from oracles.paper_c import adjoint, bracket, tilde
 from test_closed_form import CASES, a_moment_later, case, error, every_kind
 from trees import TreeSpec
 
 FRAMES = ("body", "world", "mixed")
 each_frame = pytest.mark.parametrize("wrench_frame", FRAMES)
+
+
+# Paper C's matrices of [angular; linear]: tilde, Ad of a pose, (3), and ad of a twist, (8).
+
+
+def tilde(a: np.ndarray) -> np.ndarray:
+    return np.cross(a, -np.eye(3))
+
+
+def adjoint(C: np.ndarray) -> np.ndarray:
+    R = C[:3, :3]
+    return np.block([[R, np.zeros((3, 3))], [tilde(C[:3, 3]) @ R, R]])
+
+
+def bracket(V: np.ndarray) -> np.ndarray:
+    return np.block([[tilde(V[:3]), np.zeros((3, 3))], [tilde(V[3:]), tilde(V[:3])]])
 
 
 def pushed(tree: TreeSpec, rows: int, seed: int = 0) -> dict[str, np.ndarray]:
