@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..closed_form import BodyForm, _leibniz, _links, _to_any_order
+from ..closed_form import BodyForm, _links
 from ..model import Model
 from .claims import Array
 from .paper_a import Ad, ad, exp, inverse, skew
@@ -121,12 +121,9 @@ def _sum(terms: Sequence[Any]) -> Any:
 
 
 class ClosedForm(BodyForm):
-    """Section III with the paper's own Coriolis matrix of the links, (30) and (45)."""
+    """Section III with the paper's own Coriolis matrix of the links, (30) and (45), in place of the passive one."""
 
-    @_to_any_order
-    def C(self: BodyForm, n: int) -> Array:
-        """(6N, 6N)."""
-        return -self.M @ _leibniz(n, self.A, self.a) - self.b(n).T @ self.M
+    C = BodyForm.printed_C
 
 
 def closed_form(robot: Model, q: Array, v: Array) -> ClosedForm:
