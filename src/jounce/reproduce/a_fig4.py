@@ -36,7 +36,9 @@ def run(
     peers = dict(PEERS)
     if authors is not None:
         peers[AUTHORS] = Authors(authors)
-    bodies = (6, 21, 101) if quick else (*range(6, 997, 10), 101)  # Table 4's hundred sizes, and that of (c)
+    bodies: Sequence[int] = (
+        (6, 21, 101) if quick else sorted((*range(6, 997, 10), 101))
+    )  # Table 4's hundred sizes, and that of (c)
     orders = (0, 2) if quick else tuple(range(6))
     large, most = (21, 4) if quick else (101, 10)
     jobs = list(_jobs(bodies, orders, large, most, quick, full))
