@@ -19,7 +19,7 @@ class Graph:
     >>> t = graph.variable()
     >>> y = t * t + t.sin()
     >>> graph.size([y]), graph.size([graph.derivative([y], t)[0]])
-    (3, 4)
+    (3, 3)
     """
 
     def __init__(self, shared: bool = False) -> None:
