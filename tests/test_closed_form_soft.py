@@ -230,6 +230,26 @@ def test_rigid_joints_have_constant_screws() -> None:
     assert not ClosedForm(rigid, rigid.neutral(), np.ones(rigid.nv)).body.screws(3).any()
 
 
+def test_a_rod_does_not_move_with_the_shape_of_another() -> None:
+    """Whatever was in the memory of the answer before."""
+    builder, rod = jn.Builder(), jn.soft.Rod(0.3, 0.02, 1000.0, 1e4)
+    builder.add("first", "world", body=rod)
+    builder.add("second", "first", body=rod)
+    robot = builder.build()
+    q, v = np.full(robot.nq, 0.1), np.ones((3, robot.nv))
+    first, second = robot.coordinate("first"), robot.coordinate("second")
+    _, found = robot._sections(q, v)
+    own = np.abs(found[:, :, :, second]).max(axis=(0, 2, 3)) > 0
+    assert own.any()
+    assert not own.all()
+    for _ in range(5):
+        dirt = [np.full(found.shape, np.nan) for _ in range(3)]
+        del dirt
+        screws = robot._sections(q, v)[1]
+        assert np.all(screws[:, own][..., first] == 0)
+        assert np.all(screws[:, ~own][..., second] == 0)
+
+
 # --- what comes in --------------------------------------------------------------------------------------
 
 
