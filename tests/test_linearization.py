@@ -9,6 +9,7 @@ import pytest
 
 import jounce as jn
 from build import joint_of, jounce_model
+from jounce.reproduce import nine_joints
 from oracles import paper_b
 from trees import ONE_DOF, TreeSpec, random_body, random_configuration, random_stack, random_tree
 
@@ -39,16 +40,16 @@ def test_against_propositions_1_and_3(seed: int) -> None:
 
 def test_section_5() -> None:
     """Nine joints, 100 random robots and states, delta = 1e-6: errors within those published, (88)-(91)."""
-    largest, average = (e[0] for e in paper_b.finite_difference_errors(jounce_model, [1e-6]))
-    assert (largest < paper_b.PUBLISHED_MAX).all(), largest
-    assert (average < paper_b.PUBLISHED_AVG).all(), average
+    largest, average = (e[0] for e in nine_joints.difference_errors([1e-6], 100))
+    assert (largest < nine_joints.PUBLISHED_MAX).all(), largest
+    assert (average < nine_joints.PUBLISHED_AVG).all(), average
     assert (average > 1e-7).all()  # a one-sided difference cannot be better
 
 
 def test_figure_5() -> None:
     """Halving delta halves the error of the differences until rounding, eps / delta, takes over: a V."""
     deltas = 10.0 ** -np.arange(1, 13)
-    for curve in paper_b.finite_difference_errors(jounce_model, deltas, states=25):
+    for curve in nine_joints.difference_errors(list(deltas), 25):
         left, right = curve[1:6], curve[8:]  # 1e-2 to 1e-6, 1e-9 to 1e-12
         np.testing.assert_allclose(left[1:] / left[:-1], 0.1, rtol=0.05)
         np.testing.assert_allclose(right[1:] / right[:-1], 10, rtol=0.5)

@@ -1,25 +1,19 @@
 """Draws difference_steps.png: paper B's Fig. 5, errors of finite differences against our linearization over their step.
 
-The robots, states and errors are those of the tests (paper B, section 5, (82)-(91)): nine joints on a floating base,
-100 random robots and states.
+The robots, states and errors are those of `jounce reproduce B-fig5` (paper B, section 5, (82)-(91)): nine joints on a
+floating base, 100 random robots and states.
 
     python docs/figures/difference_steps.py
 """
-
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 from style import save
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-
-from build import jounce_model
-from oracles import paper_b
+from jounce.reproduce.nine_joints import PUBLISHED_AVG, PUBLISHED_MAX, difference_errors
 
 deltas = np.logspace(-1, -12, 45)
-curves = paper_b.finite_difference_errors(jounce_model, deltas, states=100)
+curves = difference_errors(list(deltas), states=100)
 
 LINES = (
     ("$D_1$, by the pose of the base", "#0072B2", "-"),
@@ -29,7 +23,7 @@ LINES = (
 )
 figure, axes = plt.subplots(1, 2, figsize=(7.5, 2.9), sharey=True)
 for ax, curve, title, published in zip(
-    axes, curves, ("largest", "average"), (paper_b.PUBLISHED_MAX, paper_b.PUBLISHED_AVG), strict=True
+    axes, curves, ("largest", "average"), (PUBLISHED_MAX, PUBLISHED_AVG), strict=True
 ):
     for column, (name, color, dashes) in zip(curve.T, LINES, strict=True):
         ax.loglog(deltas, column, color=color, ls=dashes, label=name)

@@ -1,17 +1,51 @@
 """Paper B's Table 4, the extended inverse dynamics EIDAmb, line by line. Twists are [linear; angular].
 
-``printed`` takes the line to the letter where it is a misprint, else as docs/paper_b.md reads it.
+Tables 5 to 8 are in `paper_b_derivatives`, Table 9 and Proposition 3 in `paper_b_inverse`. Lines are read as
+docs/paper_b.md reads them; what is named in ``printed`` is taken to the letter instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..compile import BodyRecord
 from ..model import Model
 from .claims import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A moving base, body 0, and joints of one coordinate: all that the tables need of a robot.
+
+    Attributes:
+        parent: lambda(i); what body 0 has there does not matter.
+        placement: (4, 4) each, of a joint in the body before; that of body 0 in the world.
+        screw: Gamma_i (6,) each.
+        inertia: M_Bi (6, 6) each, symmetric and positive definite; that of no real body will do, too.
+        gravity: (3,) acceleration of a falling body.
+    """
+
+    parent: Sequence[int]
+    placement: Sequence[Array]
+    screw: Sequence[Array]
+    inertia: Sequence[Array]
+    gravity: Array
+
+    @staticmethod
+    def of(robot: Model) -> Tree:
+        """Of a robot whose first joint is free, and all others of one coordinate."""
+        screws = [np.zeros(6)]
+        for body in robot.bodies[1:]:
+            (primitive,) = body.joint.primitives()
+            turns = primitive.kind != "prismatic"
+            screws.append(np.concatenate([primitive.slide * primitive.axis, turns * primitive.axis]))
+        bodies = [(body.inertia.mass, body.inertia.com, body.inertia.rotational) for body in robot.bodies]
+        return Tree(
+            [body.parent for body in robot.bodies], [body.placement for body in robot.bodies], screws,
+            [inertia(*body) for body in bodies], robot.gravity,
+        )  # fmt: skip
 
 
 @dataclass
@@ -34,11 +68,25 @@ class Extended:
     a0: list[Array]  # ^i a_{A,0}
     F: list[dict[int, Array]]  # F[i][j] is _jF_Bi, for j on the way from i to the base
     r_dot: Array
+    base: tuple[Array, Array, Array]  # ^A H_0, ^A v_{A,0}, ^A a_grav
     tau: Array  # (6 + n_J,), [tau_b; tau], (32)
 
     @property
     def joints(self) -> range:
         return range(1, len(self.parent))
+
+    @property
+    def mass_matrix(self) -> Array:
+        """(54), (56), and Gamma_j . _jF_Bi where j is on the way from i to the base."""
+        n = len(self.parent)
+        M = np.zeros((n + 5, n + 5))
+        M[:6, :6] = self.Mc[0]
+        for i in self.joints:
+            M[:6, i + 5] = M[i + 5, :6] = self.F[i][0]
+            for j, wrench in self.F[i].items():
+                if j > 0:
+                    M[i + 5, j + 5] = M[j + 5, i + 5] = self.Gamma[j] @ wrench
+        return M
 
 
 def hat(a: Array) -> Array:
@@ -61,40 +109,56 @@ def cross_star(v: Array) -> Array:
     return -cross(v).T
 
 
-def inertia_of(body: BodyRecord) -> Array:
-    c, m = hat(body.inertia.com), body.inertia.mass
-    return np.block([[m * np.eye(3), -m * c], [m * c, body.inertia.rotational - m * c @ c]])
+def inertia(mass: float, com: Array, rotational: Array) -> Array:
+    """(6, 6), of a body with this moment of inertia about its centre of mass."""
+    c = hat(com)
+    return np.block([[mass * np.eye(3), -mass * c], [mass * c, rotational - mass * c @ c]])
 
 
-def jcalc(body: BodyRecord, s: float) -> tuple[Array, Array, Array]:
-    """^iX_lambda(i), its derivative by s, and Gamma, of a joint with one coordinate: dX/ds = -Gamma x X."""
-    (primitive,) = body.joint.primitives()
-    linear = primitive.slide * primitive.axis
-    angular = (primitive.kind != "prismatic") * primitive.axis
-    k, H = hat(angular), np.eye(4)
+def jcalc(placement: Array, Gamma: Array, s: float) -> tuple[Array, Array]:
+    """^iX_lambda(i) and its derivative by s, of a joint with one coordinate: dX/ds = -Gamma x X."""
+    k, H = hat(Gamma[3:]), np.eye(4)
     H[:3, :3] += np.sin(s) * k + (1 - np.cos(s)) * k @ k
-    H[:3, 3] = linear * s
-    Gamma = np.concatenate([linear, angular])
-    X = transform(np.linalg.inv(body.placement @ H))
-    return X, -cross(Gamma) @ X, Gamma
+    H[:3, 3] = Gamma[:3] * s
+    X = transform(np.linalg.inv(placement @ H))
+    return X, -cross(Gamma) @ X
 
 
-def eidamb(robot: Model, q: Array, v: Array, a: Array, printed: bool = False) -> Extended:
-    """EIDAmb at q, with v and a in body axes; to the letter, a_grav of line 6 is "the gravitational acceleration"."""
-    n, s, r, r_dot = len(robot.bodies), q[7:], v[6:], a[6:]
-    a_grav = np.append(robot.gravity if printed else -robot.gravity, np.zeros(3))
-    M = [inertia_of(body) for body in robot.bodies]
-    X0 = transform(np.linalg.inv(robot.pose(0, q)))  # 1-4
-    X, X_s, Gamma = [X0], [np.zeros((6, 6))], [np.zeros(6)]
-    V, ar, vj = [v[:6]], [X0 @ a_grav], [np.zeros(6)]  # 5, 6
+def base_pose(tree: Tree, q: Array) -> Array:
+    """^A H_0 of a configuration [position, quaternion, joints], the real part of the quaternion last."""
+    u, H = hat(q[3:6]), np.eye(4)
+    H[:3, :3] += 2 * q[6] * u + 2 * u @ u
+    H[:3, 3] = q[:3]
+    return np.asarray(tree.placement[0] @ H)
+
+
+def extended(tree: Tree, q: Array, v: Array, a: Array, printed: str = "") -> Extended:
+    """EIDAmb at q, with v and a in body axes."""
+    H = base_pose(tree, q)
+    return eidamb(tree, H, q[7:], transform(H) @ v[:6], v[6:], a[:6], a[6:], printed)
+
+
+def eidamb(
+    tree: Tree, H: Array, s: Array, v_world: Array, r: Array, a_0: Array, r_dot: Array, printed: str = ""
+) -> Extended:
+    """EIDAmb: ^A H_0, s, ^A v_{A,0}, r, ^0 a_{A,0} and r' to the extended input, (39).
+
+    Args:
+        printed: "4.6" takes "the gravitational acceleration" a_grav for that of a falling body; else it is minus that.
+    """
+    n, parent = len(tree.parent), list(tree.parent)
+    a_grav = np.append(tree.gravity if printed == "4.6" else -tree.gravity, np.zeros(3))
+    M = list(tree.inertia)
+    X0 = transform(np.linalg.inv(H))  # 1-4
+    X, X_s, Gamma = [X0], [np.zeros((6, 6))], list(tree.screw)
+    V, ar, vj = [X0 @ v_world], [X0 @ a_grav], [np.zeros(6)]  # 5, 6
     avp, Mc, m = [ar[0]], [M[0]], [M[0] @ V[0]]  # 7-9
     bc = [M[0] @ ar[0] + cross_star(V[0]) @ m[0]]  # 10
     bvp = [bc[0]]  # 11
-    parent = [body.parent for body in robot.bodies]
     for i in range(1, n):  # 12
         p = parent[i]
-        step, step_s, screw = jcalc(robot.bodies[i], s[i - 1])  # 13, 15
-        X, X_s, Gamma = [*X, step], [*X_s, step_s], [*Gamma, screw]
+        step, step_s = jcalc(tree.placement[i], Gamma[i], s[i - 1])  # 13, 15
+        X, X_s = [*X, step], [*X_s, step_s]
         vj.append(Gamma[i] * r[i - 1])  # 14
         V.append(X[i] @ V[p] + vj[i])  # 16
         turned = cross(V[i]) @ vj[i]
@@ -109,7 +173,7 @@ def eidamb(robot: Model, q: Array, v: Array, a: Array, printed: bool = False) ->
         Mc[p] = Mc[p] + X[i].T @ Mc[i] @ X[i]  # 25
         bc[p] = bc[p] + X[i].T @ bc[i]  # 26
         bvp[p] = bvp[p] + X[i].T @ bvp[i]  # 27
-    a0, tau, F = [a[:6]], np.zeros(n - 1), [dict[int, Array]() for _ in range(n)]
+    a0, tau, F = [a_0], np.zeros(n - 1), [dict[int, Array]() for _ in range(n)]
     for i in range(1, n):  # 29
         a0.append(X[i] @ a0[parent[i]])  # 30
         tau[i - 1] = Gamma[i] @ (Mc[i] @ a0[i] + bc[i])  # 31
@@ -118,4 +182,7 @@ def eidamb(robot: Model, q: Array, v: Array, a: Array, printed: bool = False) ->
             F[i][parent[j]] = X[j].T @ F[i][j]  # 35, 38
             j = parent[j]  # 36
     tau_b = Mc[0] @ a0[0] + sum((F[i][0] * r_dot[i - 1] for i in range(1, n)), np.zeros(6)) + bvp[0]  # 40
-    return Extended(parent, X, X_s, Gamma, M, Mc, V, vj, ar, avp, m, bc, bvp, a0, F, r_dot, np.append(tau_b, tau))
+    return Extended(
+        parent, X, X_s, Gamma, M, Mc, V, vj, ar, avp, m, bc, bvp, a0, F, r_dot, (H, v_world, a_grav),
+        np.append(tau_b, tau),
+    )  # fmt: skip

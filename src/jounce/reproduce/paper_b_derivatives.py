@@ -7,9 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .claims import Array
-from .paper_b import Extended, cross, cross_star
-
-Printed = tuple[str, ...]  # lines that are taken to the letter, such as "5.12"
+from .paper_b import Extended, cross, cross_star, hat
 
 
 def each(operator: Callable[[Array], Array], columns: Array, vector: Array) -> Array:
@@ -17,11 +15,24 @@ def each(operator: Callable[[Array], Array], columns: Array, vector: Array) -> A
     return np.stack([operator(column) @ vector for column in columns.T], axis=1)
 
 
-def by_pose(e: Extended, printed: Printed = ()) -> Array:
-    """Table 5: D_1 ID, (6 + n_J, 6). "5.1" holds the world components of the base twist, else the body's are held."""
-    dv = [cross(e.v[0]) if "5.1" in printed else np.zeros((6, 6))]  # 1, which (67) makes v_0 x
-    dar = [cross(e.ar[0])]  # 2, (68) likewise
+def by_pose(e: Extended, held: str = "body", printed: str = "") -> Array:
+    """Table 5: D_1 ID, (6 + n_J, 6).
+
+    Args:
+        held: the components of the base twist that are held: "world", as (67) has it, or "body", as (42) and (82) do.
+        printed: "5.12" adds to what the body has, not to what its parent has.
+    """
+    H, v_world, a_grav = e.base
+    dv = [_base_columns(H, v_world) if held == "world" else np.zeros((6, 6))]  # 1
+    dar = [_base_columns(H, a_grav)]  # 2
     return _gathered(e, *_outward(e, dv, dar), printed)
+
+
+def _base_columns(H: Array, vector: Array) -> Array:
+    """(67), (68): the left-trivialized derivative of ^0X_A times a vector that stands still in the world."""
+    R, o = H[:3, :3], H[:3, 3]
+    turn, slide = R.T @ hat(vector[3:]) @ R, R.T @ hat(vector[:3] - hat(o) @ vector[3:]) @ R
+    return np.block([[turn, slide], [np.zeros((3, 3)), turn]])
 
 
 def by_twist(e: Extended) -> Array:
@@ -51,7 +62,7 @@ def _outward(e: Extended, dv: list[Array], dar: list[Array]) -> tuple[list[Array
     return dv, dar
 
 
-def _gathered(e: Extended, dv: list[Array], dar: list[Array], printed: Printed = ()) -> Array:
+def _gathered(e: Extended, dv: list[Array], dar: list[Array], printed: str = "") -> Array:
     """The bias wrenches, the backward loop and the outputs of Tables 5, 7 and 8."""
     db = [
         M @ da + each(cross_star, d, m) + cross_star(v) @ M @ d
@@ -59,12 +70,14 @@ def _gathered(e: Extended, dv: list[Array], dar: list[Array], printed: Printed =
     ]
     for i in reversed(e.joints):
         p = e.parent[i]
-        db[p] = (db[i] if "5.12" in printed else db[p]) + e.X[i].T @ db[i]
+        db[p] = (db[i] if printed == "5.12" else db[p]) + e.X[i].T @ db[i]
     return np.vstack([db[0], *(e.Gamma[i] @ db[i] for i in e.joints)])
 
 
-def by_joints(e: Extended, printed: Printed = ()) -> Array:
-    """Table 6: D_2 ID, (6 + n_J, n_J). "6.18" has the derivative of the wrench transformation as its last factor."""
+def by_joints(e: Extended, printed: str = "") -> Array:
+    """Table 6: D_2 ID, (6 + n_J, n_J). As "6.18" is in the text at hand, its last factor is the derivative of
+    the wrench transformation; else that of the velocity transformation.
+    """
     n = len(e.joints)
     zero = np.zeros((6, n))
     dv, dar, davp, db, dbvp = [zero], [zero], [zero], [zero.copy()], [zero.copy()]
@@ -82,7 +95,7 @@ def by_joints(e: Extended, printed: Printed = ()) -> Array:
     for i in reversed(e.joints):  # 14
         p, k, X, X_s = e.parent[i], i - 1, e.X[i], e.X_s[i]
         dMc[p] += X.T @ dMc[i] @ X  # 15-17
-        dMc[p, k] += X_s.T @ e.Mc[i] @ X + X.T @ e.Mc[i] @ (X_s.T if "6.18" in printed else X_s)  # 18
+        dMc[p, k] += X_s.T @ e.Mc[i] @ X + X.T @ e.Mc[i] @ (X_s.T if printed == "6.18" else X_s)  # 18
         for known, wrench in ((db, e.bc), (dbvp, e.bvp)):
             known[p] += X.T @ known[i]  # 19, 21
             known[p][:, k] += X_s.T @ wrench[i]  # 20, 22

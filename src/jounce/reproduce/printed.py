@@ -1,0 +1,31 @@
+"""Formulas to the letter against the truth, and what to say where the letter is in doubt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .claims import Array, Claim, judged, off, unchecked, written
+
+
+def to_the_letter(text: str, where: str, printed: Array, truth: Array, why: str, tolerance: float = 1e-9) -> Claim:
+    """A formula as the paper prints it: where it differs most from the truth, what it gives and what is right."""
+    error = off(printed, truth)
+    worst = np.unravel_index(np.abs(printed - truth).argmax(), np.shape(truth))
+    paper, ours = (written(float(x[worst])) for x in (printed, truth))
+    return judged(
+        f"{text}: the entry that differs most", where, paper, f"{ours} (relative error {written(error)})",
+        error < tolerance, why,
+    )  # fmt: skip
+
+
+def in_doubt(text: str, where: str, literal: Array, read: Array, truth: Array, how: str) -> Claim:
+    """A line that is damaged in the only text there was to read: its print cannot be judged.
+
+    Args:
+        literal, read: by the line as it stands there, and as it is read here.
+        how: it is read.
+    """
+    ours = f"relative error {written(off(literal, truth))} as it stands, {written(off(read, truth))} as read here"
+    return unchecked(
+        text, where, "", f"The text at hand is damaged there, and the print may be right. Read here: {how}", ours
+    )
