@@ -1,30 +1,17 @@
-"""Inverse dynamics of rigid and soft modules by Kane's equations, literally, in NumPy float64.
+"""Paper D's recursion on the soft robots of the tests, in NumPy float64.
 
 Source (paper D): P. Pustina, C. Della Santina, A. De Luca, "Unified Inverse Dynamics of Modular Serial Mechanical
-Systems with Application to Soft Robotics", Algorithms 1 (GID) and 2 (AID). Modules are those of `soft_models`; a joint
-is a body without mass, a rigid body one without coordinates, and "i - 1" is the parent, so that trees work as well.
-Everything of body i is in the frame {S_i} at its far end. R and t are the pose of {S_i} in {S_{i-1}}, p a material
-point, r = p - p_CoM, a dot the rate of components in {S_i}; a_i, dω_i, a_CoM and the twice dotted p of (19), (32)-(34)
-and (38) are inertial accelerations, turned into {S_i}. Read with the corrections marked (c):
+Systems with Application to Soft Robotics". The recursion itself, Algorithm 1, is `jounce.reproduce.paper_d`, which takes
+the kinematics of each module as its input. Here are the kinematics of the modules of `soft_models`, and what the paper
+adds to Algorithm 1: elastic and viscous forces, pressures, and the mass matrix. A joint is a body without mass, a rigid
+body one without coordinates. The truth that they are checked against is `soft_lagrange` and the stored reference.
 
-    (12)  v_i  = R^T (v_{i-1} + ω_{i-1} x t + v_rel)
-    (13)  ω_i  = R^T (ω_{i-1} + ω_rel)
-    (16)  a_i  = R^T (a_{i-1} + dω_{i-1} x t + ω_{i-1} x (ω_{i-1} x t + v_rel) + ω_{i-1} x v_rel + dv_rel)
-    (17)  dω_i = R^T (dω_{i-1} + ω_{i-1} x ω_rel + dω_rel)                                                        (c)
-    (18)  a_CoM = a_i + dω x p_CoM + ω x (ω x p_CoM + p'_CoM) + ω x p'_CoM + p''_CoM                             (c)
-    (46)  F* = -m a_CoM
-    (47)  T* = -(h' + ω x h), h = I ω + ∫ r x r' dm                                                              (c)
-    (48)  T* = -I dω - ω x I ω - J ω - ω x ∫ r x r' dm - ∫ r x r'' dm,  J = dI/dt
-    (49)  π* = -{ m (∂p_CoM/∂q)^T a_CoM + (∫ r x ∂r/∂q dm)^T dω - 1/2 [ω^T (∂I/∂q_k) ω]_k                        (c)
-                  + 2 (∫ r' x ∂r/∂q dm)^T ω + ∫ (∂r/∂q)^T r'' dm }
-    (41)  F_j = F*_j + Σ R F_child,  T_j = T*_j + p_CoM x F*_j + Σ (R T_child + t x R F_child)
-    (45)  Q*_j = π*_j + (∂v_j/∂q')^T F_j + (∂ω_j/∂q')^T T_j,  and Q = -Q*
-    (54)  F^g = m g;  (55) π^g = m (∂p_CoM/∂q)^T g, with g in {S_i}; the same as a_0 = -g in (16)
-    (57)  Q^a = u . ∂V/∂q, the chambers' volumes V, u > 0 for pressures above that of the air
-    VI    M e_i = GID(q, 0, e_i), n = GID(q, q', 0)                                                               (c)
+    (53)  AID = GID less gravity, elastic and viscous forces
+    (57)  Q^a = u . dV/dq, the chambers' volumes V, u > 0 for pressures above that of the air
+    VI    M e_i = GID(q, 0, e_i), n = GID(q, q', 0)
 
 Elastic forces are minus the gradient of a stored energy that depends on the body's own q (weak form), and damping is
-viscosity times the same operator on q', (c) to section V.B; the Saint Venant-Kirchhoff law is in `soft_lagrange` only.
+viscosity times the same operator on q'; the Saint Venant-Kirchhoff law is in `soft_lagrange` only.
 
 *Rods.* Frames along s by the Magnus expansion of fourth order: on a step h with strains ξ1, ξ2 at its two Gauss points,
 T <- T exp Ω, Ω = h/2 (ξ1 + ξ2) + √3 h²/12 [ξ1, ξ2]; one exponential from 0 where the strain is uniform. The body twist
@@ -43,21 +30,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from jounce.reproduce import paper_d as recursion
+from jounce.reproduce.paper_d import cross, tilde
 from soft_models import Joint, Module, Rod, SoftSpec, VariableRadiusBody, gauss
-
-
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b along the last axes; faster than np.cross on short arrays."""
-    right, left = [1, 2, 0], [2, 0, 1]
-    return a[..., right] * b[..., left] - a[..., left] * b[..., right]
-
-
-def tilde(a: np.ndarray) -> np.ndarray:
-    """Matrix of `a x`, for the last axis of a."""
-    result = np.zeros((*a.shape, 3), a.dtype)
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        result[..., k, j], result[..., j, k] = a[..., i], -a[..., i]
-    return result
 
 
 def bracket(x: np.ndarray) -> np.ndarray:
@@ -198,121 +173,66 @@ def kinematics(module: Module, q: np.ndarray, qd: np.ndarray) -> Kinematics:
     return Kinematics(T[-1], J[-1], A[-1], mass, x.reshape(P, 3), x_q, x_bias)
 
 
-class Body:
-    """One body of the chain in {S_i}: the integrals of (18) and (46)-(49), and (12)-(17) relative to its parent."""
+class Moving:
+    """One module at q and q': its motion for any q''."""
 
     def __init__(self, module: Module, q: np.ndarray, qd: np.ndarray) -> None:
         kin = kinematics(module, q, qd)
         placed = module.placement @ kin.T
         self.R, self.t = placed[:3, :3], placed[:3, 3]
-        self.v_q, self.w_q = kin.J[:3], kin.J[3:]  # (42), (43), transposed
-        self.qd, self.twist_bias = qd, kin.twist_bias
-        self.dm, self.m = kin.mass, kin.mass.sum()
-        # p = R^T (x - t): its partials, rate and second rate without q'', in {S_i}.
+        self.v_q, self.w_q = kin.J[:3], kin.J[3:]
+        self.qd, self.twist_bias, self.mass = qd, kin.twist_bias, kin.mass
+        # p = turn^T (x - t): its partials, rate and second rate without q'', in the far frame.
         turn = kin.T[:3, :3]
         v, w, dv, dw = self.v_q @ qd, self.w_q @ qd, kin.twist_bias[:3], kin.twist_bias[3:]
-        p = (kin.x - kin.T[:3, 3]) @ turn
-        p_q = turn.T @ kin.x_q - self.v_q + tilde(p) @ self.w_q
-        dp = p_q @ qd
-        p_bias = kin.x_bias @ turn - dv - cross(w, v) - 2 * cross(w, dp) - cross(dw, p)
-        p_bias -= cross(w, cross(w, p))
-        # (6), (7)
-        share = self.dm / self.m if self.m else self.dm
-        self.com, self.com_q, self.dcom, self.com_bias = (np.tensordot(share, a, 1) for a in (p, p_q, dp, p_bias))
-        self.r, self.r_q, self.dr, self.r_bias = p - self.com, p_q - self.com_q, dp - self.dcom, p_bias - self.com_bias
+        self.p = p = (kin.x - kin.T[:3, 3]) @ turn
+        self.p_q = turn.T @ kin.x_q - self.v_q + tilde(p) @ self.w_q
+        self.dp = self.p_q @ qd
+        self.p_bias = kin.x_bias @ turn - dv - cross(w, v) - 2 * cross(w, self.dp) - cross(dw, p)
+        self.p_bias -= cross(w, cross(w, p))
 
-    def accelerate(self, qdd: np.ndarray) -> None:
-        """Relative motion of {S_i} as seen from {S_{i-1}}, and the second rates of p_CoM and r."""
+    def body(self, qdd: np.ndarray) -> recursion.Body:
         v, w = self.v_q @ self.qd, self.w_q @ self.qd
         dv, dw = self.v_q @ qdd + self.twist_bias[:3], self.w_q @ qdd + self.twist_bias[3:]
-        self.v_rel, self.w_rel = self.R @ v, self.R @ w
-        self.dv_rel, self.dw_rel = self.R @ (dv + cross(w, v)), self.R @ dw
-        self.ddcom, self.ddr = self.com_q @ qdd + self.com_bias, self.r_q @ qdd + self.r_bias
-
-    def move(self, w: np.ndarray, a: np.ndarray, dw: np.ndarray) -> None:
-        """(13), (16)-(18) from the parent's ω, a and dω."""
-        R, t, v_rel, w_rel = self.R, self.t, self.v_rel, self.w_rel
-        self.a = R.T @ (a + cross(dw, t) + cross(w, cross(w, t) + v_rel) + cross(w, v_rel) + self.dv_rel)  # (16)
-        self.dw = R.T @ (dw + cross(w, w_rel) + self.dw_rel)  # (17)
-        self.w = w = R.T @ (w + w_rel)  # (13)
-        self.a_com = (
-            self.a
-            + cross(self.dw, self.com)
-            + cross(w, cross(w, self.com) + self.dcom)
-            + cross(w, self.dcom)
-            + self.ddcom
-        )  # (18)
-
-    def inertial(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """F*, T*, π* of (46), (48), (49)."""
-        r, r_q, dr, dm, w = self.r, self.r_q, self.dr, self.dm, self.w
-        skew, d_skew = tilde(r), tilde(dr)
-
-        def inertia(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-            return np.tensordot(dm, a.swapaxes(1, 2) @ b, 1)
-
-        I_i, J_i = inertia(skew, skew), inertia(d_skew, skew) + inertia(skew, d_skew)
-        F = -self.m * self.a_com
-        T = -I_i @ self.dw - cross(w, I_i @ w) - J_i @ w - cross(w, dm @ cross(r, dr)) - dm @ cross(r, self.ddr)
-        # ω^T (∂I/∂q_k) ω = 2 ∫ (ω x r) . (ω x ∂r/∂q_k) dm
-        centrifugal = np.einsum("p,pi,pik->k", dm, cross(w, r) @ tilde(w), r_q)
-        pi = -(
-            self.m * self.com_q.T @ self.a_com
-            + np.tensordot(dm, skew @ r_q, 1).T @ self.dw
-            - centrifugal
-            + 2 * np.tensordot(dm, d_skew @ r_q, 1).T @ w
-            + np.einsum("p,pik,pi->k", dm, r_q, self.ddr)
+        relative = {"v_rel": self.R @ v, "w_rel": self.R @ w, "dv_rel": self.R @ (dv + cross(w, v))}
+        points = {"p": self.p, "dp": self.dp, "ddp": self.p_q @ qdd + self.p_bias, "p_q": self.p_q}
+        partial = {"v_q": self.v_q, "w_q": self.w_q}
+        return recursion.Body(
+            recursion.Motion(self.R, self.t, dw_rel=self.R @ dw, mass=self.mass, **relative, **partial, **points)
         )
-        return F, T, pi
 
 
 # --- the recursions -------------------------------------------------------------------------------------
 
 
-def bodies(spec: SoftSpec, q: np.ndarray, qd: np.ndarray) -> list[Body]:
+def moving(spec: SoftSpec, q: np.ndarray, qd: np.ndarray) -> list[Moving]:
     at = zip(spec.modules, spec.q_slices(), spec.v_slices(), strict=True)
-    return [Body(module, q[q_at], qd[v_at]) for module, q_at, v_at in at]
+    return [Moving(module, q[q_at], qd[v_at]) for module, q_at, v_at in at]
 
 
-def _projected(spec: SoftSpec, chain: list[Body], own: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Backward step, (40), (41), of each body's force, torque about its centre of mass, and π: generalized force."""
-    Q = np.zeros(spec.nv, np.result_type(*(force for force, _, _ in own)))
-    F = [force for force, _, _ in own]
-    T = [torque + cross(body.com, force) for body, (force, torque, _) in zip(chain, own, strict=True)]
-    for j in reversed(range(len(chain))):
-        body, parent = chain[j], spec.modules[j].parent
-        Q[spec.v_slices()[j]] = own[j][2] + body.v_q.T @ F[j] + body.w_q.T @ T[j]
-        if parent >= 0:
-            F[parent] = F[parent] + body.R @ F[j]
-            T[parent] = T[parent] + body.R @ T[j] + cross(body.t, body.R @ F[j])
-    return Q
+def bodies(spec: SoftSpec, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> list[recursion.Body]:
+    return _accelerated(spec, moving(spec, q, qd), qdd)
 
 
-def _inertial_force(
-    spec: SoftSpec, chain: list[Body], qdd: np.ndarray, base_acceleration: np.ndarray | None = None
-) -> np.ndarray:
-    """Algorithm 1, Q = -Q*."""
-    zero = np.zeros(3)
-    for body, module, at in zip(chain, spec.modules, spec.v_slices(), strict=True):
-        body.accelerate(qdd[at])
-        if module.parent >= 0:
-            parent = chain[module.parent]
-            body.move(parent.w, parent.a, parent.dw)
-        else:
-            body.move(zero, zero if base_acceleration is None else base_acceleration, zero)
-    return -_projected(spec, chain, [body.inertial() for body in chain])
+def _accelerated(spec: SoftSpec, modules: list[Moving], qdd: np.ndarray) -> list[recursion.Body]:
+    return [module.body(qdd[at]) for module, at in zip(modules, spec.v_slices(), strict=True)]
+
+
+def _parents(spec: SoftSpec) -> list[int]:
+    return [module.parent for module in spec.modules]
 
 
 def generalized_inverse_dynamics(
     spec: SoftSpec, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, base_acceleration: np.ndarray | None = None
 ) -> np.ndarray:
     """GID: the generalized active force M q'' + n."""
-    return _inertial_force(spec, bodies(spec, q, qd), qdd, base_acceleration)
+    return recursion.generalized_inverse_dynamics(bodies(spec, q, qd, qdd), _parents(spec), base_acceleration)
 
 
 def mass_matrix(spec: SoftSpec, q: np.ndarray) -> np.ndarray:
-    chain = bodies(spec, q, np.zeros(spec.nv))
-    return np.stack([_inertial_force(spec, chain, e) for e in np.eye(spec.nv)], axis=1)
+    modules = moving(spec, q, np.zeros(spec.nv))
+    columns = (_accelerated(spec, modules, e) for e in np.eye(spec.nv))
+    return np.stack([recursion.generalized_inverse_dynamics(c, _parents(spec)) for c in columns], axis=1)
 
 
 def bias(spec: SoftSpec, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -320,15 +240,8 @@ def bias(spec: SoftSpec, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 
 def gravity_force(spec: SoftSpec, q: np.ndarray) -> np.ndarray:
-    """Q^g by (54), (55)."""
-    chain = bodies(spec, q, np.zeros(spec.nv))
-    turned: list[np.ndarray] = []
-    own = []
-    for body, module in zip(chain, spec.modules, strict=True):
-        turned.append(body.R.T @ (turned[module.parent] if module.parent >= 0 else spec.gravity))
-        force = body.m * turned[-1]
-        own.append((force, np.zeros(3), body.com_q.T @ force))
-    return _projected(spec, chain, own)
+    still = np.zeros(spec.nv)
+    return recursion.gravity_force(bodies(spec, q, still, still), spec.gravity, _parents(spec))
 
 
 def stiffness(module: Module) -> np.ndarray:

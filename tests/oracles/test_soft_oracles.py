@@ -95,6 +95,18 @@ def test_oracles_agree_on_mixed_robots(shape: str) -> None:
     assert error(with_gravity, inertial - gravity) < 1e-14
 
 
+def test_force_on_own_coordinates() -> None:
+    """(49), derived, against (38)."""
+    rng = np.random.default_rng(7)
+    spec = random_soft_tree(rng, ALL_KINDS)
+    q, v = random_soft_state(rng, spec, 2)
+    bodies = paper_d.bodies(spec, q, *v)
+    paper_d.recursion.generalized_inverse_dynamics(bodies, [m.parent for m in spec.modules])
+    for body in bodies:
+        expected = body.inertial()[2]
+        assert not expected.size or error(body.own_force(), expected, scale=1e-9) < 1e-11
+
+
 def test_magnus_order() -> None:
     """Half the step, a sixteenth of the error: what is left between the oracles is the fourth order of the frames."""
     rod = replace(random_module(np.random.default_rng(8), "general", -1), nodes=10)

@@ -14,17 +14,18 @@ from ..joints import Revolute
 from ..model import Model
 from ..soft import Module, Rod, constant_curvature, stumpff
 from . import paper_d
-from .claims import Array, Claim, agrees, judged, off
+from . import paper_d_modules as modules
+from .claims import Array, Claim, agrees, judged, off, unchecked, written
+from .printed import in_doubt, to_the_letter
 
 _LENGTH, _RADIUS, _DENSITY, _NODES = 0.3, 0.012, 1062.0, 8
 _GRAVITY = np.array([1.0, -2.0, -9.4])
-_MISREAD = {
-    "(17)": "The relative angular acceleration must be turned by R^T, too: with it inside the bracket, (17) is right.",
-    "(18)": "The first cross product must be that of the angular acceleration.",
-    "(35)": "As a product of totals the first term is nil, since the integral of r dm is. It is the integral of grad "
-    "r' (df - p'' dm), and (36) to (38) have it so.",
-    "(47)": "The angular momentum is differentiated in the turning frame: w x h is missing. (48), which the paper "
-    "derives from it, has it and holds.",
+_IN_DOUBT = {
+    "(17)": "the relative angular acceleration is turned by R^T, too, as follows from the equation of the angular "
+    "acceleration in the base frame, above (15).",
+    "(18)": "the first cross product is that of the angular acceleration, as in the equation of a_CoM above (15).",
+    "(47)": "the rate of the angular momentum is that of the vector, which adds w x h to that of its components. (48), "
+    "which the paper derives from it, has that term and holds.",
 }
 
 
@@ -32,7 +33,7 @@ _MISREAD = {
 class _Chain:
     """Joint, rigid body, rod, joint, rigid body, rod: for paper D's recursion and for jounce, and a state of it."""
 
-    modules: list[paper_d.Module]
+    chain: list[modules.Module]
     robot: Model
     q: Array
     v: Array
@@ -48,15 +49,13 @@ def equations() -> list[Claim]:
 def _kinematics(c: _Chain) -> list[Claim]:
     s, q = 0.7 * _LENGTH, 0.9
     x = s * q / _LENGTH
-    printed = np.eye(4)
-    printed[:2, :2] = [[np.cos(x), 0], [np.sin(x), np.cos(x)]]
+    literal = np.array([[np.cos(x), 0, 0], [np.sin(x), np.cos(x), 0], [0, 0, 1]])
+    read = literal.copy()
+    read[0, 1] = -np.sin(x)
     return [
-        agrees(
-            "The transformation of a planar body of constant curvature is a homogeneous one: R^T R - 1 of the printed "
-            "matrix",
-            "D, Fig. 3(d)", float(np.abs(printed[:3, :3].T @ printed[:3, :3] - np.eye(3)).max()), 1e-12,
-            "Its first row lost -sin(s q / L) (it may be our copy of the text). With it the matrix is the one used "
-            "here.",
+        in_doubt(
+            "The transformation of a planar body of constant curvature is a homogeneous one: R^T R",
+            "D, Fig. 3(d)", literal.T @ literal, read.T @ read, np.eye(3), "its first row has -sin(s q / L) as well.",
         ),
         agrees(
             "Kinematics is an input: a planar rod of constant curvature written as a module of one's own has the "
@@ -65,42 +64,55 @@ def _kinematics(c: _Chain) -> list[Claim]:
         ),
         agrees(
             "The integrals of r, r' and r'' over a body vanish (relative)",
-            "D, (7), (25), (26)", paper_d.centred(c.modules, c.q, c.v, c.a), 1e-12,
+            "D, (7), (25), (26)", paper_d.centred(modules.bodies(c.chain, c.q, c.v, c.a)), 1e-12,
         ),
     ]  # fmt: skip
 
 
 def _recursion(c: _Chain) -> list[Claim]:
     ours = c.robot.generalized_inverse_dynamics(c.q, c.v, c.a)
-    kane = paper_d.generalized_inverse_dynamics(c.modules, c.q, c.v, c.a)
+    bodies = modules.bodies(c.chain, c.q, c.v, c.a)
+    kane = paper_d.generalized_inverse_dynamics(bodies)
     rates = c.robot.mass_matrix_derivatives(c.q, c.v[None])
     lagrange = rates[0] @ c.a + rates[1] @ c.v - _gradient(lambda q: c.robot.kinetic_energy(q, c.v), c.q)
     rigid = _chain(soft=False)
-    base = paper_d.generalized_inverse_dynamics(c.modules, c.q, 0 * c.v, 0 * c.a, base=-_GRAVITY)
-    only = [paper_d.generalized_inverse_dynamics(c.modules, c.q, c.v, x) for x in (c.a, 2 * c.a, 0 * c.a)]
-    claims = [
+    base = modules.generalized_inverse_dynamics(c.chain, c.q, 0 * c.v, 0 * c.a, base=-_GRAVITY)
+    only = [modules.generalized_inverse_dynamics(c.chain, c.q, c.v, x) for x in (c.a, 2 * c.a, 0 * c.a)]
+    literal = {
+        equation: modules.generalized_inverse_dynamics(c.chain, c.q, c.v, c.a, literal=equation)
+        for equation in paper_d.LITERAL
+    }
+    local = [np.concatenate(x) for x in zip(*((b.own_force(), b.inertial()[2]) for b in bodies), strict=True)]
+    return [
         agrees(
             "The recursion of Theorem 1 and Algorithm 1 is the dynamics of a chain of rigid and soft modules, M q'' + "
             "n: against jounce's, which has another way (relative)",
             "D, (12)-(19), (36)-(48), Theorem 1", off(kane, ours), 1e-12,
-            "With the corrections below; (49) is not in our copy of the text, (38) was taken instead.",
+            change="(17), (18) and (19), damaged in the text at hand, as they follow from the equations before them; "
+            "(38) for (49), which is missing there.",
         ),
         agrees(
             "Kane's equations are Lagrange's: Algorithm 1 against d/dt dK/dq' - dK/dq of the kinetic energy (relative)",
             "D, Proposition 2, (27)", off(kane, lagrange), 1e-9,
         ),
-    ]  # fmt: skip
-    for equation, why in _MISREAD.items():
-        wrong = paper_d.generalized_inverse_dynamics(c.modules, c.q, c.v, c.a, printed=equation)
-        claims.append(
-            agrees(f"Algorithm 1 with {equation} as printed (relative)", f"D, {equation}", off(wrong, ours), 1e-9, why)
-        )
-    return [
-        *claims,
+        *(
+            in_doubt(f"{equation}, in Algorithm 1", f"D, {equation}", literal[equation], kane, ours, how)
+            for equation, how in _IN_DOUBT.items()
+        ),
+        to_the_letter(
+            "Algorithm 1 with (35), whose first term is a product with the total forces", "D, (35)", literal["(35)"],
+            ours, "Then it is nil, since the integral of r dm is. It is the integral of grad r' (df - p'' dm), as in "
+            "(32) before it; (36) to (38), which follow, have it so and hold.",
+        ),
+        unchecked(
+            "(49), the inertial terms of a body's own coordinates", "D, (49)", "",
+            "It is missing in the text at hand. docs/paper_d.md has it as derived here.",
+            f"as derived here, off from (38) by {written(off(*local))}",
+        ),
         agrees(
             "With rigid bodies alone, the inverse dynamics of rigid robots is recovered (relative)",
             "D, section IV", off(
-                paper_d.generalized_inverse_dynamics(rigid.modules, rigid.q, rigid.v, rigid.a, base=-_GRAVITY),
+                modules.generalized_inverse_dynamics(rigid.chain, rigid.q, rigid.v, rigid.a, base=-_GRAVITY),
                 rigid.robot.inverse_dynamics(rigid.q, rigid.v, rigid.a),
             ), 1e-12,
         ),
@@ -136,13 +148,15 @@ def _forces(c: _Chain) -> list[Claim]:
         ),
         judged(
             "The Lamé constants: Young's modulus of a bar in tension that they give, over E, at nu = 0.3",
-            "D, section V.B", "1", shear * (3 * first + 2 * shear) / (first + shear) / E, lambda x: abs(x - 1) < 1e-9,
+            "D, section V.B, Lamé constants", "1", shear * (3 * first + 2 * shear) / (first + shear) / E,
+            lambda x: abs(x - 1) < 1e-9,
             "mu and lambda are exchanged and 2 nu stands for nu: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu)(1 - "
             "2 nu)), infinite at nu = 0.5.",
         ),
         judged(
             "The strain J^T J - J*^T J* is that of Green and Lagrange: a bar stretched by 1e-6, strain over 1e-6",
-            "D, section V.B", "1", ((1 + 1e-6) ** 2 - 1) / 1e-6, lambda x: abs(x - 1) < 1e-3, "Half of it is.",
+            "D, section V.B, strain tensor", "1", ((1 + 1e-6) ** 2 - 1) / 1e-6,
+            lambda x: abs(x - 1) < 1e-3, "Half of it is.",
         ),
     ]  # fmt: skip
 
@@ -151,38 +165,33 @@ def _forward(c: _Chain) -> list[Claim]:
     robot, n = c.robot, c.robot.nv
     M = robot.mass_matrix(c.q)
     none = np.zeros(n)
-    columns = {
-        "AID": robot.inverse_dynamics(c.q, none, np.eye(n)).T,
-        "GID": robot.generalized_inverse_dynamics(c.q, none, np.eye(n)).T,
-    }
-    kane = np.stack([paper_d.generalized_inverse_dynamics(c.modules, c.q, none, e) for e in np.eye(n)], axis=1)
-    forward = robot.forward_dynamics(c.q, c.v, none)
-    right = {
-        "printed": robot.generalized_inverse_dynamics(c.q, c.v, none),
-        "corrected": -robot.inverse_dynamics(c.q, c.v, none),
-    }
+    by_aid = robot.inverse_dynamics(c.q, none, np.eye(n)).T
+    by_gid = robot.generalized_inverse_dynamics(c.q, none, np.eye(n)).T
+    kane = np.stack([modules.generalized_inverse_dynamics(c.chain, c.q, none, e) for e in np.eye(n)], axis=1)
+    right = M @ robot.forward_dynamics(c.q, c.v, none)  # of (56), without input
     return [
-        agrees(
-            "The columns of the mass matrix are AID(q, 0, e_i) (relative)",
-            "D, section VI", off(columns["AID"], M), 1e-9,
+        to_the_letter(
+            "The columns of the mass matrix are AID(q, 0, e_i)", "D, section VI, below (56)", by_aid, M,
             "AID has gravity and elastic forces in it.",
         ),
         agrees(
-            "The columns of the mass matrix are GID(q, 0, e_i), by paper D's recursion and by jounce's (relative)",
-            "D, section VI, corrected", max(off(kane, M), off(columns["GID"], M)), 1e-12,
+            "The columns of the mass matrix come from inverse dynamics, by paper D's recursion and by jounce's "
+            "(relative)",
+            "D, section VI, below (56)", max(off(kane, M), off(by_gid, M)), 1e-12, change="GID in place of AID.",
         ),
-        agrees(
-            "-n + Q = GID(q, q', 0): the acceleration without input from it, against forward dynamics (relative)",
-            "D, (56), section VI", off(np.linalg.solve(M, right["printed"]), forward), 1e-9,
+        to_the_letter(
+            "-n + Q = GID(q, q', 0), without input", "D, section VI, below (56)",
+            robot.generalized_inverse_dynamics(c.q, c.v, none), right,
             "It is +n, and without gravity and elastic forces.",
         ),
         agrees(
-            "-n + Q = Q^a(u) - AID(q, q', 0): the same (relative)", "D, (56), section VI, corrected",
-            off(np.linalg.solve(M, right["corrected"]), forward), 1e-9,
+            "-n + Q comes from inverse dynamics: the same (relative)", "D, section VI, below (56)",
+            off(-robot.inverse_dynamics(c.q, c.v, none), right), 1e-9,
+            change="Q^a(u) - AID(q, q', 0) in place of GID(q, q', 0).",
         ),
         judged(
             "The computation of M can be parallelized", "D, section VI", "", f"one batch of {n} accelerations",
-            off(columns["GID"], M) < 1e-12, "Its columns do not depend on each other.",
+            off(by_gid, M) < 1e-12, "Its columns do not depend on each other.",
         ),
     ]  # fmt: skip
 
@@ -191,7 +200,7 @@ def _chain(
     soft: bool = True, young: float = 0.0, damping: float = 0.0, gravity: Array = _GRAVITY, seed: int = 4
 ) -> _Chain:
     rng = np.random.default_rng(seed)
-    b, modules, last = Builder(gravity=gravity), [], "world"
+    b, chain, last = Builder(gravity=gravity), [], "world"
     columns = [np.eye(6)[4] / _LENGTH, -np.eye(6)[3] / _LENGTH, np.eye(6)[2] / _LENGTH]
     rods = Rod(
         _LENGTH, _RADIUS, _DENSITY, young, damping=damping, strain=constant_curvature(), section="line", nodes=_NODES
@@ -200,18 +209,18 @@ def _chain(
         place, axis = _pose(rng), rng.normal(size=3)
         axis /= np.linalg.norm(axis)
         points, mass = rng.uniform(-0.1, 0.1, (5, 3)), rng.uniform(0.02, 0.1, 5)
-        modules.append(paper_d.hinge(place, axis, points, mass))
+        chain.append(modules.hinge(place, axis, points, mass))
         b.add(f"link {i}", last, Revolute(axis), place, _of_points(points, mass))
         last = f"link {i}"
         if soft:
             place = _pose(rng)
-            modules.append(paper_d.rod(place, _LENGTH, _DENSITY * np.pi * _RADIUS**2, columns, _NODES))
+            chain.append(modules.rod(place, _LENGTH, _DENSITY * np.pi * _RADIUS**2, columns, _NODES))
             b.add(f"rod {i}", last, placement=place, body=rods)
             last = f"rod {i}"
     robot = b.build()
-    scale = np.concatenate([np.ones(1) if m.n == 1 else np.array([1.0, 1.0, 0.03]) for m in modules])
+    scale = np.concatenate([np.ones(1) if m.n == 1 else np.array([1.0, 1.0, 0.03]) for m in chain])
     q, v, a = scale * rng.uniform(-1.5, 1.5, (3, robot.nv))
-    return _Chain(modules, robot, q, v, a)
+    return _Chain(chain, robot, q, v, a)
 
 
 def _pose(rng: np.random.Generator) -> Array:

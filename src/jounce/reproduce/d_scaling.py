@@ -1,4 +1,4 @@
-"""How long paper D's algorithms take over the number of modules: claims of D-sim2."""
+"""How long paper D's algorithms take over the number of modules, by jounce: a figure of D-sim2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..builder import Builder
 from ..model import Model
 from ..soft import Rod
-from .claims import Array, Claim, judged
+from .claims import Array
 
 
 def times(quick: bool) -> dict[str, tuple[Array, Array]]:
@@ -54,33 +54,11 @@ def algorithms(robot: Model, q: Array, v: Array, a: Array) -> dict[str, Callable
     }
 
 
-def claims(measured: dict[str, tuple[Array, Array]]) -> list[Claim]:
-    power = {name: _exponent(*each) for name, each in measured.items()}
-    most = int(next(iter(measured.values()))[0][-1])
-    how = f"exponent of N, fitted to the largest three of N up to {most}"
-    return [
-        judged(
-            f"Algorithms 1 and 2 take O(N), which is optimal: {how}",
-            "D, abstract, Lemma 1, Corollary 1", "1", [power["GID"], power["AID"]], lambda x: max(x) < 1.2,
-        ),
-        judged(
-            f"The mass matrix from inverse dynamics takes O(N^2): {how}",
-            "D, section VI", "2", power["mass matrix, by GID"], lambda x: x < 2.2,
-        ),
-        judged(
-            f"Forward dynamics from inverse dynamics takes O(N^3) at worst: {how}",
-            "D, section VI", "3", power["forward dynamics, by GID"], lambda x: x < 3.2,
-        ),
-        judged(
-            f"Forward dynamics so is not optimal: {how}, of jounce's, which does without M",
-            "D, section VI", "", power["forward dynamics, jounce"],
-            lambda x: x < power["forward dynamics, by GID"] - 0.3,
-        ),
-    ]  # fmt: skip
-
-
-def _exponent(counts: Array, seconds: Array) -> float:
-    return float(np.polyfit(np.log(counts[-3:]), np.log(seconds[-3:]), 1)[0])
+def in_words(measured: dict[str, tuple[Array, Array]]) -> str:
+    """What jounce's forward dynamics takes, for the fewest and the most bodies."""
+    counts, seconds = measured["forward dynamics, jounce"]
+    each = 1e6 * seconds / counts
+    return f"jounce's takes {each[0]:.2g} µs a body with {counts[0]} of them, {each[-1]:.2g} µs with {counts[-1]}"
 
 
 def _fastest(call: Callable[[], Any], budget: float) -> float:

@@ -14,7 +14,7 @@ from ..simulation import simulate
 from ..soft import Rod, gaussian
 from ..statics import Equilibrium
 from ..style import BLUE, COLOURS, DASHES, GREY, legend_above, picture, tidy
-from . import d_scaling
+from . import d_operations, d_scaling
 from .claims import Array, Claim, Result, Tell, agrees, judged, off, silent, unchecked, write_csv
 from .d_sim1 import modes
 
@@ -49,12 +49,15 @@ def arm(young: float) -> Model:
 
 
 def run(output: Path, quick: bool = False, tell: Tell = silent) -> Result:
-    """Section VI.B with the printed Young's modulus and with a thousandth of it; time over the number of modules."""
+    """Section VI.B with the printed Young's modulus and with a thousandth of it; cost over the number of modules."""
     tell(0.0, "as printed")
     stiff = _case("printed", "E = 0.666 GPa, as printed", PRINTED, 0.1, START * 0)
     tell(0.2, "with 0.666 MPa")
-    soft = _case("likely", "E = 0.666 MPa", LIKELY, 1.2 if quick else 12.0, START * 10)
-    tell(0.6, "complexity")
+    soft = _case("likely", "E = 0.666 MPa", LIKELY, 30.0, START * 10)
+    tell(0.5, "operations")
+    bodies = np.array([2, 4, 8] if quick else [4, 8, 16])
+    made = d_operations.operations(bodies)
+    tell(0.7, "time")
     measured = d_scaling.times(quick)
     tell(0.9, "figures")
     pictures = output / "D-sim2.png", output / "D-sim2-complexity.png"
@@ -65,9 +68,12 @@ def run(output: Path, quick: bool = False, tell: Tell = silent) -> Result:
     rows = zip(counts, *(seconds for _, seconds in measured.values()), strict=True)
     bell, condition = float(np.exp(-((LENGTH / 2) ** 2))), float(np.linalg.cond(soft.robot.mass_matrix(START)))
     return Result(
-        claims=[*_kinematics(soft), *_outcomes(stiff, soft), *d_scaling.claims(measured), *_open()],
+        claims=[
+            *_kinematics(soft), *_outcomes(stiff, soft),
+            *d_operations.claims(bodies, made, d_scaling.in_words(measured)), *_open(),
+        ],
         left_out=[
-            ("the initial configuration, missing in our copy of the text", "each body bent by 0.1 rad, in a plane"),
+            ("the initial configuration, missing in the text at hand", "each body bent by 0.1 rad, in a plane"),
             ("the law of the material", "a beam's, as in the authors' toolbox; mass on the backbone, as there"),
             ("nodes along a body", "as many as 1e-8 needs, with Magnus expansions between them"),
             ("how time is integrated", "Radau's implicit method of order 9, exact Jacobian, relative tolerance 1e-5"),
@@ -94,7 +100,7 @@ def run(output: Path, quick: bool = False, tell: Tell = silent) -> Result:
 
 def _case(key: str, title: str, young: float, end: float, near: Array) -> _Case:
     robot = arm(young)
-    time = np.linspace(0, end, 241)
+    time = np.concatenate([np.linspace(0, end / 10, 121)[:-1], np.linspace(end / 10, end, 217)])
     motion = simulate(robot, START, np.zeros(robot.nv), time, method="implicit", rtol=1e-5, atol=1e-7)
     rest = robot.equilibrium(q0=near)
     rates = modes(robot, rest).real
@@ -140,26 +146,28 @@ def _integrated(q: Array, steps: int = 2000) -> Array:
 
 
 def _outcomes(stiff: _Case, soft: _Case) -> list[Claim]:
-    settled = _settled(stiff)
+    """Both by the same measure: when the tip is within 1 mm of its steady state for good."""
+    settled = {case.key: _settled(case) for case in (stiff, soft)}
     height = {case.key: float(_tips(case.robot, case.rest.q)[2]) for case in (stiff, soft)}
-    distance = np.linalg.norm(soft.tip - _tips(soft.robot, soft.rest.q), axis=1)
+    near = {key: 2.5 < time < 10 for key, time in settled.items()}  # twice and half of what the paper says
     return [
         judged(
-            "As printed, at 0.666 GPa: after about 5 s the arm reaches a steady state (tip within 1 mm)",
+            "At E = 0.666 GPa, as printed, the arm reaches a steady state after about 5 s (tip within 1 mm)",
             f"{_VI}, Fig. 5", "approximately 5 s",
-            f"{settled:.2g} s; it stays upright, tip {height['printed']:.3f} m high", 1 < settled < 20,
-            "A thousandth of the modulus gives what the paper reports: the unit is probably a misprint.",
+            f"{settled['printed']:.2g} s; it stays upright, tip {height['printed']:.3f} m high", near["printed"],
+            f"The slowest mode decays with {stiff.slowest:.2g} s, whatever the start. The unit may be a misprint.",
         ),
         judged(
-            "At 0.666 MPa: the steady state is consistent with the direction of gravity",
+            "At 0.666 MPa it does (tip within 1 mm)",
+            f"{_VI}, Fig. 5", "approximately 5 s", f"{settled['likely']:.2g} s", near["likely"],
+            f"It falls, and its slowest mode decays with {soft.slowest:.2g} s. The paper's start is not known; but "
+            f"for 1 mm after 5 s that mode would have to start within {np.exp(5 / soft.slowest):.1f} mm.",
+        ),
+        judged(
+            "The steady state is consistent with the direction of gravity",
             f"{_VI}, Fig. 5", "consistent",
             f"it bends over, tip {-1e3 * height['likely']:.0f} mm below the base", height["likely"] < 0,
-        ),
-        judged(
-            "At 0.666 MPa: the transient takes about 5 s (time constant of the slowest mode)",
-            f"{_VI}, Fig. 5", "approximately 5 s", f"{soft.slowest:.2g} s", 3 < soft.slowest < 7,
-            f"The tip is {1e3 * distance[-1]:.0f} mm from the steady state at {soft.time[-1]:.3g} s; the paper's start "
-            "is not known.",
+            change="0.666 MPa for 0.666 GPa, with which it stays upright.",
         ),
     ]  # fmt: skip
 
@@ -168,7 +176,7 @@ def _settled(case: _Case) -> float:
     """When the tip is within 1 mm of its steady state for good, s."""
     distance = np.linalg.norm(case.tip - _tips(case.robot, case.rest.q), axis=1)
     outside = np.flatnonzero(distance > 1e-3)
-    return float(case.time[min(outside[-1] + 1, len(distance) - 1)])
+    return float(case.time[outside[-1] + 1]) if outside[-1] + 1 < len(distance) else np.inf
 
 
 def _open() -> list[Claim]:

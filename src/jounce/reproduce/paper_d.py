@@ -1,184 +1,192 @@
-"""Paper D's recursion by Kane's equations, as printed and as corrected, in NumPy; a check, not a way to compute.
+"""Paper D's recursion by Kane's equations, literally, in NumPy; a check, not a way to compute.
 
-A module's sections are at exp(constant + basis q) from its near end, each with a point mass; the last is its far end,
-{S_i}, where the next module sits. A joint with a rigid body is a module of one section, a rod of constant strain one of
-many. Motions are polynomials of second degree in time. Twists are [linear; angular]; everything of body i is in {S_i},
-a dot is the rate of components there, r = p - p_CoM, and the twice dotted p of (19) and (38) is an inertial
-acceleration.
+Kinematics is its input: the `Motion` of each module, from `paper_d_modules` or elsewhere. {S_i} is the frame at the far
+end of module i, where the next one sits, R and t its pose in {S_{i-1}}. Everything of body i is in {S_i}; p is a
+material point, r = p - p_CoM, a dot the rate of components there; a, dw, a_CoM and the twice dotted p of (19) and (38)
+are inertial accelerations, turned into {S_i}. "i - 1" is the parent, so that trees work as well. Numbers may be
+complex, or count.
+
+    (12)  v_i  = R^T (v_{i-1} + w_{i-1} x t + v_rel)
+    (13)  w_i  = R^T (w_{i-1} + w_rel)
+    (16)  a_i  = R^T (a_{i-1} + dw_{i-1} x t + w_{i-1} x (w_{i-1} x t + v_rel) + w_{i-1} x v_rel + dv_rel)
+    (17)  dw_i = R^T (dw_{i-1} + w_{i-1} x w_rel + dw_rel)                                                         (d)
+    (18)  a_CoM = a_i + dw x p_CoM + w x (w x p_CoM + p'_CoM) + w x p'_CoM + p''_CoM                              (d)
+    (19)  p''  = a_CoM + dw x r + w x (w x r) + 2 w x r' + r''                                                     (d)
+    (38)  pi*  = -int (dp/dq)^T p'' dm
+    (46)  F*   = -m a_CoM
+    (48)  T*   = -I dw - w x I w - J w - w x int r x r' dm - int r x r'' dm,  J = dI/dt
+    (49)  pi*  = -{ m (dp_CoM/dq)^T a_CoM + (int r x dr/dq dm)^T dw - 1/2 [w^T (dI/dq_k) w]_k                      (d)
+                   + 2 (int r' x dr/dq dm)^T w + int (dr/dq)^T r'' dm }
+    (41)  F_j  = F*_j + sum R F_child,  T_j = T*_j + p_CoM x F*_j + sum (R T_child + t x R F_child)
+    (45)  Q*_j = pi*_j + (dv_j/dq')^T F_j + (dw_j/dq')^T T_j,  and Q = -Q*
+    (54)  F^g  = m g;  (55) pi^g = m (dp_CoM/dq)^T g, with g in {S_i}; the same as a_0 = -g in (16)
+
+(d): damaged in the text at hand, or missing there; derived here from what it has before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from .claims import Array
 
-PRINTED = ("(17)", "(18)", "(35)", "(47)")  # what can be taken as it is printed
+LITERAL = ("(17)", "(18)", "(35)", "(47)")  # what can be taken as the text at hand has it
 
 
 @dataclass(frozen=True, eq=False)
-class Module:
-    """Sections (S), the last without mass.
+class Motion:
+    """One module in motion, as seen from the far end of the one before.
 
     Attributes:
-        placement: (4, 4) of the near end in the far end of the module before.
-        constant, basis: (S, 6) and (S, 6, n), the exponents of the sections.
-        offset, mass: (S - 1, 3) and (S - 1,), the points in the sections.
+        R, t: pose of {S_i} in {S_{i-1}}.
+        v_rel, w_rel, dv_rel, dw_rel: velocity of {S_i} as seen from {S_{i-1}} and in its axes, and the rates of these.
+        v_q, w_q: (3, n) partial velocities in {S_i}, (42), (43) transposed.
+        mass: (P,) of points.
+        p, dp, ddp: (P, 3) their places in {S_i}, and rates of these.
+        p_q: (P, 3, n) partial derivatives of the places.
     """
 
-    placement: Array
-    constant: Array
-    basis: Array
-    offset: Array
+    R: Array
+    t: Array
+    v_rel: Array
+    w_rel: Array
+    dv_rel: Array
+    dw_rel: Array
+    v_q: Array
+    w_q: Array
     mass: Array
-
-    @property
-    def n(self) -> int:
-        return int(self.basis.shape[-1])
-
-    def moved(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
-        """Poses of the far end (3, 4, 4) and points in it (3, P, 3): values, rates and second rates."""
-        exponents = np.stack([self.constant + self.basis @ q, self.basis @ qd, self.basis @ qdd / 2])
-        T = self.placement @ _exp(exponents)
-        points = (T[:, :-1] @ np.column_stack([self.offset, np.ones(len(self.mass))])[..., None])[..., :3, 0]
-        end = T[:, -1]
-        back = end[:, :3, :3].swapaxes(1, 2)
-        p = _product(back[:, None], (points - end[:, None, :3, 3])[..., None])[..., 0]
-        factorials = np.array([1.0, 1.0, 2.0]).reshape(3, 1, 1)
-        return end * factorials, p * factorials
+    p: Array
+    dp: Array
+    ddp: Array
+    p_q: Array
 
 
-def rod(placement: Array, length: float, line_density: float, columns: Sequence[Array], nodes: int) -> Module:
-    """A rod of constant strain, columns (6,) a coordinate, its mass on the backbone at Gauss points."""
-    x, w = np.polynomial.legendre.leggauss(nodes)
-    s = np.append((1 + x) / 2 * length, length)
-    rest = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    basis = s[:, None, None] * np.stack(columns, axis=1)
-    return Module(placement, s[:, None] * rest, basis, np.zeros((nodes, 3)), line_density * length * w / 2)
+class Body:
+    """One body of the robot: what of its motion does not depend on the others, and then its inertial forces."""
 
+    def __init__(self, motion: Motion) -> None:
+        self.motion, self.m = motion, motion.mass.sum()
+        share = motion.mass / self.m if self.m else motion.mass
+        self.com, self.dcom, self.ddcom = share @ motion.p, share @ motion.dp, share @ motion.ddp
+        self.com_q = np.tensordot(share, motion.p_q, 1)
+        self.r, self.dr, self.ddr = motion.p - self.com, motion.dp - self.dcom, motion.ddp - self.ddcom  # (6)
 
-def hinge(placement: Array, axis: Array, points: Array, mass: Array) -> Module:
-    """A revolute joint with a rigid body of point masses."""
-    basis = np.tile(np.concatenate([np.zeros(3), axis])[:, None], (len(mass) + 1, 1, 1))
-    return Module(placement, np.zeros((len(mass) + 1, 6)), basis, points, mass)
-
-
-class _Body:
-    """One module in motion: relative motion of {S_i}, points and their partial derivatives."""
-
-    def __init__(self, module: Module, q: Array, qd: Array, qdd: Array) -> None:
-        (T, dT, ddT), (p, dp, ddp) = module.moved(q, qd, qdd)
-        unit, none = np.eye(module.n), np.zeros(module.n)
-        partial = [module.moved(q, e, none) for e in unit]
-        self.R, self.t, self.mass = T[:3, :3], T[:3, 3], module.mass
-        self.v_rel, self.dv_rel = dT[:3, 3], ddT[:3, 3]
-        dR, ddR = dT[:3, :3], ddT[:3, :3]
-        self.w_rel, self.dw_rel = _vee(dR @ self.R.T), _vee(ddR @ self.R.T + dR @ dR.T)
-        self.v_q = self.R.T @ np.stack([P[1, :3, 3] for P, _ in partial], axis=1)  # (42)
-        self.w_q = self.R.T @ np.stack([_vee(P[1, :3, :3] @ self.R.T) for P, _ in partial], axis=1)  # (43)
-        self.p_q = np.stack([points[1] for _, points in partial], axis=-1)
-        share = self.mass / self.mass.sum()
-        self.com, self.dcom, self.ddcom = share @ p, share @ dp, share @ ddp
-        self.com_q = np.tensordot(share, self.p_q, 1)
-        self.r, self.dr, self.ddr = p - self.com, dp - self.dcom, ddp - self.ddcom  # (6)
-
-    def accelerate(self, w: Array, a: Array, dw: Array, printed: str) -> None:
+    def accelerate(self, w: Array, a: Array, dw: Array, literal: str = "") -> None:
         """(13), (16)-(18), from the w, a and dw of the body before."""
-        x = np.cross
-        R, t, v_rel, w_rel = self.R, self.t, self.v_rel, self.w_rel
-        self.a = R.T @ (a + x(dw, t) + x(w, x(w, t) + v_rel) + x(w, v_rel) + self.dv_rel)
-        if printed == "(17)":
-            self.dw = R.T @ (dw + x(w, w_rel)) + self.dw_rel
+        x, k = cross, self.motion
+        R, t, v_rel, w_rel = k.R, k.t, k.v_rel, k.w_rel
+        self.a = R.T @ (a + x(dw, t) + x(w, x(w, t) + v_rel) + x(w, v_rel) + k.dv_rel)
+        if literal == "(17)":
+            self.dw = R.T @ (dw + x(w, w_rel)) + k.dw_rel
         else:
-            self.dw = R.T @ (dw + x(w, w_rel) + self.dw_rel)
+            self.dw = R.T @ (dw + x(w, w_rel) + k.dw_rel)
         self.w = w = R.T @ (w + w_rel)
-        turning = w if printed == "(18)" else self.dw
+        turning = w if literal == "(18)" else self.dw
         self.a_com = self.a + x(turning, self.com) + x(w, x(w, self.com) + self.dcom) + x(w, self.dcom) + self.ddcom
 
-    def inertial(self, printed: str) -> tuple[Array, Array, Array]:
+    def inertial(self, literal: str = "") -> tuple[Array, Array, Array]:
         """F* of (46), T* of (48) or (47), and pi* of (38) with (19)."""
-        x, m, r, dr, w, dw = np.cross, self.mass, self.r, self.dr, self.w, self.dw
+        x, m, r, dr, w, dw = cross, self.motion.mass, self.r, self.dr, self.w, self.dw
         inertia, d_inertia = _inertia(m, r, r), _inertia(m, dr, r) + _inertia(m, r, dr)
-        spin, rate = m @ x(r, dr), m @ x(r, self.ddr)
-        torque = -inertia @ dw - d_inertia @ w - rate
-        if printed != "(47)":
-            torque = torque - x(w, inertia @ w) - x(w, spin)
-        force = -m.sum() * self.a_com
-        if printed == "(35)":
+        torque = -inertia @ dw - d_inertia @ w - m @ x(r, self.ddr)
+        if literal != "(47)":
+            torque = torque - x(w, inertia @ w) - x(w, m @ x(r, dr))
+        force = -self.m * self.a_com
+        if literal == "(35)":
             return force, torque, self.com_q.T @ force
-        acceleration = self.a_com + x(dw, r) + x(w, x(w, r)) + 2 * x(w, dr) + self.ddr  # (19)
-        return force, torque, -np.einsum("p,pik,pi->k", m, self.p_q, acceleration)
+        return force, torque, -np.tensordot(m[:, None] * self.acceleration(), self.motion.p_q, 2)
+
+    def acceleration(self) -> Array:
+        """(19): of the points, (P, 3)."""
+        x, r, w = cross, self.r, self.w
+        return np.asarray(self.a_com + x(self.dw, r) + x(w, x(w, r)) + 2 * x(w, self.dr) + self.ddr)
+
+    def own_force(self) -> Array:
+        """pi* of (49), as derived here."""
+        m, w = self.motion.mass, self.w
+        r_q = self.motion.p_q - self.com_q
+        return -np.asarray(
+            self.m * self.com_q.T @ self.a_com
+            + np.tensordot(m, tilde(self.r) @ r_q, 1).T @ self.dw
+            - np.tensordot(m[:, None] * (cross(w, self.r) @ tilde(w)), r_q, 2)  # half of w^T (dI/dq_k) w
+            + 2 * np.tensordot(m, tilde(self.dr) @ r_q, 1).T @ w
+            + np.tensordot(m[:, None] * self.ddr, r_q, 2)
+        )
 
 
 def generalized_inverse_dynamics(
-    chain: Sequence[Module], q: Array, qd: Array, qdd: Array, base: Array | None = None, printed: str = ""
+    bodies: Sequence[Body], parents: Sequence[int] | None = None, base: Array | None = None, literal: str = ""
 ) -> Array:
-    """Algorithm 1, Q = M q'' + n, of modules one on the other.
+    """Algorithm 1, GID: Q = M q'' + n.
 
     Args:
+        parents: of each body, before it in the list, -1 for the base; a chain when left out.
         base: (3,) acceleration of the base; none when left out, -g for the forces with gravity.
-        printed: the equation, of `PRINTED`, that is taken as it is printed.
+        literal: the equation, of `LITERAL`, that is taken as the text at hand has it.
     """
-    at = np.cumsum([0, *(m.n for m in chain)])
-    where = [slice(a, b) for a, b in pairwise(at)]
-    bodies = [_Body(m, q[i], qd[i], qdd[i]) for m, i in zip(chain, where, strict=True)]
-    w, a, dw = np.zeros(3), np.zeros(3) if base is None else np.asarray(base), np.zeros(3)
-    for body in bodies:
-        body.accelerate(w, a, dw, printed)
-        w, a, dw = body.w, body.a, body.dw
-    Q, F, T = np.zeros(len(q)), np.zeros(3), np.zeros(3)
-    after: _Body | None = None
-    for body, i in zip(reversed(bodies), reversed(where), strict=True):
-        force, torque, own = body.inertial(printed)
-        if after is not None:
-            F, T = after.R @ F, after.R @ T + np.cross(after.t, after.R @ F)
-        F, T = F + force, T + torque + np.cross(body.com, force)  # (41)
-        Q[i] = -(own + body.v_q.T @ F + body.w_q.T @ T)  # (40), (45)
-        after = body
-    return Q
+    parents = range(-1, len(bodies) - 1) if parents is None else parents
+    zero = np.zeros(3)
+    for body, i in zip(bodies, parents, strict=True):
+        if i < 0:
+            body.accelerate(zero, zero if base is None else np.asarray(base), zero, literal)
+        else:
+            body.accelerate(bodies[i].w, bodies[i].a, bodies[i].dw, literal)
+    return -projected(bodies, parents, [body.inertial(literal) for body in bodies])
 
 
-def centred(chain: Sequence[Module], q: Array, qd: Array, qdd: Array) -> float:
+def gravity_force(bodies: Sequence[Body], gravity: Array, parents: Sequence[int] | None = None) -> Array:
+    """Q^g by (54), (55)."""
+    parents = range(-1, len(bodies) - 1) if parents is None else parents
+    turned: list[Array] = []
+    own = []
+    for body, i in zip(bodies, parents, strict=True):
+        turned.append(body.motion.R.T @ (turned[i] if i >= 0 else gravity))
+        force = body.m * turned[-1]
+        own.append((force, np.zeros(3), body.com_q.T @ force))
+    return projected(bodies, parents, own)
+
+
+def projected(bodies: Sequence[Body], parents: Sequence[int], own: Sequence[tuple[Array, Array, Array]]) -> Array:
+    """Backward step, (40), (41): each body's force, torque about its centre of mass, and pi, to generalized forces."""
+    F = [force for force, _, _ in own]
+    T = [torque + cross(body.com, force) for body, (force, torque, _) in zip(bodies, own, strict=True)]
+    Q = []
+    for j in reversed(range(len(bodies))):
+        k, i = bodies[j].motion, parents[j]
+        Q.append(own[j][2] + k.v_q.T @ F[j] + k.w_q.T @ T[j])
+        if i >= 0:
+            force = k.R @ F[j]
+            F[i], T[i] = F[i] + force, T[i] + k.R @ T[j] + cross(k.t, force)
+    return np.concatenate(Q[::-1])
+
+
+def centred(bodies: Sequence[Body]) -> float:
     """(7), (25), (26): the largest of the integrals of r, r' and r'', relative to those of their magnitudes."""
-    worst, at = 0.0, 0
-    for m in chain:
-        i = slice(at, at := at + m.n)
-        body = _Body(m, q[i], qd[i], qdd[i])
+    worst = 0.0
+    for body in bodies:
+        mass = body.motion.mass
         for r in (body.r, body.dr, body.ddr):
-            size = m.mass @ np.abs(r)
-            worst = max(worst, float(np.abs(m.mass @ r).max() / max(size.max(), 1e-12)))
+            worst = max(worst, float(np.abs(mass @ r).max() / max((mass @ np.abs(r)).max(), 1e-12)))
     return worst
 
 
-def _product(a: Array, b: Array) -> Array:
-    """Of two polynomials of second degree, coefficients first."""
-    return np.stack([a[0] @ b[0], a[0] @ b[1] + a[1] @ b[0], a[0] @ b[2] + a[1] @ b[1] + a[2] @ b[0]])
+def cross(a: Array, b: Array) -> Array:
+    """a x b along the last axes; faster than np.cross on short arrays."""
+    right, left = [1, 2, 0], [2, 0, 1]
+    return np.asarray(a[..., right] * b[..., left] - a[..., left] * b[..., right])
 
 
-def _exp(x: Array) -> Array:
-    """(3, S, 4, 4) of exponents (3, S, 6), by the exponential's series."""
-    hat = np.zeros((*x.shape[:-1], 4, 4))
+def tilde(a: Array) -> Array:
+    """Matrix of `a x`, for the last axis of a."""
+    result = np.zeros((*a.shape, 3), a.dtype)
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        hat[..., k, j], hat[..., j, k] = x[..., 3 + i], -x[..., 3 + i]
-    hat[..., :3, 3] = x[..., :3]
-    term = np.zeros_like(hat)
-    term[0] = np.eye(4)
-    total, k = term.copy(), 0
-    while np.abs(term).max() > 1e-18:
-        k += 1
-        term = _product(term, hat) / k
-        total += term
-    return total
-
-
-def _vee(A: Array) -> Array:
-    return np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]]) / 2
+        result[..., k, j], result[..., j, k] = a[..., i], -a[..., i]
+    return result
 
 
 def _inertia(m: Array, a: Array, b: Array) -> Array:
     """The integral of tilde(a)^T tilde(b) dm."""
-    return np.asarray((m @ np.sum(a * b, axis=1)) * np.eye(3) - np.einsum("p,pi,pj->ij", m, b, a))
+    return np.asarray((m @ (a * b).sum(axis=1)) * np.eye(3) - (b.T * m) @ a)
