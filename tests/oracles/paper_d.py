@@ -1,10 +1,10 @@
 """Paper D's recursion on the soft robots of the tests, in NumPy float64.
 
 Source (paper D): P. Pustina, C. Della Santina, A. De Luca, "Unified Inverse Dynamics of Modular Serial Mechanical
-Systems with Application to Soft Robotics". The recursion itself, Algorithm 1, is `jounce.reproduce.paper_d`, which takes
-the kinematics of each module as its input. Here are the kinematics of the modules of `soft_models`, and what the paper
-adds to Algorithm 1: elastic and viscous forces, pressures, and the mass matrix. A joint is a body without mass, a rigid
-body one without coordinates. The truth that they are checked against is `soft_lagrange` and the stored reference.
+Systems with Application to Soft Robotics". The recursion itself, Algorithm 1, is `jounce.reproduce.paper_d`, which
+takes the kinematics of each module as its input. Here are the kinematics of the modules of `soft_models`, and what the
+paper adds to Algorithm 1: elastic and viscous forces, pressures, and the mass matrix. A joint is a body without mass, a
+rigid body one without coordinates. The truth that they are checked against is `soft_lagrange` and the stored reference.
 
     (53)  AID = GID less gravity, elastic and viscous forces
     (57)  Q^a = u . dV/dq, the chambers' volumes V, u > 0 for pressures above that of the air
