@@ -42,10 +42,9 @@ from jounce.reproduce.paper_b import Tree
 from jounce.reproduce.paper_b_inverse import forward_dynamics, linearization
 from jounce.reproduce.report import write_report
 from jounce.reproduce.runner import reproduce
-from oracles import virtual_work
 from oracles import paper_c as oracle_c
 from oracles import paper_d as oracle_d
-from oracles import soft_lagrange
+from oracles import soft_lagrange, virtual_work
 from soft_models import Joint, RigidBody, SoftSpec, constant_basis, constant_curvature, reference
 from soft_models import Rod as RodSpec
 from trees import random_configuration, random_stack, random_tree
