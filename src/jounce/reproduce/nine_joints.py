@@ -68,9 +68,14 @@ def random_inertias(rng: np.random.Generator, count: int) -> list[Array]:
             row[:, -1] = rng.uniform(size=len(kept))
             grown = np.zeros((len(kept), n, n))
             grown[:, :-1, :-1], grown[:, -1], grown[:, :, -1] = kept, row, row
-            kept = grown[np.linalg.det(grown) > 0]
+            kept = grown[(_small_minor(grown) if n < 3 else np.linalg.det(grown)) > 0]
         found += list(kept)
     return found[:count]
+
+
+def _small_minor(A: Array) -> Array:
+    """Determinants of 1 x 1 or 2 x 2, of which there are many."""
+    return np.asarray(A[:, 0, 0] if A.shape[1] == 1 else A[:, 0, 0] * A[:, 1, 1] - A[:, 0, 1] ** 2)
 
 
 def random_state(rng: np.random.Generator, robot: Model) -> tuple[Array, Array, Array]:
