@@ -188,8 +188,8 @@ def test_paths_of_both_papers() -> None:
 # --- the papers as printed -----------------------------------------------------------------------------
 
 
-def printed_7(form: ClosedForm) -> np.ndarray:
-    """Paper A, (6) and (7) with appendix B, without external wrenches: ad S wherever S' belongs."""
+def printed_rate(form: ClosedForm) -> np.ndarray:
+    """Paper A, (14) to (18) with appendix B, without external wrenches: ad S wherever S' belongs."""
     s = form.spatial
     S, ad, G_p, G_c, M, (v, dv, ddv) = s.S, s.ad, s.G_p, s.G_c, s.M, s.v[:3]
     dV = G_p @ S @ dv + G_p @ ad @ S @ v
@@ -201,11 +201,11 @@ def printed_7(form: ClosedForm) -> np.ndarray:
     return S.T @ ad.T @ G_c @ dP + S.T @ G_c @ ddP + dg
 
 
-def test_printed_7_holds_on_a_fixed_base_only() -> None:
+def test_printed_16_to_18_hold_on_a_fixed_base_only() -> None:
     for floating in (False, True):
         _, robot, q, v = case(10, n=6, rows=3, floating=floating, joints=("revolute", "prismatic", "spherical"))
         form = ClosedForm(robot, q, v)
-        wrong = np.abs(printed_7(form) - form.spatial.torque_rate()) / np.abs(form.spatial.torque_rate()).max()
+        wrong = np.abs(printed_rate(form) - form.spatial.torque_rate()) / np.abs(form.spatial.torque_rate()).max()
         if floating:
             assert wrong[:6].max() > 1e-2
             assert wrong[6:].max() > 1e-2
