@@ -92,3 +92,13 @@ def test_more_rows_than_the_highest_order_has():
     assert robot.inverse_dynamics_regressor(robot.neutral(), v[1:]).shape[0] == jn.MAX_ORDER + 1
     with pytest.raises(ValueError, match=f"^v has {len(v)} rows, expected at most {len(v) - 1}: the highest order is"):
         robot.inverse_dynamics_regressor(robot.neutral(), v)
+
+
+def test_more_dimensions_than_numpy_can_broadcast() -> None:
+    robot = jn.robots.aerial_manipulator()
+    try:
+        v = np.zeros((1,) * 40 + (robot.nv,))
+    except ValueError:
+        pytest.skip("NumPy 1 has no arrays of more than 32 dimensions")
+    with pytest.raises(ValueError, match=r"^the batch dimensions do not broadcast: v "):
+        robot.inverse_dynamics_regressor(robot.neutral(), v, np.zeros(robot.nv))

@@ -519,6 +519,7 @@ BAD_FILES = {
     "negative": with_header("time", shape=(-1,)),
     "objects": with_header("q_names", descr="|O", shape=(13,)),
     "an unknown type": with_header("time", descr="banana"),
+    "a name of a thousand letters": poked("q_units.npy", 27, 3, b"PK\x03\x04"),
     "brackets": edited(lambda a: None).replace(b"'fortran_order': False", b"'fortran_order': ((((("),
 }
 
@@ -530,6 +531,7 @@ def test_bad_files(name: str, tmp_path: Path) -> None:
     with pytest.raises(jn.LoadError, match=r"bad\.npz holds no trajectory: .") as refused:
         Trajectory.load(path)
     assert isinstance(refused.value, ValueError)
+    assert len(str(refused.value)) < len(str(path)) + 400
 
 
 class Mine:

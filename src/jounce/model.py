@@ -490,7 +490,7 @@ class Model(CoreModel):
         velocity, acceleration = rows_of("v", v, self.nv, "nv"), rows_of("a", a, self.nv, "nv")
         try:
             stack = np.stack(np.broadcast_arrays(velocity, acceleration), axis=-2)
-        except ValueError:
+        except (ValueError, RuntimeError):  # the latter is NumPy's where there are more than 32 dimensions
             shapes_ = f"v {velocity.shape}, a {acceleration.shape}"
             raise ValueError(f"the batch dimensions do not broadcast: {shapes_}") from None
         return self._regressor(q, stack, frame)[..., 0, :, :]

@@ -160,7 +160,9 @@ class Trajectory:
             try:
                 return _loaded(file)
             except Exception as error:  # whatever NumPy and zipfile make of a file that is not theirs
-                raise LoadError(f"{path} holds no trajectory: {str(error) or type(error).__name__}") from error
+                said = str(error) or type(error).__name__
+                said = said if len(said) <= 300 else f"{said[:200]} ... {said[-50:]}"  # zipfile quotes what it finds
+                raise LoadError(f"{path} holds no trajectory: {said}") from error
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """Draws positions, velocities and forces over time, each unit in its own panel.

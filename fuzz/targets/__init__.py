@@ -1,0 +1,1 @@
+"""What is fuzzed: `check(data)`, `seeds()` and `WORDS`, one file each."""

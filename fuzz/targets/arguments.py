@@ -1,0 +1,310 @@
+"""Arguments of the core's calls: which call, on which robot, with which arrays is all read from the bytes.
+
+What comes must be finite arrays, or a ValueError (or TypeError) in words; whatever the arrays are and whatever code
+they run on being looked at.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import jounce as jn
+from jounce import _core
+
+from .pickles import robots
+from .urdf import expect_short
+
+WORDS: list[bytes] = []
+FRAMES = ["body", "world", "mixed", "Body", "", "wörld", "\ud800", None, 3]
+TYPES = ["f8", ">f8", "f4", "f2", "g", "i8", "u1", "?", "c16", "O", "U3", "S8", "M8[s]", "V8", "f8,f8"]
+NUMBERS = [0.0, 1.0, -0.5, 0.7, 1e-300, 1e300, -1e308, 5e-324, np.nan, np.inf, -np.inf, 3.0]
+SIZES = [0, 1, 2, 3, 5, 6, 17, 33]
+SHORT = 6000  # inputs of a short round
+
+# Method: its positional arguments, then those by keyword.
+CALLS = {
+    "inverse_dynamics": ("q", "v", "v?", "wrenches", "wrench_frame", "frame", "out"),
+    "forward_dynamics": ("q", "v", "v", "wrenches", "wrench_frame", "frame", "out"),
+    "hybrid_dynamics": ("q", "v", "v", "v", "prescribed", "wrenches", "wrench_frame", "frame"),
+    "inverse_dynamics_passive": ("q", "v", "v", "v", "frame", "out"),
+    "inverse_dynamics_derivatives": ("q", "v", "v?", "wrenches", "wrench_frame"),
+    "forward_dynamics_derivatives": ("q", "v", "v", "wrenches", "wrench_frame"),
+    "inverse_dynamics_regressor": ("q", "v", "v?", "frame"),
+    "forward_kinematics": ("q", "v?", "frames", "frame", "velocity_frame"),
+    "pose_derivatives": ("q", "v", "frames", "frame"),
+    "jacobian": ("name", "q", "frame", "velocity_frame", "out"),
+    "jacobian_derivatives": ("name", "q", "v", "frame", "velocity_frame", "out"),
+    "mass_matrix": ("q", "frame", "out"),
+    "mass_matrix_derivatives": ("q", "v", "frame", "out"),
+    "inverse_mass_matrix": ("q", "frame", "out"),
+    "inverse_mass_matrix_apply": ("q", "v"),
+    "coriolis_matrix_derivatives": ("q", "v", "frame", "out"),
+    "torque_coefficients": ("q", "v", "order", "frame"),
+    "articulated_inertia": ("q",),
+    "gravity_force": ("q", "frame", "out"),
+    "centroidal_momentum_matrix_derivatives": ("q", "v", "frame", "out"),
+    "kinetic_energy_derivatives": ("q", "v", "frame", "out"),
+    "center_of_mass": ("q", "out"),
+    "potential_energy": ("q", "out"),
+    "integrate": ("q", "v"),
+    "difference": ("q", "q"),
+    "change_velocity_frame": ("q", "v", "word", "word"),
+    "change_force_frame": ("q", "v", "v", "word", "word"),
+    "generalized_inverse_dynamics": ("q", "v", "v?", "frame"),
+    "actuation_matrix": ("q",),
+    "linearize": ("q", "v", "v", "wrenches", "wrench_frame", "frame"),
+}
+POSITIONAL = {"q", "v", "v?", "name", "word"}
+
+
+class OwnError(Exception):
+    """Raised by objects given as arrays: it comes through as it is."""
+
+
+class Reader:
+    """Choices from bytes; zeros where they end."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def below(self, count: int) -> int:
+        self.at += 1
+        return self.data[self.at - 1] % count if self.at <= len(self.data) else 0
+
+    def pick(self, choices: Any) -> Any:
+        return choices[self.below(len(choices))]
+
+
+@cache
+def models() -> list[jn.Model]:
+    none = jn.Builder()
+    none.add("plate", "world", jn.Fixed(), inertia=jn.Inertia(1.0))
+    return [*robots(), none.build()]
+
+
+def seeds() -> list[bytes]:
+    """Each call with arguments that are right, on each robot: zeros are what is usual; and some by lot."""
+    usual = [bytes([robot, call]) for robot in range(3) for call in range(len(CALLS))]
+    rng = np.random.default_rng(0)
+    return usual + [rng.integers(0, 256, 60, np.uint8).tobytes() for _ in range(40)]
+
+
+def check(data: bytes) -> None:
+    read = Reader(data)
+    robot = read.pick(models())
+    method, words = read.pick(list(CALLS.items()))
+    maker = Maker(read, robot)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            first = [maker.of(word) for word in words if word in POSITIONAL]
+            named = {word: maker.of(word) for word in words if word not in POSITIONAL and read.below(2)}
+        except (ValueError, TypeError):  # NumPy has no such array
+            return
+        if "prescribed" in words:
+            named.setdefault("prescribed", maker.mask())
+        maker.given = [x for x in first if isinstance(x, np.ndarray)]
+        _core.set_num_threads(read.pick([0, 1, 3]))
+        try:
+            found = getattr(robot, method)(*first, **named)
+        except (ValueError, TypeError, MemoryError, OwnError) as error:
+            expect_short(error)
+            return
+    for array in arrays(found):
+        assert array.dtype != np.float64 or np.isfinite(array).all(), f"{method} gives numbers that are none"
+
+
+def arrays(found: Any) -> list[np.ndarray]:
+    if isinstance(found, np.ndarray):
+        return [found]
+    if isinstance(found, (tuple, list)):
+        return [array for each in found for array in arrays(each)]
+    return arrays(list(vars(found).values())) if hasattr(found, "__dict__") else []
+
+
+class Maker:
+    """Arguments of a call, each chosen by a byte or several; zeros make what is right."""
+
+    def __init__(self, read: Reader, robot: jn.Model) -> None:
+        self.read, self.robot = read, robot
+        self.given: list[np.ndarray] = []
+        self.batch = read.pick([(), (), (1,), (2,), (3, 2), (0,), (17,), (2, 1)])
+        self.rows = read.pick([0, 0, 1, 2, 3, 7, 8, 9, 31, 32, 33])  # 0: no stack
+
+    def of(self, word: str) -> Any:
+        if word == "q":
+            return self.odd(np.broadcast_to(self.robot.neutral(), (*self.some_batch(), self.robot.nq)).copy())
+        if word in ("v", "v?"):
+            if word == "v?" and self.rows:
+                return None
+            rows = (self.rows,) if self.rows else ()
+            return self.odd(np.full((*self.some_batch(), *rows, self.robot.nv), self.read.pick(NUMBERS[:6])))
+        make: Callable[[], Any] = getattr(self, {"word": "frame"}.get(word, word).split("_")[-1])
+        return make()
+
+    def some_batch(self) -> tuple[int, ...]:
+        """The batch of this call, or one that broadcasts to it, or does not."""
+        how = self.read.below(6)
+        if how == 4:
+            return tuple(self.read.pick(SIZES[:5]) for _ in range(self.read.below(4)))
+        return {3: (), 5: (1,) * self.read.below(70 if how == 5 else 1)}.get(how, self.batch)
+
+    def frame(self) -> Any:
+        return self.read.pick([*FRAMES[:3], *FRAMES])
+
+    def name(self) -> Any:
+        names = self.robot.frame_names
+        return self.read.pick(
+            [names[-1], names[0], 0, len(names), -1, "none", None, 2**70, 1.0, True, b"arm", "\ud800"]
+        )
+
+    def frames(self) -> Any:
+        if self.read.below(4) == 3:
+            return self.read.pick([None, "arm", 0, [], {}, ((),), np.arange(2)])
+        return [self.name() for _ in range(self.read.below(4))]
+
+    def order(self) -> Any:
+        return self.read.pick([0, 1, 5, 30, 31, -1, 2**40, None, 1.5, np.int64(2)])
+
+    def mask(self) -> Any:
+        mask = np.zeros(self.robot.nv, bool)
+        mask[: self.read.below(self.robot.nv + 1)] = True
+        return self.read.pick(
+            [mask, mask, mask.tolist(), mask.astype(float), mask[:-1], mask[None], None, "all", [0], [[True]]]
+        )
+
+    prescribed = mask
+
+    def wrenches(self) -> Any:
+        rows = (max(1, self.rows - 1),) if self.rows else ()
+        found: dict[Any, Any] = {}
+        for _ in range(self.read.below(4)):
+            found[self.name()] = self.odd(np.full((*self.some_batch(), *rows, 6), self.read.pick(NUMBERS[:6])))
+        return self.read.pick([found, found, found, None, list(found), Changing(found), Mapping(found), 5])
+
+    def out(self) -> Any:
+        shape = tuple(self.read.pick(SIZES) for _ in range(self.read.below(5)))
+        last = (self.robot.nv,) if self.read.below(2) else ()
+        usual = (*self.batch, *((max(0, self.rows - 1),) if self.rows else ()), *last)
+        array = np.zeros(self.read.pick([usual, usual, shape]))
+        return self.read.pick([array, array, self.odd(array), *self.given, None])
+
+    def odd(self, array: np.ndarray) -> Any:
+        """The array, as a rule; else something like it."""
+        how = self.read.below(28)
+        if array.ndim == 0 or how < 8:
+            return array
+        if how == 8:
+            array[..., self.read.below(max(1, array.shape[-1])) :] = self.read.pick(NUMBERS)
+            return array
+        if how == 9:
+            return array[..., : -1 - self.read.below(2)]
+        if how == 10:
+            return np.concatenate([array, array[..., :1]], axis=-1)
+        if how == 11:
+            return np.full(tuple(self.read.pick(SIZES) for _ in range(self.read.below(4))), 0.5)
+        if how == 12:
+            return array.astype(self.read.pick(TYPES), casting="unsafe") if array.size else array.astype("O")
+        if how == 13:
+            return np.asfortranarray(array)
+        if how == 14:
+            return np.repeat(array, 2, axis=-1)[..., ::2]
+        if how == 15:
+            return array[::-1][..., ::-1].copy()[..., ::-1]
+        if how == 16:
+            unaligned = np.zeros(array.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(array.shape)
+            unaligned[...] = array
+            return unaligned
+        if how == 17:
+            array.flags.writeable = False
+            return array
+        if how == 18:
+            return array.tolist()
+        if how == 19:
+            return np.ma.masked_array(array, array > 0)
+        if how == 20:
+            return np.asmatrix(array) if array.ndim <= 2 else array
+        if how == 21:
+            return memoryview(np.ascontiguousarray(array)) if array.size else bytearray(8)
+        if how == 22:
+            return self.read.pick(
+                [None, "text", 3, 1j, object(), [[1], [1, 2]], [], {}, np.float64(1), ..., int, 2**2000]
+            )
+        if how == 23:
+            return Changing.of(self, array)
+        if how == 24:
+            return Interface(array, self.read.below(4))
+        if how == 25:
+            huge = 1 << self.read.pick([10, 31, 40, 61, 62])
+            return np.lib.stride_tricks.as_strided(np.zeros(1), (huge, *array.shape[:-1], 0), (0,) * array.ndim + (8,))
+        if how == 26:
+            return np.expand_dims(array, tuple(range(self.read.pick([1, 5, 20, 29]))))
+        return type("Sub", (np.ndarray,), {"__array_finalize__": lambda self, other: None})(
+            array.shape, buffer=array.copy()
+        )
+
+
+class Changing:
+    """An array, or a dict of wrenches, that changes others while it is looked at."""
+
+    def __init__(self, found: dict[Any, Any]) -> None:
+        self.found = found
+
+    def keys(self) -> Any:
+        for key in list(self.found):
+            self.found.pop(key)
+            yield key
+
+    def __getitem__(self, key: Any) -> Any:
+        if len(self.found) % 2:
+            raise OwnError
+        return np.zeros(6)
+
+    @staticmethod
+    def of(maker: Maker, array: np.ndarray) -> Any:
+        how = maker.read.below(4)
+
+        def convert(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+            for other in maker.given:
+                if how == 1 and other.flags.writeable:
+                    other[...] = np.nan
+                if how == 2 and other.flags.owndata:
+                    try:
+                        other.resize((1,), refcheck=False)
+                    except ValueError:
+                        continue
+            if how == 3:
+                raise OwnError
+            return array
+
+        return type("Array", (), {"__array__": convert})()
+
+
+class Mapping(dict):  # type: ignore[type-arg]
+    """A dict with other things to say."""
+
+    def keys(self) -> Any:
+        return ["none"]
+
+    def items(self) -> Any:
+        return [(1, 2, 3)]
+
+
+class Interface:
+    """What NumPy reads by its interface, which may say anything about its memory but where it is."""
+
+    def __init__(self, array: np.ndarray, how: int) -> None:
+        self.kept = np.ascontiguousarray(array)
+        told = dict(self.kept.__array_interface__)
+        if how == 1:
+            told["strides"] = (0,) * self.kept.ndim
+        if how == 2:
+            told["shape"] = (-1,)
+        if how == 3:
+            told["typestr"] = "<f9"
+        self.__array_interface__ = told

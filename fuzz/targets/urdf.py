@@ -1,0 +1,57 @@
+"""Texts of URDF: a robot whose numbers are numbers, or a `LoadError`."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+import jounce as jn
+
+WORDS = (
+    rb"""
+0 | -1 | nan | -inf | 1e308 | 1e-320 | 0x10 | 1_0 | 1 2 | 0 0 0 | 1 2 3 |  | world | revolute | continuous | prismatic |
+fixed | floating | planar | spherical | base | arm | hand | <link name='x'/> | <mimic joint='elbow'/> |
+</joint> | <!-- | --> | <![CDATA[ | ]]> | &#0; |
+&amp; | <!DOCTYPE robot [ | <?xml version='1.0' encoding='utf-16'?> | xmlns:x='y' |
+<inertial> | <mass value='1'/> | <origin xyz='0 0 1' rpy='0 0 1'/> | <axis xyz='0 0 1'/> |
+<limit | <dynamics damping='1' friction='1'/> | <parent link='base'/> | <child link='arm'/> | multiplier='-1'
+""".replace(b"\n", b" ")
+    .strip()
+    .split(b" | ")
+)
+
+SHORT = 3000  # inputs of a short round
+
+
+def seeds() -> list[bytes]:
+    return []
+
+
+def check(data: bytes) -> None:
+    works(data)
+
+
+def expect_short(error: Exception) -> None:
+    assert len(str(error)) < 2000, "a long message"
+
+
+def works(data: bytes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", jn.LoadWarning)
+        for base in ("fixed", "floating"):
+            try:
+                robot = jn.load(data, base)
+            except jn.LoadError as error:
+                expect_short(error)
+                return
+            str(robot)
+            if robot.nv > 200:
+                return
+            zero = np.zeros(robot.nv)
+            try:
+                torque = robot.inverse_dynamics(robot.neutral(), zero, zero)
+            except jn.RangeError:
+                continue
+            assert np.isfinite(torque).all(), torque
