@@ -138,7 +138,7 @@ def guided(given: argparse.Namespace) -> int:
     for i, data in enumerate(seeds_of(name)):
         (corpus / f"seed{i}").write_bytes(data)
     quoted = ("".join(map("\\x{:02x}".format, word)) for word in module.WORDS if word)
-    words.write_text("".join(f'"{word}"\n' for word in quoted))
+    words.write_text("".join(f'"{word}"\n' for word in quoted) or '"\\x00"\n')
     runs = 0
     count = (state / "count").open("wb")
 

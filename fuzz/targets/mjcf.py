@@ -12,8 +12,9 @@ WORDS = (
 0 | -1 | nan | inf | 1e308 | 1e-320 | 1 2 | 0 0 0 | 0 0 0 0 | 1000000 |  | true | auto | hinge | slide | ball | free |
 sphere | capsule | box | mesh | world | %s | class='x' | <body> | </body> | <joint/> | <freejoint/> | <geom size='1'/> |
 <site/> | <frame> | </frame> | <replicate count='3'> | </replicate> | <include file='x.xml'/> | <attach model='x'/> |
-<composite/> | <compiler angle='radian'/> | <compiler eulerseq='xyz' balanceinertia='true'/> | <default class='x'/> |
-<equality> | <joint joint1='a' joint2='b' polycoef='0 1 0 0 0'/> | <inertial pos='0 0 0' mass='1' | diaginertia='1 1 1' |
+<composite/> | <compiler angle='radian'/> | <compiler eulerseq='xyz' balanceinertia='true'/> |
+<default class='x'/> | <equality> | <joint joint1='a' joint2='b' polycoef='0 1 0 0 0'/> |
+<inertial pos='0 0 0' mass='1' | diaginertia='1 1 1' |
 fullinertia='1 1 1 0 0 0' | euler='0 0 1' | zaxis='0 0 1' | fromto='0 0 0 0 0 1' | stiffness='1 2' | springref='1' |
 armature='1' | damping='1' | range='0 1' | limited='true'
 """.replace(b"\n", b" ")

@@ -13,7 +13,7 @@
 #define JOUNCE_INLINE __host__ __device__ __forceinline__
 #define JOUNCE_LAMBDA_INLINE
 #define JOUNCE_NOINLINE
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(JOUNCE_SANITIZE)  // with all of it inlined, those take hours to compile
 #define JOUNCE_HD
 #define JOUNCE_INLINE inline __attribute__((always_inline))
 #define JOUNCE_LAMBDA_INLINE __attribute__((always_inline))
