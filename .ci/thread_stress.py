@@ -64,6 +64,7 @@ class Stress:
         ]
         self.calls = [0] * 8
         self.wrong: list[str] = []
+        self.interruptible = False
 
     def going(self) -> bool:
         return time.monotonic() < self.end and not self.wrong
@@ -92,6 +93,12 @@ class Stress:
             _core.set_num_threads(NUMBERS[int(rng.integers(len(NUMBERS)))])
             time.sleep(0.002)
 
+    def heard(self, *_: object) -> None:
+        """Ctrl-C, which ends a call and nothing else."""
+        if self.interruptible:
+            self.interruptible = False
+            raise KeyboardInterrupt
+
     def interrupt(self) -> None:
         while self.going():
             time.sleep(0.2)
@@ -102,34 +109,32 @@ class Stress:
         others += [threading.Thread(target=f) for f in (self.change, self.interrupt)]
         robot, ask = self.robots[2], self.asked[2]["mass"]
         interrupted = forks = 0
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, self.heard)
         for thread in others:
             thread.start()
         while self.going() or any(thread.is_alive() for thread in others):
-            try:  # Ctrl-C is for the main thread, wherever it is
+            try:  # Ctrl-C is for the main thread
+                self.interruptible = True
                 ask(robot)
                 robot.mass_matrix(np.zeros((20_000, robot.nq)))
-                if fork and forks < 20:
-                    forks += self.forked()
+                self.interruptible = False
             except KeyboardInterrupt:
                 interrupted += 1
+            if fork and forks < 20:
+                forks += self.forked()
         for thread in others:
             thread.join()
         return f"{sum(self.calls)} calls, {interrupted} interrupts, {forks} forks"
 
     def forked(self) -> int:
         """A process that has none of the pool's threads begins anew."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            child = os.fork()
-            if child == 0:
-                _core.set_num_threads(4)
-                same = np.array_equal(self.asked[0]["inverse"](self.robots[0]), self.truth[0]["inverse"])
-                os._exit(0 if same else 1)
-            if os.waitpid(child, 0)[1] != 0:
-                self.wrong.append("a forked process gives something else, or dies")
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        child = os.fork()
+        if child == 0:
+            _core.set_num_threads(4)
+            same = np.array_equal(self.asked[0]["inverse"](self.robots[0]), self.truth[0]["inverse"])
+            os._exit(0 if same else 1)
+        if os.waitpid(child, 0)[1] != 0:
+            self.wrong.append("a forked process gives something else, or dies")
         return 1
 
 

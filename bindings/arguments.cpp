@@ -1,5 +1,8 @@
 #include "arguments.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "core_model.hpp"
 
 namespace jounce {
@@ -26,8 +29,13 @@ nb::object array_from(nb::handle object, const std::string& name, const char* ex
 }
 
 npy_intp product(const Shape& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   npy_intp n = 1;
-  for (npy_intp s : shape) n *= s;
+  for (npy_intp s : shape) {
+    if (n > std::numeric_limits<npy_intp>::max() / s)
+      fail("the arguments broadcast to " + describe(shape) + ", which is too many to count");
+    n *= s;
+  }
   return n;
 }
 
