@@ -609,9 +609,8 @@ def free_joints(robot: Robot, question: Question, rng: np.random.Generator, foun
         return
     for key, x in full.items():
         left, right = mine[key] @ G.T if rule == "motion" else mine[key], projected(rule, x, G)
-        if np.abs(left - right).max(initial=0.0) <= FLOOR * np.abs(right).max(
-            initial=0.0
-        ):  # what is zero but for rounding
+        zero = 1e-15 * np.abs(right).max(initial=0.0)  # but for rounding
+        if np.abs(left - right).max(initial=0.0) <= zero:
             continue
         off = error(left, right, question.call.order_axis(key), x if rule in ("force", "matrix") else None)
         yield f"{key!r} is off by {off:.1e}" if off > tolerance(question, robot.model) else ""
