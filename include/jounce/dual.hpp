@@ -17,7 +17,6 @@ struct Dual {
   friend JOUNCE_INLINE Dual operator-(const Dual& a, const Dual& b) { return {a.x - b.x, a.d - b.d}; }
   friend JOUNCE_INLINE Dual operator*(const Dual& a, const Dual& b) { return {a.x * b.x, a.x * b.d + a.d * b.x}; }
   JOUNCE_INLINE Dual& operator+=(const Dual& b) { return *this = *this + b; }
-  JOUNCE_INLINE Dual& operator-=(const Dual& b) { return *this = *this - b; }
 };
 
 template <class T>

@@ -51,7 +51,6 @@ struct Screw {
   friend JOUNCE_INLINE Screw operator-(const Screw& a, const Screw& b) { return {a.v - b.v, a.w - b.w}; }
   friend JOUNCE_INLINE Screw operator-(const Screw& a) { return {-a.v, -a.w}; }
   JOUNCE_INLINE Screw& operator+=(const Screw& b) { return *this = *this + b; }
-  JOUNCE_INLINE Screw& operator-=(const Screw& b) { return *this = *this - b; }
 
   static JOUNCE_INLINE Screw zero() {
     const S o(0.0);
