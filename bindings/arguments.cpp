@@ -1,6 +1,5 @@
 #include "arguments.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "core_model.hpp"
@@ -29,14 +28,15 @@ nb::object array_from(nb::handle object, const std::string& name, const char* ex
 }
 
 npy_intp product(const Shape& shape) {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   npy_intp n = 1;
+  bool empty = false;
   for (npy_intp s : shape) {
-    if (n > std::numeric_limits<npy_intp>::max() / s)
-      fail("the arguments broadcast to " + describe(shape) + ", which is too many to count");
-    n *= s;
+    empty |= s == 0;
+    if (s != 0 && n > std::numeric_limits<npy_intp>::max() / s)
+      fail("the arguments broadcast to shape " + describe(shape) + ", which is too large");
+    if (s != 0) n *= s;
   }
-  return n;
+  return empty ? 0 : n;
 }
 
 Input::Input(nb::handle object, std::string name, int core) : name_(std::move(name)), core_(core) {

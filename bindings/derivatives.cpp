@@ -89,7 +89,7 @@ class ForwardDerivatives {
   // acc (nv) and the blocks a state; then(begin, end) is called for states that are done.
   template <class Then>
   void run(const Answers& answers, double* acc, Block K, Block D, Block inverse, const Then& then) const {
-    const std::ptrdiff_t count = product(batch_), wrench_size = wrenches_.count() * 6;
+    const std::ptrdiff_t count = tree_.nv == 0 ? 0 : product(batch_), wrench_size = wrenches_.count() * 6;
     const auto gathered = scratch(count * wrench_size);
     std::vector<Solvability> equations(count);
     const ForwardDerivativesCall call{&tree_,

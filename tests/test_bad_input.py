@@ -382,7 +382,7 @@ def test_batches_beyond_memory() -> None:
     with pytest.raises((MemoryError, ValueError)):
         PLAIN.inverse_dynamics(np.broadcast_to(0.0, (10**14, 3)), np.zeros(3), np.zeros(3))
     none = jn.Builder().build()
-    text = r"^the arguments broadcast to \(1099511627776, 1099511627776\), which is too many to count$"
+    text = r"^the arguments broadcast to shape \(1099511627776, 1099511627776.*\), which is too large$"
     with pytest.raises(ValueError, match=text):
         none.inverse_dynamics(np.zeros((2**40, 1, 0)), np.zeros((2**40, 2, 0)))
 

@@ -80,6 +80,9 @@ def test_robots_without_coordinates_have_nothing_to_do() -> None:
         assert call(np.zeros((10**12, 0)), np.zeros(0), np.zeros(0)).shape == (10**12, 0)
     assert robot.mass_matrix(np.zeros((10**12, 0))).shape == (10**12, 0, 0)
     assert robot.integrate(np.zeros((10**12, 0)), np.zeros(0)).shape == (10**12, 0)
+    states = np.zeros((10**12, 0)), np.zeros(0), np.zeros(0)
+    assert [x.shape for x in robot.forward_dynamics_derivatives(*states)] == [(10**12, 0, 0)] * 3
+    assert robot.linearize(*states).A.shape == (10**12, 0, 0)
 
 
 @pytest.mark.parametrize("n", [-1, 1025, 100_000])

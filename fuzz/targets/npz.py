@@ -27,7 +27,8 @@ WORDS = [
     ),
 ]
 SHORT = 600  # inputs of a short round
-PLACE = Path(tempfile.mkdtemp()) / "motion.npz"
+FOLDER = tempfile.TemporaryDirectory()  # until the process ends
+PLACE = Path(FOLDER.name) / "motion.npz"
 
 
 def motion(count: int) -> jn.Trajectory:
