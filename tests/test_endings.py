@@ -18,7 +18,10 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals are sent oth
 
 
 def program(text: str) -> subprocess.Popen[str]:
-    head = "import numpy as np\nimport jounce as jn\nbuilder = jn.Builder()\n"
+    head = "import signal\nimport numpy as np\nimport jounce as jn\nbuilder = jn.Builder()\n"
+    head += (
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored by what a shell starts in the background
+    )
     head += "builder.add('rod', 'world', body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=jn.soft.polynomial(5)))\n"
     head += "robot = builder.build()\n"  # 24 coordinates, and 50 µs or more for anything
     return subprocess.Popen(

@@ -343,7 +343,10 @@ def forever():
         robot.closed_form(robot.neutral(), np.ones((3, robot.nv)))
 """,
 }
-START = "import numpy as np, jounce as jn\n"
+START = """
+import signal, numpy as np, jounce as jn
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
+"""
 END = """
 try:
     print("ready", flush=True)
