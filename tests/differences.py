@@ -378,6 +378,7 @@ def one_by_one(robot: Robot, question: Question, rng: np.random.Generator, found
 
 def instruction_sets(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
     if question.call.method == "equilibrium":  # which one is found, of several, rounding may decide
+        yield ""
         return
     best = _core.instruction_set()
     try:
