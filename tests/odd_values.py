@@ -7,12 +7,16 @@ import fractions
 from collections.abc import Callable
 from typing import Any
 
-import mujoco
 import numpy as np
 
 import jounce as jn
 from jounce import control, soft
 from jounce.soft import stumpff
+
+try:
+    import mujoco
+except ImportError:  # a peer: calls that take its models are not among those below, then
+    mujoco = None
 
 
 class Floaty:
@@ -150,11 +154,6 @@ T = np.linspace(0.0, 1.0, 3)
 TRACKING = control.tvlqr(SLIDER, (T, *np.zeros((3, 3, 1))), np.ones(2), np.ones(1), np.ones(2))
 HOVER = ROBOT.linearize(Q, REST, ROBOT.gravity_force(Q))
 REGULATOR = control.Regulator(np.zeros((8, 16)), np.zeros((16, 16)), np.zeros(16), HOVER, None)
-THERE = mujoco.MjModel.from_xml_string(
-    '<mujoco> <worldbody> <body name="box"> <freejoint/> <geom size="0.1"/> </body> </worldbody> </mujoco>'
-)
-BOX = jn.load(THERE)
-MUJOCO = jn.conversions.MuJoCo(BOX, THERE)
 OPTIONS: dict[str, Any] = {"armature": 0.1, "damping": 0.1, "stiffness": 0.1, "name": "x"}
 ROWS = {key: [[0.0], [1.0]] for key in ("q", "v", "a", "tau")}
 
@@ -251,12 +250,20 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "panda": (jn.robots.panda, {"tilt": 0.1}),
     "quadrotor_arm": (jn.robots.quadrotor_arm, {"payload": 0.1}),
     "set_num_threads": (_set_num_threads, {"n": 1}),
-    "MuJoCo": (jn.conversions.MuJoCo, {"robot": BOX, "model": THERE}),
-    "to": (MUJOCO.to, {"q": BOX.neutral(), "v": np.zeros(6), "a": np.zeros(6)}),
-    "back": (MUJOCO.back, {"q": BOX.neutral(), "v": np.zeros(6), "a": np.zeros(6)}),
-    "force_to": (MUJOCO.force_to, {"q": BOX.neutral(), "tau": np.zeros(6)}),
-    "force_back": (MUJOCO.force_back, {"q": BOX.neutral(), "tau": np.zeros(6)}),
 }  # fmt: skip
+if mujoco is not None:
+    THERE = mujoco.MjModel.from_xml_string(
+        '<mujoco> <worldbody> <body name="box"> <freejoint/> <geom size="0.1"/> </body> </worldbody> </mujoco>'
+    )
+    BOX = jn.load(THERE)
+    MUJOCO = jn.conversions.MuJoCo(BOX, THERE)
+    CALLS |= {
+        "MuJoCo": (jn.conversions.MuJoCo, {"robot": BOX, "model": THERE}),
+        "to": (MUJOCO.to, {"q": BOX.neutral(), "v": np.zeros(6), "a": np.zeros(6)}),
+        "back": (MUJOCO.back, {"q": BOX.neutral(), "v": np.zeros(6), "a": np.zeros(6)}),
+        "force_to": (MUJOCO.force_to, {"q": BOX.neutral(), "tau": np.zeros(6)}),
+        "force_back": (MUJOCO.force_back, {"q": BOX.neutral(), "tau": np.zeros(6)}),
+    }
 TO_THE_CORE = {"torque_coefficients": "qv", "linearize": "q", "forward_kinematics": "qv", "backbone": "q"}
 TO_THE_CORE |= {
     "regressor": "q",
