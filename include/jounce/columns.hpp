@@ -10,22 +10,32 @@
 
 JOUNCE_BEGIN
 
-// `n` numbers (6, or 12 for two 6-vectors) for each of some columns, with `rows` coefficients.
+// `n` numbers (6, or 12 for two 6-vectors) for each of some columns, with `rows` coefficients. Blocks of as many columns as a register has
+// lanes lie one behind the other, with all their components: what the loops step over are constants.
 template <int n>
 class Columns {
  public:
+  static constexpr int block = n * native_width;
+
   template <class Arena>
   Columns(int columns, int rows, Arena& arena)
-      : rows_(rows), stride_(round_up(columns, native_width)), data_(arena.template take<double>(std::size_t(rows) * n * stride_)) {}
+      : rows_(rows),
+        stride_(round_up(columns, native_width)),
+        step_(std::ptrdiff_t(n) * stride_),
+        data_(arena.template take<double>(rows * step_)) {}
 
   // Columns beyond the last are read together with it.
-  void clear() { std::memset(data_, 0, sizeof(double) * rows_ * n * stride_); }
+  void clear() { std::memset(data_, 0, sizeof(double) * rows_ * step_); }
 
   template <class S>
   JOUNCE_INLINE void set(int column, const Screw<S>& a, int first_component = 0) {
-    double* at = data_ + first_component * stride_ + column;
-    put(a.v.x, at), put(a.v.y, at + stride_), put(a.v.z, at + 2 * stride_);
-    put(a.w.x, at + 3 * stride_), put(a.w.y, at + 4 * stride_), put(a.w.z, at + 5 * stride_);
+    set_vector(column, a.v, first_component);
+    set_vector(column, a.w, first_component + 3);
+  }
+  template <class S>
+  JOUNCE_INLINE void set_vector(int column, const Vec3<S>& u, int first_component) {
+    double* to = at(column) + first_component * native_width;
+    put(u.x, to), put(u.y, to + native_width), put(u.z, to + 2 * native_width);
   }
 
   template <class S>
@@ -35,34 +45,29 @@ class Columns {
   }
   template <class S>
   JOUNCE_INLINE void add_vector(int column, const Vec3<S>& u, int first_component) {
-    double* at = data_ + first_component * stride_ + column;
-    put<true>(u.x, at), put<true>(u.y, at + stride_), put<true>(u.z, at + 2 * stride_);
+    double* to = at(column) + first_component * native_width;
+    put<true>(u.x, to), put<true>(u.y, to + native_width), put<true>(u.z, to + 2 * native_width);
   }
 
-  // The last three of nine components.
-  template <class S>
-  JOUNCE_INLINE void set_angular(int column, const Vec3<S>& w) {
-    double* at = data_ + 6 * stride_ + column;
-    put(w.x, at), put(w.y, at + stride_), put(w.z, at + 2 * stride_);
-  }
-
-  const double* coefficient(int k) const { return data_ + std::size_t(k) * n * stride_; }
-  int stride() const { return stride_; }
+  double* at(int column) const { return data_ + unsigned(column) / native_width * block + unsigned(column) % native_width; }
+  std::ptrdiff_t step() const { return step_; }  // from a coefficient to the next
+  int stride() const { return stride_; }         // columns, with those that fill the last register
 
  private:
   template <bool more = false, class S>
-  JOUNCE_INLINE void put(const S& x, double* at) const {
-    const auto write = [&](double& to, double value) JOUNCE_LAMBDA_INLINE { to = more ? to + value : value; };
+  JOUNCE_INLINE void put(const S& x, double* to) const {
+    const auto write = [&](double& at, double value) JOUNCE_LAMBDA_INLINE { at = more ? at + value : value; };
     if constexpr (S::length == 1) {
-      write(*at, leading(x));
+      write(*to, leading(x));
     } else {
       double c[padded_length<S>];
       x.store(c);
-      for (int k = 0; k < rows_; ++k) write(at[std::size_t(k) * n * stride_], c[k]);
+      for (int k = 0; k < rows_; ++k) write(to[k * step_], c[k]);
     }
   }
 
   int rows_, stride_;
+  std::ptrdiff_t step_;
   double* data_;
 };
 
@@ -71,13 +76,14 @@ class Columns {
 template <int n, class A, class B>
 JOUNCE_INLINE void pairings(const A& a, const B& b, int k, int c, int begin, int end, double* row) {
   using P = Pack<native_width>;
-  const int stride = a.stride(), b_stride = b.stride();
-  for (int d = begin / native_width * native_width; d < end; d += native_width) {
+  const std::ptrdiff_t a_step = a.step(), b_step = b.step();
+  begin -= begin % native_width;
+  const double *left = a.at(c), *right = b.at(begin) + k * b_step;
+  for (int d = begin; d < end; d += native_width, right += B::block) {
     P sum(0.0);
-    for (int j = 0; j <= k; ++j) {
-      const double *x = a.coefficient(j) + c, *y = b.coefficient(k - j) + d;
-      unroll<n>([&](auto i) JOUNCE_LAMBDA_INLINE { sum += P(x[i * stride]) * P::load(y + i * b_stride); });
-    }
+    const double *x = left, *y = right;
+    for (int j = 0; j <= k; ++j, x += a_step, y -= b_step)
+      unroll<n>([&](auto i) JOUNCE_LAMBDA_INLINE { sum += P(x[i * native_width]) * P::load(y + i * native_width); });
     sum.store(row + d);
   }
 }

@@ -291,11 +291,11 @@ class InverseDynamicsDerivatives {
     }
     above_.set(s, J);
     momenta_.set(s, momentum);
-    momenta_.set_angular(s, twice);
+    momenta_.set_vector(s, twice, 6);
     position_left_.set(s, change.second);
-    position_left_.set_angular(s, change.rate.w);
+    position_left_.set_vector(s, change.rate.w, 6);
     velocity_left_.set(s, change.both);
-    velocity_left_.set_angular(s, J.w);
+    velocity_left_.set_vector(s, J.w, 6);
     position_right_.set(s, position);
     velocity_right_.set(s, velocity);
     if (c < 0) return;
