@@ -5,16 +5,17 @@
 #include <cstdio>
 
 namespace jounce {
-namespace {
 
-nb::object error_class(const char* name) { return nb::module_::import_("jounce.errors").attr(name); }
+static nb::object error_class(const char* name) { return nb::module_::import_("jounce.errors").attr(name); }
 
-[[noreturn]] void fail_as(const char* name, const std::string& message) {
+void fail_as(const char* name, const std::string& message) {
   PyErr_SetString(error_class(name).ptr(), message.c_str());
   nb::raise_python_error();
 }
 
-}  // namespace
+void warn_as(const char* name, const std::string& message) {
+  if (PyErr_WarnEx(error_class(name).ptr(), message.c_str(), 1) != 0) nb::raise_python_error();
+}
 
 Answers::Answers(const char* what, const Shape& batch, std::initializer_list<Written> written) : what_(what), batch_(batch) {
   for (const Written& each : written)
@@ -88,7 +89,7 @@ void Answers::expect_regular(const CoreModel& model, const std::vector<Solvabili
   std::snprintf(text, sizeof text, "%.0e", worst->error);
   const std::string message = std::string(what_) + " may be off by " + text + " of its size" + in_state(worst - equations.data()) +
                               ": what " + joint(worst->doubtful) + " moves is a small difference of large inertias, as with long levers";
-  if (PyErr_WarnEx(error_class("PrecisionWarning").ptr(), message.c_str(), 1) != 0) nb::raise_python_error();
+  warn_as("PrecisionWarning", message);
 }
 
 std::string Answers::in_state(std::ptrdiff_t i) const { return batch_.empty() ? "" : ", in state " + std::to_string(i); }

@@ -10,6 +10,10 @@
 
 namespace jounce {
 
+// Raises, or warns with, a class of jounce.errors.
+[[noreturn]] void fail_as(const char* name, const std::string& message);
+void warn_as(const char* name, const std::string& message);
+
 class Answers {
  public:
   // `what` was asked for, in four arrays at most, of a batch that outlives this.

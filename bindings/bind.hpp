@@ -16,6 +16,7 @@ void bind_forward_dynamics(nb::class_<CoreModel>& c);
 void bind_change_axes(nb::class_<CoreModel>& c);
 void bind_equations(nb::class_<CoreModel>& c);
 void bind_derivatives(nb::class_<CoreModel>& c);
+void bind_constraints(nb::class_<CoreModel>& c);
 void bind_sections(nb::class_<CoreModel>& c);
 void bind_recorded(nb::module_& m);
 

@@ -13,26 +13,28 @@
 
 namespace jounce {
 
-namespace {
-
-using Integers = std::vector<std::int32_t>;
-
-void expect(bool condition, const std::string& what) {
+void expect_compiled(bool condition, const std::string& what) {
   if (!condition) fail("compiled model: " + what);
 }
+
+std::vector<double> compiled_numbers(const nb::dict& from, const char* key, std::size_t count) {
+  const Input in(from[key], key, 0);
+  expect_compiled(std::size_t(in.total()) == count,
+                  std::string(key) + " has " + std::to_string(in.total()) + " numbers, expected " + std::to_string(count));
+  in.expect_finite();
+  return {in.data(), in.data() + count};
+}
+
+namespace {
+
+constexpr auto expect = expect_compiled;
+constexpr auto numbers = compiled_numbers;
+using Integers = std::vector<std::int32_t>;
 
 Integers integers(const nb::dict& from, const char* key, std::size_t count) {
   Integers found = nb::cast<Integers>(from[key]);
   expect(found.size() == count, std::string(key) + " has " + std::to_string(found.size()) + " numbers, expected " + std::to_string(count));
   return found;
-}
-
-std::vector<double> numbers(const nb::dict& from, const char* key, std::size_t count) {
-  const Input in(from[key], key, 0);
-  expect(std::size_t(in.total()) == count,
-         std::string(key) + " has " + std::to_string(in.total()) + " numbers, expected " + std::to_string(count));
-  in.expect_finite();
-  return {in.data(), in.data() + count};
 }
 
 constexpr const char* joint_names[] = {"revolute", "prismatic", "helical", "spherical", "free", "section"};
@@ -92,6 +94,7 @@ CoreModel::CoreModel(nb::dict c) {
   tree_.damping = damping_.data();
   tree_.stiffness = stiffness_.data();
   tree_.rest = rest_.data();
+  add_constraints(nb::cast<nb::list>(c["constraints"]));
 }
 
 void CoreModel::add_bodies(const nb::dict& c) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "jounce/constraint.hpp"
 #include "jounce/soft_body.hpp"
 #include "kernels.hpp"
 
@@ -35,6 +36,9 @@ class CoreModel {
   };
   const std::vector<Coordinates>& joints() const { return joints_; }
 
+  const Constraints& constraints() const { return constraints_; }
+  const std::string& constraint_name(int i) const { return constraint_names_[i]; }  // quoted
+
  private:
   using Integers = std::vector<std::int32_t>;
 
@@ -45,6 +49,8 @@ class CoreModel {
   void cluster();
   void find_ranges();
   void add_frames(const nb::dict& compiled, const Integers& place);
+  void add_constraints(const nb::list& given);  // core_constraints.cpp
+  void find_path();
 
   const double* keep(std::vector<double> numbers);  // for as long as the model lives
   const Recording* keep_recording(const nb::dict& from, const char* key, std::int64_t inputs, std::int64_t outputs);
@@ -70,9 +76,18 @@ class CoreModel {
   nb::dict frame_index_;
   std::vector<std::string> body_names_;
   std::vector<Coordinates> joints_;
+  std::vector<std::string> constraint_names_;
+  std::vector<Constraint> each_constraint_;
+  std::vector<PathBody> path_;
+  Integers path_place_;
+  Constraints constraints_{};
   int body_count_ = 0;
   Tree tree_{};
 };
+
+// Checks of what compile.py makes.
+void expect_compiled(bool condition, const std::string& what);
+std::vector<double> compiled_numbers(const nb::dict& from, const char* key, std::size_t count);
 
 const Kernels& kernels();               // the best this machine runs, or what was asked for
 void choose_kernels(const char* name);  // "generic", "avx2", "avx512"

@@ -36,6 +36,17 @@ constexpr const char* forward_kinematics_signature =
     "def _forward_kinematics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, first: int, count: int, pose_rows: int, "
     "frame: str, given_frame: str) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 
+constexpr const char* constrained_dynamics_signature =
+    "def _constrained_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike | None, tau: "
+    "numpy.typing.ArrayLike, prescribed: numpy.typing.ArrayLike | None, wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | "
+    "None, wrench_frame: str, frame: str, motion: numpy.typing.NDArray[numpy.float64] | None, moves: list[bool], shares: "
+    "numpy.typing.NDArray[numpy.float64] | None, kp: float, kd: float) -> "
+    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64] | None, numpy.typing.NDArray[numpy.float64], "
+    "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int]";
+constexpr const char* constraint_rows_signature =
+    "def _constraint_rows(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, frame: str) -> "
+    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+
 constexpr const char* forward_dynamics_signature =
     "def forward_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, *, wrenches: "
     "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: str = 'body', frame: str = 'body', out: "

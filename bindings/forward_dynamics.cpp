@@ -1,4 +1,7 @@
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "answers.hpp"
@@ -45,9 +48,79 @@ std::unique_ptr<double[]> masked(const Tree& tree, const Input& x, const bool* m
   return copy;
 }
 
-// Both calls: acc_ is None for forward dynamics.
+std::string in_state(const Shape& batch, std::ptrdiff_t i) { return batch.empty() ? "" : ", in state " + std::to_string(i); }
+
+// Errors of constraints that contradict each other, and of those whose rank is less in some states than near them. Returns how many rows
+// depend on others, in the worst state.
+std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch) {
+  const Tree& tree = model.tree();
+  const std::ptrdiff_t count = product(batch), nv = tree.nv;
+  std::ptrdiff_t most = 0;
+  std::vector<std::ptrdiff_t> redundant;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const Consistency& each = call.consistency[i];
+    if (each.error > contradiction_fraction)
+      fail_as("ConstraintError", "constraint " + model.constraint_name(each.contradicts) +
+                                     " contradicts others, or a prescribed acceleration: no motion obeys all of them" + in_state(batch, i));
+    if (each.dependent > 0) redundant.push_back(i);
+    most = std::max<std::ptrdiff_t>(most, each.dependent);
+  }
+  if (redundant.empty()) return most;
+  // Constraints of constant rank can be obeyed from any velocity that obeys them; so try one, which is the acceleration that some force
+  // causes from rest.
+  const std::ptrdiff_t n = std::ptrdiff_t(redundant.size());
+  const auto q = scratch(n * tree.nq), v = scratch(n * nv), tau = scratch(n * nv), acc = scratch(n * nv);
+  std::vector<Solvability> equations(n);
+  std::vector<Consistency> consistency(n);
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    std::copy_n(call.dynamics.q + redundant[i] * call.dynamics.q_step, tree.nq, q.get() + i * tree.nq);
+    for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = 0, tau[i * nv + j] = std::sin(1.0 + 2.3 * double(j));
+  }
+  ConstrainedDynamicsCall trial{};
+  trial.dynamics = call.dynamics;
+  trial.constraints = call.constraints;
+  trial.consistency = consistency.data();
+  ForwardDynamicsCall& at = trial.dynamics;
+  const auto none = scratch(nv);
+  std::fill_n(none.get(), nv, 0.0);
+  at.q = q.get(), at.q_step = tree.nq, at.v = v.get(), at.v_step = nv, at.tau = tau.get(), at.tau_step = nv;
+  at.acc = none.get(), at.acc_step = 0, at.rows = 1, at.wrenches = {}, at.axes = Axes::body, at.acc_out = acc.get();
+  const auto forces = scratch(n * nv);
+  if (at.prescribed) at.tau_out = forces.get();
+  at.equations = equations.data();
+  const auto kernel = kernels().constrained_dynamics(2, false);
+  const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(trial, begin, end, workspace); };
+  for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    double size = 0;
+    for (std::ptrdiff_t j = 0; j < nv; ++j) size = std::max(size, std::fabs(acc[i * nv + j]));
+    for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = size > 0 ? 10 * acc[i * nv + j] / size : 0, tau[i * nv + j] = 0;
+  }
+  for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    if (!(consistency[i].error > contradiction_fraction)) continue;
+    const std::string what = "constraint " + model.constraint_name(consistency[i].contradicts) +
+                             " loses rank in this configuration, as at a dead centre" + in_state(batch, redundant[i]);
+    if (call.dynamics.rows > 1) fail_as("ConstraintError", what + ": the motion has no derivatives that the equations give");
+    warn_as("ConstraintWarning", what + ": of the accelerations that obey, this is the one with the least change of momentum");
+    break;
+  }
+  return most;
+}
+
+// What constrained dynamics is asked for besides.
+struct Asked {
+  nb::handle shares;  // (..., r + 1, rows) multipliers of rows that depend on others, or None
+  nb::handle motion;  // (..., count, r + 2, 6) of the places that constraints hold on to, or None
+  const bool* moves;  // (count)
+  double kp, kd;
+  std::optional<Output> forces, multipliers, inverse_inertia;
+  std::ptrdiff_t dependent = 0;  // rows that depend on others, in the worst state
+};
+
+// All calls: acc_ is None for forward dynamics, `asked` null unless the forces of constraints are wanted.
 nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle acc_, nb::handle tau_, const bool* mask,
-               nb::handle wrenches_, nb::handle wrench_frame, nb::handle frame, nb::handle out_) {
+               nb::handle wrenches_, nb::handle wrench_frame, nb::handle frame, nb::handle out_, Asked* asked = nullptr) {
   const Tree& tree = model.tree();
   const Axes axes = axes_named(frame, "frame"), wrench_axes = axes_named(wrench_frame, "wrench_frame");
   Input q(q_, "q", 1), v(v_, "v", 1);
@@ -66,8 +139,15 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   }
   wrenches.expect(rows);
 
+  const Constraints& constraints = model.constraints();
+  const bool moved = asked && !asked->motion.is_none();
+  Input motion = moved ? Input(asked->motion, "motions", 3) : Input();
+  const bool shared = asked && !asked->shares.is_none();
+  Input shares = shared ? Input(asked->shares, "shares", 2) : Input();
   Inputs inputs{&q, &v, &tau};
   if (mask) inputs.push_back(&acc);
+  if (moved) inputs.push_back(&motion);
+  if (shared) inputs.push_back(&shares);
   wrenches.add_to(inputs);
   const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
@@ -102,10 +182,41 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   std::vector<Solvability> equations(count);
   call.equations = equations.data();
 
-  const auto kernel = kernels().forward_dynamics(rows + 1, count > 1);
+  const auto plain = kernels().forward_dynamics(rows + 1, count > 1);
+  const auto constrained = kernels().constrained_dynamics(rows + 1, false);
+  const bool obeys = constraints.count > 0 || asked;
+  std::vector<Consistency> consistency(obeys ? count : 0);
+  ConstrainedDynamicsCall with{};
+  if (obeys) {
+    with.dynamics = call;
+    with.constraints = &constraints;
+    with.axes = wrench_axes;
+    with.consistency = consistency.data();
+  }
+  if (asked) {
+    with.kp = asked->kp, with.kd = asked->kd;
+    if (moved) with.motion_step = motion.broadcast(batch), with.motion = motion.data(), with.moves = asked->moves;
+    if (shared) {
+      const std::ptrdiff_t step = shares.broadcast(batch);
+      if (step != std::ptrdiff_t(rows) * constraints.rows) fail("shares has the wrong shape");
+      with.shares = shares.data();
+    }
+    Shape each = batch;
+    each.push_back(rows);
+    Shape forces_shape = each, multipliers_shape = each, inertia_shape = batch;
+    forces_shape.append({constraints.count, 6});
+    multipliers_shape.push_back(constraints.rows);
+    inertia_shape.append({constraints.rows, constraints.rows});
+    with.forces = asked->forces.emplace(nb::none(), forces_shape).data();
+    with.multipliers = asked->multipliers.emplace(nb::none(), multipliers_shape).data();
+    with.inverse_inertia = asked->inverse_inertia.emplace(nb::none(), inertia_shape).data();
+  }
   const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     wrenches.gather(begin, end, rows, gathered.get());
-    kernel.run(call, begin, end, workspace);
+    if (obeys)
+      constrained.run(with, begin, end, workspace);
+    else
+      plain.run(call, begin, end, workspace);
     for (std::ptrdiff_t i = begin; mask && i < end; ++i)  // what was given comes back as it was
       for (std::ptrdiff_t j = 0; j < size; ++j) {
         if (mask[j % tree.nv])
@@ -116,7 +227,11 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   };
   const Answers answers(mask ? "hybrid dynamics" : "forward dynamics", batch,
                         {out.written(batch), mask ? forces->written(batch) : Written{}});
-  answers.run(4 * cost(tree, rows + 1), kernel.workspace(call), model, equations, part);
+  answers.run(4 * cost(tree, rows + 1), obeys ? constrained.workspace(with) : plain.workspace(call), model, equations, part);
+  if (obeys) {
+    const std::ptrdiff_t dependent = expect_consistent(model, with, batch);
+    if (asked) asked->dependent = dependent;
+  }
   if (!mask) return std::move(out).object();
   return nb::make_tuple(std::move(out).object(), std::move(*forces).object());
 }
@@ -126,8 +241,7 @@ nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, out);
 }
 
-nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
-                           nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
+std::unique_ptr<bool[]> mask_of(const CoreModel& model, nb::handle prescribed) {
   const Tree& tree = model.tree();
   const nb::object any = array_from(prescribed, "prescribed", "an array of booleans");
   const nb::object given = nb::steal(PyArray_FROM_OF(any.ptr(), NPY_ARRAY_CARRAY_RO));
@@ -138,14 +252,34 @@ nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, n
     const nb::str type(nb::steal(PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array)))));
     fail("prescribed has shape " + describe(shape) + " and dtype " + type.c_str() + ", expected bool (" + std::to_string(tree.nv) + ",)");
   }
-  const auto mask = std::make_unique<bool[]>(tree.nv + 1);
+  auto mask = std::make_unique<bool[]>(tree.nv + 1);
   std::copy_n(static_cast<const npy_bool*>(PyArray_DATA(array)), tree.nv, mask.get());
   for (const CoreModel::Coordinates& joint : model.joints())
     for (int c = joint.begin + 1; c < joint.end; ++c)
       if (mask[c] != mask[joint.begin])
         fail("prescribed splits joint " + joint.name + ", coordinates " + std::to_string(joint.begin) + " to " +
              std::to_string(joint.end - 1) + ": expected all of them or none");
-  return run(model, q, v, acc, tau, mask.get(), wrenches, wrench_frame, frame, nb::none());
+  return mask;
+}
+
+nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
+                           nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
+  return run(model, q, v, acc, tau, mask_of(model, prescribed).get(), wrenches, wrench_frame, frame, nb::none());
+}
+
+// Forces of constraints besides: (acc, tau or None, forces, multipliers, J M^-1 J^T, rows that depend on others).
+nb::object constrained_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
+                                nb::handle wrenches, nb::handle wrench_frame, nb::handle frame, nb::handle motion,
+                                const std::vector<bool>& moves, nb::handle shares, double kp, double kd) {
+  Asked asked{};
+  const auto moving = std::make_unique<bool[]>(model.constraints().count + 1);
+  if (!motion.is_none() && int(moves.size()) != model.constraints().count) fail("moves has the wrong length");
+  std::copy(moves.begin(), moves.end(), moving.get());
+  asked.shares = shares, asked.motion = motion, asked.moves = moving.get(), asked.kp = kp, asked.kd = kd;
+  const auto mask = prescribed.is_none() ? nullptr : mask_of(model, prescribed);
+  nb::object result = run(model, q, v, acc, tau, mask.get(), wrenches, wrench_frame, frame, nb::none(), &asked);
+  return nb::make_tuple(mask ? result[0] : result, mask ? nb::object(result[1]) : nb::none(), std::move(*asked.forces).object(),
+                        std::move(*asked.multipliers).object(), std::move(*asked.inverse_inertia).object(), asked.dependent);
 }
 
 nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::handle f_) {
@@ -198,6 +332,9 @@ void bind_forward_dynamics(nb::class_<CoreModel>& c) {
   c.def("hybrid_dynamics", &hybrid_dynamics, any("q"), any("v"), any("acc"), any("tau"), nb::kw_only(), any("prescribed"),
         nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
         nb::sig(hybrid_dynamics_signature), hybrid_dynamics_doc);
+  c.def("_constrained_dynamics", &constrained_dynamics, any("q"), any("v"), any("acc"), any("tau"), any("prescribed"), any("wrenches"),
+        any("wrench_frame"), any("frame"), any("motion"), nb::arg("moves"), any("shares"), nb::arg("kp"), nb::arg("kd"),
+        nb::sig(constrained_dynamics_signature));
   c.def("inverse_mass_matrix_apply", &inverse_mass_matrix_apply, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),
         inverse_mass_matrix_apply_doc);
   c.def("articulated_inertia", &articulated_inertia, any("q"), nb::sig(articulated_inertia_signature), articulated_inertia_doc);

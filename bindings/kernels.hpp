@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "jounce/constraint.hpp"
 #include "jounce/tree.hpp"
 
 namespace jounce {
@@ -129,6 +130,32 @@ struct ForwardDynamicsCall {
   Solvability* equations;     // one a state
 };
 
+// The same with constraints.
+struct ConstrainedDynamicsCall {
+  ForwardDynamicsCall dynamics;
+  const Constraints* constraints;
+  const double* motion;  // (count, rows + 1, 6) a state, of the places that constraints hold on to; null: none moves
+  std::ptrdiff_t motion_step;
+  const bool* moves;         // (count)
+  const double* shares;      // (rows, constraints' rows) a state: multipliers of rows that depend on others; null: none
+  double kp, kd;             // of the correction of what is broken
+  Axes axes;                 // of forces
+  double* forces;            // (rows, count, 6) a state, or null
+  double* multipliers;       // (rows, constraints' rows) a state, or null
+  double* inverse_inertia;   // (constraints' rows, the same) a state, or null
+  Consistency* consistency;  // one a state
+};
+
+// The rows of constraints and what breaks them.
+struct ConstraintRowsCall {
+  const Tree* tree;
+  const Constraints* constraints;
+  States states;
+  int rows;          // derivatives of J, itself included
+  double* jacobian;  // (rows, constraints' rows, nv) a state, or null
+  double* residual;  // (constraints' rows) a state, or null
+};
+
 // M^-1 f. Successive states with the same q share the factorization.
 struct InverseMassCall {
   const Tree* tree;
@@ -163,6 +190,8 @@ using Select = Kernel<Call> (*)(int coefficients, bool batch);
   X(inverse_dynamics, InverseDynamicsCall)                \
   X(wrenches_to_body, WrenchesToBodyCall)                 \
   X(forward_dynamics, ForwardDynamicsCall)                \
+  X(constrained_dynamics, ConstrainedDynamicsCall)        \
+  X(constraint_rows, ConstraintRowsCall)                  \
   X(inverse_mass, InverseMassCall)                        \
   X(articulated_inertia, ArticulatedInertiaCall)          \
   X(inverse_mass_matrix, InverseMassMatrixCall)           \

@@ -32,6 +32,7 @@ NB_MODULE(_core, m) {
   bind_change_axes(model);
   bind_equations(model);
   bind_derivatives(model);
+  bind_constraints(model);
   bind_sections(model);
   bind_recorded(m);
 

@@ -53,6 +53,9 @@ class ArticulatedBodies {
   const Six<T>* screws() const { return S_; }
   const Six<T>& screw(int i) const { return S_[i]; }
   const Six<T>& G(int own) const { return G_[own]; }  // row of D^-1 U^T
+  bool holds(int own) const { return held_ && held_[own]; }
+  const T& inverse_pivot(const Body& single) const { return D_[single.block]; }
+  const T* block(const Cluster& cluster) const { return D_ + cluster.block; }  // L, with the inverses of the pivots on the diagonal
 
   // The articulated inertia of a body: what it takes to move it, cut off with all that it carries from the rest. Joints that it carries
   // are free, but for those that follow one which it does not carry: these are held.
@@ -215,8 +218,8 @@ class ArticulatedBodies {
     }
   };
 
-  bool is_held(const Body& b) const { return held_ && held_[b.column]; }
-  bool is_held(int own) const { return held_ && held_[own]; }
+  bool is_held(const Body& b) const { return holds(b.column); }
+  bool is_held(int own) const { return holds(own); }
   T armature(int c, int d) const {
     if (armature_) return T(armature_[std::ptrdiff_t(c) * tree_.columns + d]);
     return T(c == d ? tree_.armature[c] : 0.0);

@@ -58,6 +58,8 @@ class BiasByOrder {
 
   T* rate(int k) const { return rate_ + k * stride_; }  // coefficient k of the velocities, by slots
   int stride() const { return stride_; }
+  const T& position(int q) const { return start_.q[q]; }
+  const Six<T>& twist(int body, int k) const { return level(body, k).twist; }  // in axes fixed in it, and with that of gravity
 
   // From positions; rate(0) is to follow. `prescribed`: whether some accelerations are known.
   void start(bool prescribed) {

@@ -5,7 +5,7 @@
 // M is factored once (articulated_bodies.hpp). Then, order by order, the coefficients known so far give accelerations and wrenches
 // (bias_by_order.hpp), one sweep inwards and one outwards solve for a_k, and the latter hands the bodies their next coefficients. Where the
 // acceleration of a joint is prescribed, its row and column of M are left out, and its force is what the wrench through it makes in the
-// end.
+// end. Constraints act between the two sweeps (constraint_forces.hpp).
 //
 // T is double, or a Pack with a state in each lane.
 #pragma once
@@ -17,6 +17,17 @@
 #include "jounce/shape_forces.hpp"
 
 JOUNCE_BEGIN
+
+// What run() asks of constraints (constraint_forces.hpp), where there are none.
+struct NoConstraints {
+  void apply(int) const {}
+  template <class T>
+  void add_forces(int, T*) const {}
+  void solve(int) const {}
+  void finish(int) const {}
+  template <class T>
+  void take_forces(int, const bool*, T*) const {}
+};
 
 template <class T>
 class ForwardDynamics {
@@ -40,6 +51,7 @@ class ForwardDynamics {
   Motion<Ring>& motion() { return motion_; }
   ArticulatedBodies<T>& factors() { return factors_; }
   BiasByOrder<T>& bias() { return bias_; }
+  BodyPlaces<T>& places() { return places_; }
 
   T* rate(int k) { return bias_.rate(k); }       // coefficient k of v: rate(0), and what is prescribed of the others; then all
   T* tau(int k) { return tau_ + k * tree_.nv; }  // coefficient k of the forces; then those where accelerations are prescribed, too
@@ -58,8 +70,8 @@ class ForwardDynamics {
   // From rate(0) on. before(k) is called once the configuration's coefficients to k + 1 are known and no dynamics of order k is
   // yet, to set tau(k) and what is prescribed of rate(k + 1); apply(k) when wrenches from outside are to be applied. Returns the body that
   // has no inertia to move, or -1.
-  template <class Before, class Apply>
-  int run(const Before& before, const Apply& apply) {
+  template <class Before, class Apply, class Constrained = NoConstraints>
+  int run(const Before& before, const Apply& apply, Constrained&& constraints = {}) {
     const int n = tree_.size;
     Six<T>*c = factors_.accelerations(), *P = factors_.wrenches();
     bias_.fill_slots(0);
@@ -77,7 +89,9 @@ class ForwardDynamics {
       else
         for (int i = 0; i < n; ++i) bias_.template add<false>(i, k, c, P);
       apply(k);
+      constraints.apply(k);
       start_forces(k);
+      constraints.add_forces(k, factors_.force());
       if (k == 0)
         for (int i = n - 1; i >= 0; --i) {
           if (!factors_.reduce(i)) return i;
@@ -85,12 +99,14 @@ class ForwardDynamics {
         }
       else
         for (int i = n - 1; i >= 0; --i) factors_.template inwards<true>(i);
+      constraints.solve(k);
       factors_.start_outwards();
       for (int i = 0; i < n; ++i) {
         factors_.template outwards<true>(i, x_);
         if (k < order_ || held_) bias_.set(i, k, factors_.acceleration(i), factors_.wrench(i, x_));
       }
       bias_.set_rates(k, x_);
+      if (k < order_) constraints.finish(k);
     }
     for (int k = 0; held_ && k <= order_; ++k) finish_forces(k);
     return -1;

@@ -5,7 +5,18 @@ from typing import Any
 from . import robots, soft
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
-from .errors import Error, LoadError, PrecisionWarning, RangeError, SimulationError, SingularError
+from .constrained import ConstrainedDynamics
+from .constraints import Contact, Distance, Gear, OnLine, OnPlane, Rolling
+from .errors import (
+    ConstraintError,
+    ConstraintWarning,
+    Error,
+    LoadError,
+    PrecisionWarning,
+    RangeError,
+    SimulationError,
+    SingularError,
+)
 from .inertia import Inertia
 from .joints import (
     Cylindrical,
@@ -31,12 +42,18 @@ from .trajectory import Trajectory
 __all__ = [
     "MAX_ORDER",
     "Builder",
+    "ConstrainedDynamics",
+    "ConstraintError",
+    "ConstraintWarning",
+    "Contact",
     "Cylindrical",
+    "Distance",
     "Equilibrium",
     "Error",
     "Fixed",
     "Follow",
     "Free",
+    "Gear",
     "Helical",
     "Inertia",
     "Joint",
@@ -47,11 +64,14 @@ __all__ = [
     "LoadWarning",
     "Model",
     "NoEquilibrium",
+    "OnLine",
+    "OnPlane",
     "Planar",
     "PrecisionWarning",
     "Prismatic",
     "RangeError",
     "Revolute",
+    "Rolling",
     "SimulationError",
     "SingularError",
     "Spherical",

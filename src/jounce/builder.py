@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ._checks import array_of, flag, frozen, near, pose, quoted, text
 from .compile import BodyRecord, massless_bodies
+from .constraints import ConstraintRecord, Gear, Kind, a_kind
 from .inertia import Inertia
 from .joints import Fixed, Joint
 from .model import Model, a_model
@@ -35,6 +36,7 @@ class Builder:
         self._gravity = frozen(array_of("gravity", gravity, (3,)))
         self._bodies: list[BodyRecord] = []
         self._index: dict[str, int] = {}
+        self._constraints: list[ConstraintRecord] = []
 
     @classmethod
     def from_model(cls, model: Model) -> Builder:
@@ -51,6 +53,7 @@ class Builder:
         builder = cls(a_model("model", model).gravity)
         builder._bodies = list(model.bodies)
         builder._index = {b.name: i for i, b in enumerate(builder._bodies)}
+        builder._constraints = list(model.constraints)
         return builder
 
     def add(
@@ -112,6 +115,84 @@ class Builder:
         self._index[name] = len(self._bodies)
         self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0), body, mark))
 
+    def close(
+        self,
+        name: str,
+        first: str,
+        second: str,
+        joint: Kind,
+        *,
+        placement_a: ArrayLike | None = None,
+        placement_b: ArrayLike | None = None,
+        at_a: float | None = None,
+        at_b: float | None = None,
+    ) -> None:
+        """Closes a loop: ties two bodies together, beside the joints of the tree.
+
+        What the joint does not let move is the constraint: `Fixed` welds, `Revolute` is a hinge, `Spherical` a point.
+        The robot obeys it wherever it solves for motions; `Model.project` brings configurations onto it.
+
+        Args:
+            name: of the constraint, unique.
+            first, second: names of bodies added before, or "world"; for a `Gear`, of joints with one coordinate.
+            joint: as in `add`, where the second body hangs on the first; or `Distance`, `OnPlane`, `OnLine`, `Rolling`,
+                `Gear`.
+            placement_a: (4, 4) where on the first body, in its frame; the identity when left out.
+            placement_b: (4, 4) where on the second body, in its frame.
+            at_a, at_b: where along a soft body, in metres of its rest length; its far end when left out.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> for arm, x in (("left", 0.0), ("right", 0.5)):
+        ...     hinge = np.eye(4)
+        ...     hinge[0, 3] = x
+        ...     b.add(arm, "world", jn.Revolute((0, 1, 0)), hinge, jn.Inertia(1.0, com=(0, 0, -0.5)))
+        >>> b.close("rope", "left", "right", jn.Distance(0.5))
+        >>> robot = b.build()
+        >>> robot.forward_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 0.0]).shape
+        (2,)
+        """
+        text("name", name)
+        if name in [c.name for c in self._constraints]:
+            raise ValueError(f"name is {quoted(name)}, which another constraint has")
+        kind = a_kind(name, joint)
+        what = f"constraint {quoted(name)}"
+        if isinstance(kind, Gear):
+            if any(x is not None for x in (placement_a, placement_b, at_a, at_b)):
+                raise ValueError(f"{what}: a gear is between joints, which have no placement")
+            for key, given in (("first", first), ("second", second)):
+                self._expect_coordinate(what, key, given)
+            if first == second:
+                raise ValueError(f"{what}: first and second are both {quoted(first)}")
+            self._constraints.append(ConstraintRecord(name, kind, first, second))
+            return
+        for key, given in (("first", first), ("second", second)):
+            text(f"{key} of {what}", given)
+            if given != "world" and given not in self._index:
+                hint = near(given, ["world", *self._index])
+                raise ValueError(f"{what}: {key} is {quoted(given)}, which was not added before: {hint}")
+        if first == second and at_a == at_b:
+            raise ValueError(f"{what}: first and second are both {quoted(first)}: a body cannot be tied to itself")
+        places = []
+        for letter, body, placement, at in (("a", first, placement_a, at_a), ("b", second, placement_b, at_b)):
+            placed = np.eye(4) if placement is None else pose(f"placement_{letter} of {what}", placement)
+            if at is not None:
+                mark = f"{name}.{letter}"
+                self.add(mark, body, Fixed(), at=at)
+                body = mark
+            places.append((body, frozen(placed)))
+        (a, pose_a), (b, pose_b) = places
+        self._constraints.append(ConstraintRecord(name, kind, a, b, pose_a, pose_b))
+
+    def _expect_coordinate(self, what: str, key: str, given: str) -> None:
+        """That a joint has one coordinate of its own."""
+        joints = {b.joint_name: b.joint for b in self._bodies if b.joint.nv}
+        if not isinstance(given, str) or given not in joints:
+            hint = near(given if isinstance(given, str) else quoted(given), joints)
+            raise ValueError(f"{what}: {key} is {quoted(given)}, which is no joint added before: {hint}")
+        if joints[given].nv != 1 or joints[given].follows:
+            raise ValueError(f"{what}: {key} is {quoted(given)}, expected a joint with one coordinate of its own")
+
     def _mark(self, name: str, parent: str, at: float) -> float | None:
         """Where on its parent the body is: None at the far end."""
         soft = None if parent == "world" else self._bodies[self._index[parent]].soft
@@ -139,7 +220,7 @@ class Builder:
         """
         if not flag("allow_massless", allow_massless):
             _check_movable(self._bodies)
-        return Model(self._bodies, self._gravity)
+        return Model(self._bodies, self._gravity, self._constraints)
 
 
 def _check_movable(bodies: Sequence[BodyRecord]) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._checks import frozen, near
+from .constraints import ConstraintRecord, compiled_constraint
 from .inertia import Inertia
 from .joints import Fixed, Follow, Free, Joint
 from .soft.body import Sections, Shape, SoftBody
@@ -128,7 +129,12 @@ class _Tables:
         self.second[index] = self.second[index] + second
 
 
-def compiled(bodies: Sequence[BodyRecord], gravity: Array, leave: Leave = Leave.NOTHING) -> dict[str, object]:
+def compiled(
+    bodies: Sequence[BodyRecord],
+    gravity: Array,
+    leave: Leave = Leave.NOTHING,
+    constraints: Sequence[ConstraintRecord] = (),
+) -> dict[str, object]:
     """What ``_core.CoreModel`` takes."""
     tables = _Tables()
     carriers: list[_Carrier] = []
@@ -174,6 +180,11 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array, leave: Leave = Leave.
     for name, follow in resolve(bodies).items():
         at = leads[name]
         leader[at], ratio[at], offset[at] = leads[follow.joint], follow.ratio, follow.offset
+    names = {bodies[i].name: k for k, i in enumerate(frames)}
+    columns: dict[str, slice] = {}
+    for record in own_records(bodies):
+        start = sum(c.stop - c.start for c in columns.values())
+        columns[record.joint_name] = slice(start, start + record.joint.nv)
     left_out = {"armature": Leave.INERTIA, "damping": Leave.DAMPING, "stiffness": Leave.ELASTIC, "rest": Leave.NOTHING}
     return {
         "joint": tables.joint,
@@ -193,7 +204,8 @@ def compiled(bodies: Sequence[BodyRecord], gravity: Array, leave: Leave = Leave.
         "frame_body": [carriers[i].index for i in frames],
         "frame_rotation": poses[:, :3, :3],
         "frame_position": poses[:, :3, 3],
-        "frame_index": {bodies[i].name: k for k, i in enumerate(frames)},
+        "frame_index": names,
+        "constraints": [compiled_constraint(c, names, columns) for c in constraints],
         "body_count": len(moving),
         "free_body": free_body,
         "free_rotation": free_poses[:, :3, :3],

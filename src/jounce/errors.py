@@ -24,6 +24,14 @@ class RangeError(SingularError):
     """An answer that is no number, as numbers on the way to it exceed double precision."""
 
 
+class ConstraintError(SingularError):
+    """Constraints that no motion obeys, or that lose rank where derivatives are asked for: names the constraint."""
+
+
+class ConstraintWarning(RuntimeWarning):
+    """Constraints that lose rank in a configuration, as at a dead centre: the motion is not the only one."""
+
+
 class PrecisionWarning(RuntimeWarning):
     """An answer that rounding has made worse than usual: says by how much, and which joint it comes from."""
 

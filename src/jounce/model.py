@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import frozen, is_whole, near, quoted, reals, rows_of, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records
+from .constrained import ConstrainedDynamics, constrained_dynamics, projected
+from .constraints import ConstraintRecord, Contact, Kind, contact_records
 from .drawing import drawn
 from .errors import SingularError
 from .joints import Free, Limits, Spherical
@@ -67,6 +69,8 @@ class Model(CoreModel):
 
     bodies: tuple[BodyRecord, ...]
     gravity: Array
+    constraints: tuple[ConstraintRecord, ...]
+    constraint_names: tuple[str, ...]
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
     frame_names: tuple[str, ...]
@@ -78,8 +82,10 @@ class Model(CoreModel):
     _inputs: Inputs
     _all_columns: NDArray[np.intp]
 
-    def __init__(self, bodies: Sequence[BodyRecord], gravity: Array) -> None:
-        super().__init__(compiled(bodies, gravity))
+    def __init__(
+        self, bodies: Sequence[BodyRecord], gravity: Array, constraints: Sequence[ConstraintRecord] = ()
+    ) -> None:
+        super().__init__(compiled(bodies, gravity, constraints=constraints))
         moving = [b for b in bodies if b.moves]
         names = [b.name for b in moving] + [b.name for b in bodies if not b.moves]
         followers = {b.joint.name or b.name: b.joint.follows.joint for b in moving if b.joint.follows}
@@ -97,6 +103,8 @@ class Model(CoreModel):
         values: dict[str, object] = {
             "bodies": tuple(bodies),
             "gravity": frozen(gravity),
+            "constraints": tuple(constraints),
+            "constraint_names": tuple(c.name for c in constraints),
             "body_names": tuple(b.name for b in moving),
             "joint_names": tuple(coordinates),
             "frame_names": tuple(names),
@@ -118,7 +126,7 @@ class Model(CoreModel):
         raise AttributeError(f"a model cannot be changed: {key}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.bodies, self.gravity)
+        return type(self), (self.bodies, self.gravity, self.constraints)
 
     def __copy__(self) -> Model:
         return self
@@ -369,6 +377,110 @@ class Model(CoreModel):
         from .closed_form import ClosedForm
 
         return ClosedForm(self, q, v, wrenches, wrench_frame)
+
+    # Constraints
+
+    def constrained(self, contacts: Mapping[str, Kind | Contact]) -> Model:
+        """The same robot with contacts: frames of it that the world holds.
+
+        Contacts hold, whatever the force: those that open, slip or have friction cones are a different problem. All
+        calls of the result that solve for motions obey them, as well as the loops of the robot itself.
+
+        Args:
+            contacts: for frames by name what the contact lets move: `Fixed` for a sole that neither slides nor turns,
+                `Spherical` for a point foot, any other joint, `OnPlane`, `OnLine`, `Rolling`; or a `Contact` that says
+                where in the world it is held.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> held = robot.constrained({"B7": jn.Fixed()})
+        >>> result = held.constrained_dynamics(held.neutral(), np.zeros(12), np.zeros((2, 12)))
+        >>> result.acc.shape, result.forces["B7"].shape
+        ((2, 12), (2, 6))
+        """
+        records = contact_records(contacts, self.frame_names, list(self.constraint_names))
+        return Model(self.bodies, self.gravity, [*self.constraints, *records])
+
+    def constraint_rows(self, name: str) -> slice:
+        """The rows of `constraint_jacobian` and `residual` that belong to a constraint."""
+        if name not in self.constraint_names:
+            raise ValueError(f"no constraint is named {quoted(name)}: {_near(name, self.constraint_names)}")
+        index = self.constraint_names.index(name)
+        start = sum(c.rows for c in self.constraints[:index])
+        return slice(start, start + self.constraints[index].rows)
+
+    def constrained_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+        motions: Mapping[str, ArrayLike] | None = None,
+        correction: tuple[float, float] | None = None,
+    ) -> ConstrainedDynamics:
+        """`forward_dynamics` of a robot with constraints, and the forces of those, with all derivatives.
+
+        Args:
+            q, v, tau, wrenches, wrench_frame, frame: as in `forward_dynamics`.
+            motions: how the places move that contacts hold on to, such as a platform: for contacts by name a stack
+                (..., r + 2, 6) of the twist [linear; angular] of that place and its derivatives, in world axes about it.
+            correction: (kp, kd), 1/s^2 and 1/s: lets what is broken of the constraints decay as a damped oscillator.
+                Otherwise the accelerations obey, and what is broken stays so.
+
+        Returns:
+            `ConstrainedDynamics`, with acc as `forward_dynamics` returns it, and forces by name.
+        """
+        return constrained_dynamics(self, q, v, tau, wrenches, wrench_frame, frame, motions, correction)
+
+    def constraint_jacobian(self, q: ArrayLike, *, frame: str = "body") -> Array:
+        """The matrix J (..., rows, nv) of all constraints: J v = 0.
+
+        Args:
+            q: (..., nq).
+            frame: axes of the twist columns of `Free` joints.
+        """
+        return self._constraint_rows(q, None, frame)[0][..., 0, :, :]
+
+    def constraint_jacobian_derivatives(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
+        """`constraint_jacobian` and its time derivatives, (..., K + 1, rows, nv) for a stack v (..., K, nv)."""
+        if v is None:
+            raise ValueError("v must be an array of real numbers, got None")
+        return self._constraint_rows(q, v, frame)[0]
+
+    def residual(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
+        """How far a state is from obeying the constraints.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv).
+
+        Returns:
+            (..., rows): metres, radians, and square metres for `Distance`; zero in rows that come from no position. With
+            v a pair of these and of J v.
+        """
+        J, positions = self._constraint_rows(q, None, "body")
+        if v is None:
+            return positions
+        velocity = rows_of("v", v, self.nv, "nv")
+        return positions, np.einsum("...ij,...j->...i", J[..., 0, :, :], velocity)
+
+    def project(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
+        """The state nearest to a given one, roughly, that obeys the constraints.
+
+        Args:
+            q: (nq,), anywhere near: a closed robot comes together from `neutral`, if it can.
+            v: (nv,), or a stack (K, nv) of the velocity and its derivatives.
+
+        Returns:
+            q; with v the pair (q, v).
+
+        Raises:
+            ConstraintError: no such configuration was found.
+        """
+        return projected(self, q, v)
 
     # Derivatives
 

@@ -1,0 +1,40 @@
+#include "answers.hpp"
+#include "bind.hpp"
+#include "docs.hpp"
+
+namespace jounce {
+namespace {
+
+using Velocity = MovingStates::Velocity;
+
+// The Jacobian of all constraints with derivatives, (..., K + 1, rows, nv) for a stack v of K rows, none: (..., 1, rows, nv); and how far q
+// is from obeying, (..., rows).
+nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame) {
+  const Tree& tree = model.tree();
+  const Constraints& constraints = model.constraints();
+  MovingStates moving(model, q, v, v.is_none() ? Velocity::none : Velocity::stack, axes_named(frame, "frame"));
+  moving.expect(highest_order);
+  Inputs inputs;
+  moving.add_to(inputs);
+  const Shape batch = broadcast_shape(inputs);
+  moving.broadcast(batch);
+  const int rows = moving.rows() + 1;
+  Shape shape = batch, residual_shape = batch;
+  shape.append({rows, constraints.rows, tree.nv});
+  residual_shape.push_back(constraints.rows);
+  Output jacobian(nb::none(), shape), residual(nb::none(), residual_shape);
+  const ConstraintRowsCall call{&tree, &constraints, moving.states(), rows, jacobian.data(), residual.data()};
+  const auto kernel = kernels().constraint_rows(rows, false);
+  Answers("the constraints' Jacobian", batch, {jacobian.written(batch), residual.written(batch)})
+      .run(2 * cost(tree, rows), kernel.workspace(call),
+           [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  return nb::make_tuple(std::move(jacobian).object(), std::move(residual).object());
+}
+
+}  // namespace
+
+void bind_constraints(nb::class_<CoreModel>& c) {
+  c.def("_constraint_rows", &constraint_rows, any("q"), any("v"), any("frame"), nb::sig(constraint_rows_signature));
+}
+
+}  // namespace jounce

@@ -1,0 +1,481 @@
+// Constrained forward dynamics to any order: the forces of constraints, order by order.
+//
+// In the equations of motion and the constraints, differentiated k times, the unknowns stand before the same matrix at every order
+// (paper A's Lemma 2, for constraints):
+//
+//   [ M  -J^T ] [ a_k ]   [ tau_k - b_k ]
+//   [ J   0   ] [ l_k ] = [     - g_k   ]
+//
+// The articulated-body algorithm is a factorization M = L D L^T (Featherstone, ch. 8): its sweep inwards makes u = L^-1 f of forces f, its
+// sweep outwards the rest. So the sweep inwards of the columns of J^T gives Y = L^-1 J^T, which is sparse, and
+//
+//   J M^-1 J^T = Y^T D^-1 Y
+//
+// is factored once. Then, at each order: the sweep inwards without l_k; outwards along the paths to what is constrained, which shows how
+// the constraints would be broken; l_k; u += Y l_k; and the sweep outwards.
+//
+// Rows that are combinations of those before them get no force here: the motion does not depend on how forces are shared. Where it has to
+// be the least of all, those multipliers are given (set_shares).
+#pragma once
+
+#include "jounce/articulated_bodies.hpp"
+#include "jounce/bias_by_order.hpp"
+#include "jounce/constraint_series.hpp"
+
+JOUNCE_BEGIN
+
+// One state at a time.
+class ConstraintForces {
+ public:
+  using V = Vec3<double>;
+
+  template <class Arena>
+  ConstraintForces(const Tree& tree, const Constraints& all, int order, BodyPlaces<double>& places, ArticulatedBodies<double>& factors,
+                   BiasByOrder<double>& bias, Arena& arena)
+      : tree_(tree),
+        all_(all),
+        order_(order),
+        places_(places),
+        factors_(factors),
+        bias_(bias),
+        series_(arena.template take<ConstraintSeries>(all.count)),
+        offset_(arena.template take<V>(2 * std::size_t(all.count))),
+        frame_(arena.template take<PlacedFrame>(2 * std::size_t(all.count))),
+        named_(arena.template take<PlacedFrame>(all.count)),
+        K_(arena.template take<Six<double>>(std::size_t(all.path_count) * all.rows)),
+        Y_(arena.template take<double>(std::size_t(tree.nv) * all.rows)),
+        W_(arena.template take<double>(std::size_t(tree.widest) * all.rows)),
+        inertia_(arena.template take<double>(std::size_t(all.rows) * all.rows)),
+        scale_(arena.template take<double>(all.rows)),
+        pivot_(arena.template take<double>(all.rows)),
+        size_(arena.template take<double>(all.rows)),
+        residual_(arena.template take<double>(all.rows)),
+        share_(arena.template take<double>(all.rows)),
+        l_(arena.template take<double>((order + 1) * std::size_t(all.rows))),
+        x_(arena.template take<double>(tree.nv)),
+        velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
+        spin_(arena.template take<V>((order + 2) * std::size_t(all.count))) {
+    for (int i = 0; i < all.count; ++i) {
+      ConstraintSeries made(all.each[i], order + 3, arena);
+      if (series_) series_[i] = made;
+    }
+  }
+
+  // kp and kd of (d/dt)^2 + kd d/dt + kp on what is broken; zero: the accelerations obey, and what is broken stays so.
+  void set_correction(double kp, double kd) { kp_ = kp, kd_ = kd; }
+  // How the places that constraint i holds on to move in the world, (order + 2, 6) derivatives of the twist in world axes about the place;
+  // null: they do not.
+  void set_motion(int i, const double* twist, std::ptrdiff_t step) {
+    moving_ |= twist != nullptr;
+    for (int k = 0; k < order_ + 2; ++k) {
+      const double s = factorial.inverse[k];
+      const double* u = twist + k * step;
+      velocity_[i * (order_ + 2) + k] = twist ? V{s * u[0], s * u[1], s * u[2]} : V{0, 0, 0};
+      spin_[i * (order_ + 2) + k] = twist ? V{s * u[3], s * u[4], s * u[5]} : V{0, 0, 0};
+    }
+  }
+  // Multipliers (order + 1, rows), as derivatives, of rows that depend on others; null: those take nothing.
+  void set_shares(const double* multipliers) { shares_ = multipliers; }
+
+  const Consistency& consistency() const { return consistency_; }
+  const ConstraintSeries& series(int i) const { return series_[i]; }
+  double multiplier(int k, int row) const { return l_[k * std::ptrdiff_t(all_.rows) + row]; }
+
+  // The wrenches of order k as far as they are known; outwards, after the twists of order k.
+  void apply(int k) {
+    if (k == 0) start();
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie == Tie::gear) continue;
+      series_[i].prepare_wrenches(k, l_ + c.first, all_.rows);
+      if (k == 0) continue;
+      if (c.b.body >= 0) factors_.wrenches()[c.b.body] -= about_point(2 * i + 1, series_[i].wrench_on_b(k));
+      if (on_body_a(c)) factors_.wrenches()[c.a.body] -= about_point(2 * i, series_[i].wrench_on_a(k));
+    }
+  }
+  // The same for forces on coordinates.
+  void add_forces(int k, double* u) const {
+    for (int i = 0; i < all_.count; ++i)
+      if (const Constraint& c = all_.each[i]; c.tie == Tie::gear)
+        for (int j = 1; j <= k; ++j) u[c.v[0]] -= series_[i].gear_slope(j) * multiplier(k - j, c.first);
+  }
+
+  // Between the sweeps of order k.
+  void solve(int k) {
+    if (k == 0) {
+      gather();
+      factor();
+    }
+    if (shares_) {
+      for (int r = 0; r < all_.rows; ++r)
+        share_[r] = pivot_[r] == 0 ? factorial.inverse[k] * shares_[k * std::ptrdiff_t(all_.rows) + r] : 0.0;
+      spread(share_);
+    }
+    factors_.start_outwards();
+    for (int t = 0; t < all_.path_count; ++t) factors_.template outwards<true>(all_.path[t].body, x_);
+    double* l = l_ + k * std::ptrdiff_t(all_.rows);
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      ConstraintSeries& s = series_[i];
+      s.prepare(k + 1);
+      double size = 0;
+      if (c.tie == Tie::gear) {
+        const double first = guessed_rate(c.v[0], k), second = guessed_rate(c.v[1], k);
+        s.guess_gear(k + 1, first, second);
+        size = std::fabs(first) + std::fabs(second);
+      } else {
+        V va, wa, vb, wb;
+        twist_of(2 * i, c.a, k + 1, true, va, wa);
+        twist_of(2 * i + 1, c.b, k + 1, true, vb, wb);
+        s.guess(k + 1, va, wa, vb, wb);
+        size = std::sqrt(dot(va, va) + dot(vb, vb)) + std::sqrt(dot(wa, wa) + dot(wb, wb));
+      }
+      for (int r = 0; r < c.count; ++r) {
+        double wanted = -(k + 1) * s.speed(k + 1, r);
+        if (kp_ != 0 || kd_ != 0)
+          wanted -= kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? residual_[c.first + r] : s.speed(k - 1, r) / k) : 0.0);
+        l[c.first + r] = wanted;
+        const double now = (k + 1) * size + std::fabs(wanted);
+        size_[c.first + r] = k == 0 || now > size_[c.first + r] ? now : size_[c.first + r];
+      }
+    }
+    solve_for(l);
+    spread(l);
+    for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
+    for (int i = 0; i < all_.count; ++i)
+      if (!series_[i].is_gear()) series_[i].finish_wrenches(k, l + all_.each[i].first);
+  }
+
+  // After both sweeps of order k.
+  void finish(int k) { set_twists(k + 1); }
+
+  // In the end, from the forces of order k where accelerations are prescribed: what constraints on coordinates give of them.
+  void take_forces(int k, const bool* held, double* tau) const {
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie != Tie::gear) continue;
+      if (held[c.v[1]]) tau[c.v[1]] -= gear_force(i, k, 1);
+      if (held[c.v[0]]) tau[c.v[0]] -= gear_force(i, k, 0);
+    }
+  }
+  // Coefficient k of the force of a gear on its first or second coordinate.
+  double gear_force(int i, int k, int which) const {
+    const int row = all_.each[i].first;
+    if (which == 1) return multiplier(k, row);
+    double sum = 0;
+    for (int j = 0; j <= k; ++j) sum -= series_[i].gear_slope(j) * multiplier(k - j, row);
+    return sum;
+  }
+  // Coefficient k of the wrench on the body that the constraint is about, in the given axes: [force; moment].
+  void force(int i, int k, Axes axes, double* out) const {
+    const Constraint& c = all_.each[i];
+    for (int r = 0; r < 6; ++r) out[r] = 0;
+    if (c.tie == Tie::gear) {
+      out[0] = gear_force(i, k, 0), out[1] = gear_force(i, k, 1);
+      return;
+    }
+    const ConstraintSeries& s = series_[i];
+    const PlacedFrame& named = named_[i];
+    const V lever = frame_[2 * i + (c.on_a ? 0 : 1)].x - named.x;  // fixed in the body, like both
+    const auto about_named = [&](int j) {
+      const Wrench& w = c.on_a ? s.wrench_on_a(j) : s.wrench_on_b(j);
+      return Wrench{w.f, w.m + cross_of(lever, w.f)};
+    };
+    Wrench w;
+    if (axes == Axes::body) {
+      w = about_named(k);
+      w = {apply_transpose(named.R, w.f), apply_transpose(named.R, w.m)};
+    } else if (axes == Axes::mixed) {
+      w = s.turned_to_world(k, c.on_a, about_named);
+    } else {
+      w = s.wrench_in_world(k, c.on_a);
+      for (int j = 0; j <= k; ++j) w.m += cross_of(s.origin(j, c.on_a), s.wrench_in_world(k - j, c.on_a).f);
+    }
+    out[0] = w.f.x, out[1] = w.f.y, out[2] = w.f.z, out[3] = w.m.x, out[4] = w.m.y, out[5] = w.m.z;
+  }
+  // J M^-1 J^T (rows, rows), after solve(0).
+  void inverse_inertia(double* out) const {
+    const int m = all_.rows;
+    for (int r = 0; r < m; ++r)
+      for (int c = r; c < m; ++c) {
+        double sum = 0;
+        for (int j = 0; j <= r; ++j)
+          sum += (j == r ? 1.0 : inertia_[r * std::ptrdiff_t(m) + j] * (pivot_[j] != 0)) * inertia_[j * std::ptrdiff_t(m) + c];
+        out[r * std::ptrdiff_t(m) + c] = out[c * std::ptrdiff_t(m) + r] = sum;
+      }
+  }
+
+ private:
+  static V vector(const Triple<double>& u) { return {u[0], u[1], u[2]}; }
+  static Triple<double> triple(const V& u) { return Triple<double>::of(u.x, u.y, u.z); }
+  static bool on_body_a(const Constraint& c) { return c.hold == Hold::frame && c.a.body >= 0; }
+
+  Six<double> about_point(int side, const Wrench& w) const {
+    return Six<double>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f)));
+  }
+
+  // Returns the frame's origin from the fixed point of its body.
+  V place(const Frame& frame, PlacedFrame& to) const {
+    if (frame.body < 0) {
+      for (int i = 0; i < 9; ++i) to.R[i] = frame.R[i];
+      return to.x = {frame.p[0], frame.p[1], frame.p[2]};
+    }
+    const V c[3] = {vector(places_.column(frame.body, 0)), vector(places_.column(frame.body, 1)), vector(places_.column(frame.body, 2))};
+    for (int j = 0; j < 3; ++j) {
+      const V column = frame.R[j] * c[0] + frame.R[3 + j] * c[1] + frame.R[6 + j] * c[2];
+      to.R[j] = column.x, to.R[3 + j] = column.y, to.R[6 + j] = column.z;
+    }
+    const V offset = vector(places_.position(frame.body)) + frame.p[0] * c[0] + frame.p[1] * c[1] + frame.p[2] * c[2];
+    to.x = vector(places_.point(frame.body)) + offset;
+    return offset;
+  }
+
+  void start() {
+    consistency_ = {};
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie == Tie::gear) {
+        series_[i].set_driver(0, bias_.position(c.q[0]));
+        continue;
+      }
+      offset_[2 * i + 1] = place(c.b, frame_[2 * i + 1]);
+      if (c.hold == Hold::frame) offset_[2 * i] = place(c.a, frame_[2 * i]);
+      place(c.named, named_[i]);
+      const V g{tree_.gravity[0], tree_.gravity[1], tree_.gravity[2]}, none{0, 0, 0};
+      series_[i].start(frame_[2 * i], frame_[2 * i + 1], on_body_a(c) || (moving_ && c.a.body < 0), on_body_a(c) ? g : none,
+                       c.b.body >= 0 ? g : none);
+    }
+    for (int i = 0; i < all_.count; ++i) series_[i].prepare(0);
+    set_twists(0);
+    if (kp_ != 0) set_residuals();
+  }
+
+  void set_residuals() {
+    for (int i = 0; i < all_.count; ++i)
+      for (int r = 0; r < all_.each[i].count; ++r) residual_[all_.each[i].first + r] = residual(i, r);
+  }
+  double residual(int i, int r) const {
+    const Constraint& c = all_.each[i];
+    if (c.tie == Tie::gear) return gear_residual(c, bias_.position(c.q[0]), bias_.position(c.q[1]));
+    double R[9];
+    relative_rotation(c, frame_[2 * i], frame_[2 * i + 1], R);
+    return series_[i].residual(r, R);
+  }
+
+  double guessed_rate(int column, int k) const { return bias_.rate(k + 1)[column] + x_[column] / (k + 1); }
+
+  // Coefficient n of the twist of a frame in axes fixed in it, about its origin: from the accelerations just solved for, or for good.
+  JOUNCE_INLINE void twist_of(int side, const Frame& frame, int n, bool guess, V& v, V& w) const {
+    const Constraint& c = all_.each[side / 2];
+    v = w = {0, 0, 0};
+    if (side % 2 == 0 && !on_body_a(c)) {
+      if (moving_ && c.a.body < 0)
+        series_[side / 2].own_twist_of_a(n, velocity_ + (side / 2) * (order_ + 2), spin_ + (side / 2) * (order_ + 2), v, w);
+      return;
+    }
+    if (frame.body < 0) return;
+    Six<double> u = bias_.twist(frame.body, n);
+    if (guess) {
+      u = Six<double>::zero();
+      u.add(1.0 / n, factors_.acceleration(frame.body));
+    }
+    w = vector(u.angular());
+    v = vector(u.linear()) + cross_of(w, offset_[side]);
+  }
+
+  void set_twists(int n) {
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie == Tie::gear) {
+        const double first = bias_.rate(n)[c.v[0]];
+        series_[i].guess_gear(n, first, bias_.rate(n)[c.v[1]]);
+        series_[i].set_driver(n + 1, first / (n + 1));
+        continue;
+      }
+      V va, wa, vb, wb;
+      twist_of(2 * i, c.a, n, false, va, wa);
+      twist_of(2 * i + 1, c.b, n, false, vb, wb);
+      series_[i].finish(n, va, wa, vb, wb);
+    }
+  }
+
+  // The sweep inwards of the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
+  void gather() {
+    const int m = all_.rows;
+    std::memset(Y_, 0, sizeof(double) * tree_.nv * m);
+    std::memset(inertia_, 0, sizeof(double) * m * m);
+    for (int t = 0; t < all_.path_count; ++t)
+      for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K_[t * m + r] = Six<double>::zero();
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      for (int r = 0; r < c.count; ++r) {
+        const int row = c.first + r;
+        if (c.tie == Tie::gear) {
+          if (!factors_.holds(c.v[0])) Y_[c.v[0] * std::ptrdiff_t(m) + row] -= series_[i].gear_slope(0);
+          if (!factors_.holds(c.v[1])) Y_[c.v[1] * std::ptrdiff_t(m) + row] += 1.0;
+          continue;
+        }
+        if (c.b.body >= 0) K_[all_.place[c.b.body] * m + row] -= about_point(2 * i + 1, series_[i].on_b(r));
+        if (on_body_a(c)) K_[all_.place[c.a.body] * m + row] -= about_point(2 * i, series_[i].on_a(r));
+      }
+    }
+    for (int t = all_.path_count - 1; t >= 0; --t) {
+      const Body& b = tree_.bodies[all_.path[t].body];
+      if (b.single && !factors_.holds(b.column))
+        gather_single(t, b);
+      else
+        gather_several(t, b);
+    }
+    for (int r = 0; r < m; ++r) scale_[r] = inertia_[r * m + r];
+  }
+
+  JOUNCE_INLINE void gather_single(int t, const Body& b) {
+    const int m = all_.rows, begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1;
+    const Six<double> S = factors_.screw(b.screw), G = factors_.G(b.column);
+    const Six<double>* K = K_ + t * m;
+    double* y = Y_ + b.column * std::ptrdiff_t(m);
+    for (int r = begin; r < end; ++r) {
+      y[r] -= dot(S, K[r]);
+      if (up < 0) continue;
+      Six<double> sum = K_[up * m + r] + K[r];
+      sum.add(y[r], G);
+      K_[up * m + r] = sum;
+    }
+    add_squares(factors_.inverse_pivot(b), y, begin, end);
+  }
+
+  JOUNCE_NOINLINE void gather_several(int t, const Body& b) {
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    const int m = all_.rows, up = b.parent >= 0 ? all_.place[b.parent] : -1;
+    const Six<double>* K = K_ + t * m;
+    for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) {
+      for (int c = 0; c < b.count && cluster.count > 0; ++c)
+        if (const int own = factors_.own(cluster, b.local + c); !factors_.holds(own))
+          Y_[own * std::ptrdiff_t(m) + r] -= b.ratio * dot(factors_.screw(b.screw + c), K[r]);
+      if (up >= 0) K_[up * m + r] += K[r];
+    }
+    if (tree_.bodies + cluster.body != &b || cluster.count == 0 || (cluster.alone && factors_.holds(b.column))) return;
+    const int begin = all_.path[t].begin, end = all_.path[t].end, n = cluster.count;
+    const double* L = factors_.block(cluster);
+    for (int c = 0; c < n; ++c) {
+      const int own = factors_.own(cluster, c);
+      double *y = Y_ + own * std::ptrdiff_t(m), *w = W_ + c * std::ptrdiff_t(m);
+      if (cluster.up >= 0)
+        for (int r = begin; r < end; ++r) K_[all_.place[cluster.up] * m + r].add(y[r], factors_.G(own));
+      for (int r = begin; r < end; ++r) w[r] = y[r];
+      for (int d = 0; d < c; ++d)
+        for (int r = begin; r < end; ++r) w[r] -= L[c * n + d] * W_[d * std::ptrdiff_t(m) + r];
+      add_squares(L[c * n + c], w, begin, end);
+    }
+  }
+
+  // inertia += s y y^T, its upper half.
+  JOUNCE_INLINE void add_squares(double s, const double* y, int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      double *to = inertia_ + r * std::ptrdiff_t(all_.rows), f = s * y[r];
+      for (int c = r; c < end; ++c) to[c] += f * y[c];
+    }
+  }
+
+  // The upper half becomes rows of pivot times L^T, the lower one L; rows that depend on those before them have no pivot.
+  void factor() {
+    const int m = all_.rows;
+    for (int k = 0; k < m; ++k) {
+      double* row = inertia_ + k * std::ptrdiff_t(m);
+      if (!(row[k] > dependent_fraction * scale_[k]) || row[k] == 0) {
+        pivot_[k] = 0;
+        ++consistency_.dependent;
+        continue;
+      }
+      pivot_[k] = 1 / row[k];
+      for (int i = k + 1; i < m; ++i) {
+        double* below = inertia_ + i * std::ptrdiff_t(m);
+        const double f = row[i] * pivot_[k];
+        below[k] = f;
+        for (int j = i; j < m; ++j) below[j] -= f * row[j];
+      }
+    }
+  }
+
+  // In place.
+  void solve_for(double* l) {
+    const int m = all_.rows;
+    for (int i = 0; i < m; ++i) {
+      const double* L = inertia_ + i * std::ptrdiff_t(m);
+      double sum = l[i];
+      for (int j = 0; j < i; ++j)
+        if (pivot_[j] != 0) sum -= L[j] * l[j];
+      l[i] = sum;
+      if (pivot_[i] == 0) judge(i, sum, l);
+    }
+    for (int i = 0; i < m; ++i) l[i] *= pivot_[i];
+    for (int i = m - 1; i >= 0; --i)
+      for (int j = i + 1; j < m; ++j)
+        if (pivot_[j] != 0 && pivot_[i] != 0) l[i] -= inertia_[j * std::ptrdiff_t(m) + i] * l[j];
+  }
+
+  // A row that depends on others asks for nothing more than those, or for something else.
+  void judge(int row, double left, double* l) {
+    l[row] = 0;
+    double size = size_[row];
+    for (int j = 0; j < row; ++j)
+      if (pivot_[j] != 0) size += std::fabs(inertia_[row * std::ptrdiff_t(all_.rows) + j]) * size_[j];
+    const double error = size > 0 ? std::fabs(left) / size : 0;
+    if (error > consistency_.error) {
+      consistency_.error = error;
+      for (int i = 0; i < all_.count; ++i)
+        if (all_.each[i].first <= row) consistency_.contradicts = i;
+    }
+  }
+
+  // What the multipliers do to wrenches and forces.
+  void spread(const double* l) {
+    const int m = all_.rows;
+    Six<double>* P = factors_.wrenches();
+    double* u = factors_.force();
+    for (int t = 0; t < all_.path_count; ++t) {
+      const PathBody& at = all_.path[t];
+      const Body& b = tree_.bodies[at.body];
+      Six<double> sum = P[at.body];
+      for (int r = at.begin; r < at.end; ++r) sum.add(l[r], K_[t * m + r]);
+      P[at.body] = sum;
+      if (b.single) {
+        u[b.column] += product(Y_ + b.column * std::ptrdiff_t(m), l, at.begin, at.end);
+      } else if (const Cluster& cluster = tree_.clusters[b.cluster]; cluster.body == at.body) {
+        for (int c = 0; c < cluster.count; ++c) {
+          const int own = factors_.own(cluster, c);
+          u[own] += product(Y_ + own * std::ptrdiff_t(m), l, at.begin, at.end);
+        }
+      }
+    }
+  }
+  static double product(const double* a, const double* b, int begin, int end) {
+    double sum = 0;
+    for (int i = begin; i < end; ++i) sum += a[i] * b[i];
+    return sum;
+  }
+
+  const Tree& tree_;
+  const Constraints& all_;
+  int order_;
+  BodyPlaces<double>& places_;
+  ArticulatedBodies<double>& factors_;
+  BiasByOrder<double>& bias_;
+  ConstraintSeries* series_;
+  V* offset_;           // (count, 2) origins of A and B from the fixed points of their bodies
+  PlacedFrame* frame_;  // (count, 2)
+  PlacedFrame* named_;  // (count)
+  Six<double>* K_;      // (path, rows)
+  double *Y_, *W_;      // (nv, rows); the same of a cluster, times L^-1
+  double *inertia_, *scale_, *pivot_, *size_, *residual_;
+  double* share_;
+  const double* shares_ = nullptr;
+  double* l_;  // (order + 1, rows)
+  double* x_;
+  V *velocity_, *spin_;  // (count, order + 2) of places that move
+  bool moving_ = false;
+  double kp_ = 0, kd_ = 0;
+  Consistency consistency_;
+};
+
+JOUNCE_END

@@ -1,0 +1,198 @@
+"""Robots with constraints: their motion and forces to any order, and states brought onto the constraints.
+
+The core solves for motions and for forces that cause them (constraint_forces.hpp). Where rows of the Jacobian J depend on
+each other, many forces cause the same motion; of those, this returns the least, and as rates their derivatives. The
+multipliers l(t) of least norm are those in the range of J(t), l = J z; so, with f the force on the coordinates, the
+coefficients of
+
+    J^T l = f,    l = J z
+
+are solved order by order, again with the same matrix at every order. Least norms of each order by itself would be no
+derivatives of anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb, factorial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import array_of, near, quoted, reals, rows_of, shapes
+from .constraints import Gear
+from .errors import ConstraintError
+
+if TYPE_CHECKING:
+    from .model import Model
+
+Array = NDArray[np.float64]
+_RANK = 1e-6  # singular values of J below this fraction of the largest are none
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstrainedDynamics:
+    """A motion under constraints, and their forces.
+
+    Attributes:
+        acc: dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of it and its derivatives.
+        forces: for each constraint by name the wrench [force; moment] on its first body, or on the frame of a contact,
+            (..., 6), or with its derivatives (..., r + 1, 6), in the axes asked for. For a `Gear` the forces on its two
+            joints, (..., 2) or (..., r + 1, 2).
+        multipliers: (..., rows), or (..., r + 1, rows): what the rows of `Model.constraint_jacobian` are multiplied by.
+    """
+
+    acc: Array
+    forces: dict[str, Array]
+    multipliers: Array
+
+    def __repr__(self) -> str:
+        return shapes(self, "acc", "multipliers")
+
+
+def constrained_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+    motions: Mapping[str, ArrayLike] | None,
+    correction: tuple[float, float] | None,
+) -> ConstrainedDynamics:
+    """See `Model.constrained_dynamics`."""
+    kp, kd = (0.0, 0.0) if correction is None else array_of("correction", correction, (2,)).tolist()
+    if kp < 0 or kd < 0:
+        raise ValueError(f"correction is {quoted(correction)}, expected (kp, kd) that are not negative")
+    stacked = np.ndim(tau) > np.ndim(v)
+    order = np.shape(tau)[-2] - 1 if stacked else 0
+    motion, moves = _motions(model, motions, order)
+    fixed = (q, v, None, tau, None, wrenches, wrench_frame, frame, motion, moves)
+    acc, _, forces, multipliers, _, dependent = model._constrained_dynamics(*fixed, None, kp, kd)
+    if dependent > 0:
+        rates = acc if stacked else acc[..., None, :]
+        shares = _least(model, q, v, rates, multipliers, frame)
+        acc, _, forces, multipliers, _, _ = model._constrained_dynamics(*fixed, shares, kp, kd)
+    if not stacked:
+        forces, multipliers = forces[..., 0, :, :], multipliers[..., 0, :]
+    by_name = {
+        c.name: forces[..., i, :2] if isinstance(c.kind, Gear) else forces[..., i, :]
+        for i, c in enumerate(model.constraints)
+    }
+    return ConstrainedDynamics(acc, by_name, multipliers)
+
+
+def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) -> tuple[Array | None, list[bool]]:
+    """The twists of all places that move, (..., count, r + 2, 6), and which ones do."""
+    moves = [False] * len(model.constraints)
+    if not motions:
+        return None, moves
+    if not isinstance(motions, Mapping):
+        raise ValueError(f"motions is {quoted(motions)}, expected a mapping from contacts to twists")
+    given: dict[int, Array] = {}
+    contacts = [c.name for c in model.constraints if c.contact]
+    for name, twist in motions.items():
+        if name not in contacts:
+            hint = near(name if isinstance(name, str) else quoted(name), contacts)
+            raise ValueError(f"motions: no contact is named {quoted(name)}: {hint}")
+        values = reals(f"motions[{name!r}]", twist)
+        if values.shape[-2:] != (order + 2, 6):
+            raise ValueError(f"motions[{name!r}] has shape {values.shape}, expected (..., {order + 2}, 6)")
+        if not np.isfinite(values).all():
+            raise ValueError(f"motions[{name!r}] holds nan or inf, expected finite numbers")
+        index = model.constraint_names.index(name)
+        given[index], moves[index] = values, True
+    lead = np.broadcast_shapes(*(x.shape[:-2] for x in given.values()))
+    motion = np.zeros((*lead, len(moves), order + 2, 6))
+    for index, values in given.items():
+        motion[..., index, :, :] = values
+    return motion, moves
+
+
+def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: str) -> Array:
+    """The multipliers of least norm that make the same forces, and their derivatives."""
+    order = acc.shape[-2] - 1
+    first = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*acc.shape[:-2], 1, model.nv))
+    scale = np.array([factorial(k) for k in range(order + 1)])
+    if order:
+        stack = np.concatenate([first, acc[..., : order - 1, :]], axis=-2)
+        J = model.constraint_jacobian_derivatives(q, stack, frame=frame)
+    else:
+        J = model.constraint_jacobian(q, frame=frame)[..., None, :, :]
+    J = np.broadcast_to(J, (*acc.shape[:-2], *J.shape[-3:])) / scale[:, None, None]
+    transposed = np.swapaxes(J, -1, -2)
+    old = multipliers / scale[:, None]
+    force = [sum(_apply(transposed[..., j, :, :], old[..., k - j, :]) for j in range(k + 1)) for k in range(order + 1)]
+    inverse = np.linalg.pinv(J[..., 0, :, :], rcond=_RANK)
+    across = np.swapaxes(inverse, -1, -2)  # that of J^T
+    new: list[Array] = []
+    z: list[Array] = []
+    for k in range(order + 1):
+        known = sum(
+            (_apply(J[..., j, :, :], z[k - j]) for j in range(1, k + 1)), np.zeros(old.shape[:-2] + old.shape[-1:])
+        )
+        left = force[k] - sum((_apply(transposed[..., j, :, :], new[k - j]) for j in range(1, k + 1)), np.zeros(()))
+        z.append(
+            _apply(
+                inverse,
+                _apply(across, left) - _apply(inverse.swapaxes(-1, -2), _apply(transposed[..., 0, :, :], known)),
+            )
+        )
+        new.append(_apply(J[..., 0, :, :], z[k]) + known)
+    result: Array = np.ascontiguousarray(np.stack(new, axis=-2) * scale[:, None])
+    return result
+
+
+def _apply(matrix: Array, vector: Array) -> Array:
+    result: Array = np.einsum("...ij,...j->...i", matrix, vector)
+    return result
+
+
+def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
+    """See `Model.project`."""
+    start = array_of("q", q, (model.nq,))
+    configuration = _assembled(model, start)
+    if v is None:
+        return configuration
+    given = reals("v", v)
+    stack = rows_of("v", given if given.ndim == 2 else given[None], model.nv, "nv").copy()
+    if given.ndim not in (1, 2) or len(stack) < 1:
+        raise ValueError(f"v has shape {given.shape}, expected ({model.nv},) or (K, {model.nv})")
+    inverse = np.linalg.pinv(model.constraint_jacobian(configuration), rcond=_RANK)
+    for k in range(len(stack)):  # the k-th derivative of J v
+        J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
+        J0 = model.constraint_jacobian(configuration) if J is None else J[0]
+        broken = J0 @ stack[k]
+        for j in range(1, k + 1):
+            broken = broken + comb(k, j) * J[j] @ stack[k - j]  # type: ignore[index]
+        stack[k] -= inverse @ broken
+    return configuration, stack if given.ndim == 2 else stack[0]
+
+
+def _assembled(model: Model, start: Array) -> Array:
+    """Newton's method, in the steps of least norm; from other places near the start where it does not succeed."""
+    rng = np.random.default_rng(0)
+    best = np.inf
+    for attempt in range(30):
+        q = start
+        if attempt:
+            q = model.integrate(start, rng.normal(size=model.nv) * min(1.0, 0.02 * 1.3**attempt))
+        size = np.inf
+        for _ in range(100):
+            broken = model.residual(q)
+            now = float(np.abs(broken).max(initial=0.0))
+            best = min(best, now)
+            if now < 1e-13 or (now < 1e-10 and now >= size):
+                return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
+            size = min(size, now)
+            step = np.linalg.lstsq(model.constraint_jacobian(q), -broken, rcond=_RANK)[0]
+            longest = float(np.abs(step).max(initial=0.0))
+            q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
+    worst = int(np.argmax(np.abs(model.residual(start))))
+    name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst)
+    raise ConstraintError(
+        f"q cannot be brought onto the constraints: {best:.1e} is left at best, mostly of {quoted(name)}"
+    )
