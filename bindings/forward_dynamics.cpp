@@ -91,10 +91,20 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
   const auto kernel = kernels().constrained_dynamics(2, false);
   const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(trial, begin, end, workspace); };
   for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
+  ForwardDynamicsCall loose = at;  // the same without constraints
+  const auto loose_acc = scratch(n * nv);
+  loose.acc_out = loose_acc.get();
+  const auto plain = kernels().forward_dynamics(2, false);
+  for_each_part(n, 4 * cost(tree, 2), plain.workspace(loose),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { plain.run(loose, begin, end, workspace); });
   for (std::ptrdiff_t i = 0; i < n; ++i) {
-    double size = 0;
-    for (std::ptrdiff_t j = 0; j < nv; ++j) size = std::max(size, std::fabs(acc[i * nv + j]));
-    for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = size > 0 ? 10 * acc[i * nv + j] / size : 0, tau[i * nv + j] = 0;
+    double size = 0, loose_size = 0;
+    for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) {
+      size = std::max(size, std::fabs(acc[j]));
+      loose_size = std::max(loose_size, std::fabs(loose_acc[j]));
+    }
+    const double scale = size > 1e-8 * loose_size ? 10 / size : 0;  // else nothing can move
+    for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) v[j] = scale * acc[j], tau[j] = 0;
   }
   for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
   for (std::ptrdiff_t i = 0; i < n; ++i) {
@@ -102,7 +112,7 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
     const std::string what = "constraint " + model.constraint_name(consistency[i].contradicts) +
                              " loses rank in this configuration, as at a dead centre" + in_state(batch, redundant[i]);
     if (call.dynamics.rows > 1) fail_as("ConstraintError", what + ": the motion has no derivatives that the equations give");
-    warn_as("ConstraintWarning", what + ": of the accelerations that obey, this is the one with the least change of momentum");
+    warn_as("ConstraintWarning", what + ": the accelerations are those of least constraint (Gauss), and not the only ones that obey");
     break;
   }
   return most;
@@ -195,11 +205,14 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   }
   if (asked) {
     with.kp = asked->kp, with.kd = asked->kd;
-    if (moved) with.motion_step = motion.broadcast(batch), with.motion = motion.data(), with.moves = asked->moves;
+    if (moved) {
+      with.motion_step = motion.broadcast(batch), with.motion = motion.data(), with.moves = asked->moves;
+      if (motion.size(-3) != constraints.count || motion.size(-2) != rows + 1 || motion.size(-1) != 6)
+        fail("motions has shape " + describe(motion.shape()));
+    }
     if (shared) {
-      const std::ptrdiff_t step = shares.broadcast(batch);
-      if (step != std::ptrdiff_t(rows) * constraints.rows) fail("shares has the wrong shape");
-      with.shares = shares.data();
+      with.shares_step = shares.broadcast(batch), with.shares = shares.data();
+      if (shares.size(-2) != rows || shares.size(-1) != constraints.rows) fail("shares has shape " + describe(shares.shape()));
     }
     Shape each = batch;
     each.push_back(rows);

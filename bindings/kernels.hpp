@@ -136,8 +136,9 @@ struct ConstrainedDynamicsCall {
   const Constraints* constraints;
   const double* motion;  // (count, rows + 1, 6) a state, of the places that constraints hold on to; null: none moves
   std::ptrdiff_t motion_step;
-  const bool* moves;         // (count)
-  const double* shares;      // (rows, constraints' rows) a state: multipliers of rows that depend on others; null: none
+  const bool* moves;     // (count)
+  const double* shares;  // (rows, constraints' rows) a state: multipliers of rows that depend on others; null: none
+  std::ptrdiff_t shares_step;
   double kp, kd;             // of the correction of what is broken
   Axes axes;                 // of forces
   double* forces;            // (rows, count, 6) a state, or null

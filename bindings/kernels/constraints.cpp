@@ -16,7 +16,7 @@ class ConstrainedDynamicsRun {
   void operator()(std::ptrdiff_t i) {
     const int count = call_.constraints->count, rows = call_.dynamics.rows, m = call_.constraints->rows;
     forces_.set_correction(call_.kp, call_.kd);
-    forces_.set_shares(call_.shares ? call_.shares + i * rows * m : nullptr);
+    forces_.set_shares(call_.shares ? call_.shares + i * call_.shares_step : nullptr);
     for (int j = 0; call_.motion && j < count; ++j)
       forces_.set_motion(j, call_.moves[j] ? call_.motion + i * call_.motion_step + std::ptrdiff_t(j) * (rows + 1) * 6 : nullptr, 6);
     call_.dynamics.equations[i] = forward_(i, 1, forces_);

@@ -1,7 +1,7 @@
 """Robots with constraints: their motion and forces to any order, and states brought onto the constraints.
 
-The core solves for motions and for forces that cause them (constraint_forces.hpp). Where rows of the Jacobian J depend on
-each other, many forces cause the same motion; of those, this returns the least, and as rates their derivatives. The
+The core solves for motions and for forces that cause them (constraint_forces.hpp). Where rows of the Jacobian J depend
+on each other, many forces cause the same motion; of those, this returns the least, and as rates their derivatives. The
 multipliers l(t) of least norm are those in the range of J(t), l = J z; so, with f the force on the coordinates, the
 coefficients of
 
@@ -131,16 +131,12 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
     new: list[Array] = []
     z: list[Array] = []
     for k in range(order + 1):
-        known = sum(
-            (_apply(J[..., j, :, :], z[k - j]) for j in range(1, k + 1)), np.zeros(old.shape[:-2] + old.shape[-1:])
-        )
-        left = force[k] - sum((_apply(transposed[..., j, :, :], new[k - j]) for j in range(1, k + 1)), np.zeros(()))
-        z.append(
-            _apply(
-                inverse,
-                _apply(across, left) - _apply(inverse.swapaxes(-1, -2), _apply(transposed[..., 0, :, :], known)),
-            )
-        )
+        known, left = np.zeros_like(old[..., 0, :]), force[k]
+        for j in range(1, k + 1):
+            known = known + _apply(J[..., j, :, :], z[k - j])
+            left = left - _apply(transposed[..., j, :, :], new[k - j])
+        left = left - _apply(transposed[..., 0, :, :], known)
+        z.append(_apply(inverse, _apply(across, left)))
         new.append(_apply(J[..., 0, :, :], z[k]) + known)
     result: Array = np.ascontiguousarray(np.stack(new, axis=-2) * scale[:, None])
     return result

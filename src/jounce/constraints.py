@@ -1,14 +1,14 @@
 """What ties two places of a robot together, beside its joints: loops that close, contacts, gears.
 
-A loop is closed by a joint: what the joint does not let move is the constraint. What no joint says has a class here. The
-core sees all of them alike, as rows on the motion of a frame B relative to a frame A; see `constraint.hpp`.
+A loop is closed by a joint: what the joint does not let move is the constraint. What no joint says has a class here.
+The core sees all of them alike, as rows on the motion of a frame B relative to a frame A; see `constraint.hpp`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -132,7 +132,7 @@ class Gear(_Tie):
         self._set(polynomial=frozen(given))
 
 
-Kind = Union[Joint, Distance, OnPlane, OnLine, Rolling, Gear]
+Kind = Joint | Distance | OnPlane | OnLine | Rolling | Gear
 _CLOSING = (Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Planar, Spherical)
 
 
@@ -245,7 +245,7 @@ def compiled_constraint(
 
 def _rows(kind: Kind) -> dict[str, Any]:
     """The constant rows on [v; w] of a constraint, and what else it is made of."""
-    none = np.zeros((0, 6))
+    none = np.zeros((0, 3))
     if isinstance(kind, Distance):
         return {"tie": "distance", "rows": np.zeros((1, 6)), "length": kind.length}
     if isinstance(kind, OnPlane):
@@ -255,14 +255,8 @@ def _rows(kind: Kind) -> dict[str, Any]:
     if isinstance(kind, Rolling):
         rows = _on(np.vstack([kind.normal[None], _across(kind.normal)]), none)
         other = np.zeros(3) if kind.axis is None else kind.axis
-        return {
-            "tie": "rolling",
-            "rows": rows,
-            "holonomic": 1,
-            "axis": kind.normal,
-            "other": other,
-            "length": kind.radius,
-        }
+        wheel = {"axis": kind.normal, "other": other, "length": kind.radius}
+        return {"tie": "rolling", "rows": rows, "holonomic": 1, **wheel}
     if isinstance(kind, Gear):
         return {"tie": "gear", "rows": np.zeros((1, 6))}
     if isinstance(kind, Universal):
@@ -276,7 +270,8 @@ def _rows(kind: Kind) -> dict[str, Any]:
         return {"tie": "joint", "rows": _on(np.eye(3), none)}
     if isinstance(kind, Fixed):
         return {"tie": "joint", "rows": np.eye(6), "turning": 3}
-    axis = kind.axis  # type: ignore[union-attr]
+    assert isinstance(kind, (Revolute, Prismatic, Cylindrical, Helical))
+    axis = kind.axis
     across = _across(axis)
     if isinstance(kind, Revolute):
         return {"tie": "joint", "rows": _on(np.eye(3), across), "turning": 2, "axis": axis}
@@ -284,17 +279,15 @@ def _rows(kind: Kind) -> dict[str, Any]:
         return {"tie": "joint", "rows": _on(across, np.eye(3)), "turning": 3, "axis": axis}
     if isinstance(kind, Cylindrical):
         return {"tie": "joint", "rows": _on(across, across), "turning": 2, "axis": axis}
-    assert isinstance(kind, Helical)
     rows = np.vstack([_on(across, across), np.concatenate([axis, -kind.pitch * axis])[None]])
     return {"tie": "joint", "rows": rows, "turning": 2, "axis": axis, "length": kind.pitch}
 
 
 def _on(linear: Array, angular: Array) -> Array:
     """Rows on v, then rows on w."""
-    angular = angular.reshape(-1, angular.shape[-1])[:, -3:]
-    return np.vstack(
-        [np.hstack([linear, np.zeros((len(linear), 3))]), np.hstack([np.zeros((len(angular), 3)), angular])]
-    )
+    rows = np.zeros((len(linear) + len(angular), 6))
+    rows[: len(linear), :3], rows[len(linear) :, 3:] = linear, angular
+    return rows
 
 
 def _across(axis: Array) -> Array:

@@ -426,7 +426,8 @@ class Model(CoreModel):
         Args:
             q, v, tau, wrenches, wrench_frame, frame: as in `forward_dynamics`.
             motions: how the places move that contacts hold on to, such as a platform: for contacts by name a stack
-                (..., r + 2, 6) of the twist [linear; angular] of that place and its derivatives, in world axes about it.
+                (..., r + 2, 6) of the twist [linear; angular] of that place and its derivatives, in world axes about
+                it.
             correction: (kp, kd), 1/s^2 and 1/s: lets what is broken of the constraints decay as a damped oscillator.
                 Otherwise the accelerations obey, and what is broken stays so.
 
@@ -458,8 +459,8 @@ class Model(CoreModel):
             v: (..., nv).
 
         Returns:
-            (..., rows): metres, radians, and square metres for `Distance`; zero in rows that come from no position. With
-            v a pair of these and of J v.
+            (..., rows): metres, radians, and square metres for `Distance`; zero in rows that come from no position.
+            With v a pair of these and of J v.
         """
         J, positions = self._constraint_rows(q, None, "body")
         if v is None:
