@@ -460,10 +460,6 @@ def _applied(
     return applied
 
 
-def _links(model: Model, q: Array, v: Array) -> list[_Link]:
-    return _links_and_places(model, q, v)[0]
-
-
 def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], dict[str, _Place]]:
     """The links, and where on them the frames of the bodies are."""
     links: list[_Link] = []

@@ -184,8 +184,9 @@ def _speed(rng: np.random.Generator) -> list[Claim]:
     return [
         judged(
             "The recursive formulation is expected to be substantially faster than finite differences: times as fast, "
-            f"here ({slow * 1e6:.0f} µs and {fast * 1e6:.1f} µs a state, in batches), at least 2",
-            "B, section 1.3 (left as future work there)", "", slow / fast, lambda ratio: ratio > 2,
+            "at least 2",
+            "B, section 1.3 (left as future work there)", "",
+            f"{slow / fast:.1f}: {fast * 1e6:.1f} and {slow * 1e6:.0f} µs a state, in batches", slow > 2 * fast,
         )
     ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..closed_form import BodyForm, _links
+from ..closed_form import BodyForm, _links_and_places
 from ..model import Model
 from .claims import Array
 from .paper_a import Ad, ad, exp, inverse, skew
@@ -128,4 +128,4 @@ class ClosedForm(BodyForm):
 
 def closed_form(robot: Model, q: Array, v: Array) -> ClosedForm:
     """Of an arm of joints with one coordinate."""
-    return ClosedForm(_links(robot, q, v), v, robot.gravity)
+    return ClosedForm(_links_and_places(robot, q, v)[0], v, robot.gravity)
