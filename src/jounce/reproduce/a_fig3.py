@@ -61,7 +61,7 @@ def _flight_claims(flight: Flight) -> list[Claim]:
             "A, section 7, Fig. 3(a)", "the lines coincide", back, max(back) < 1e-5,
             "What is left is the rounding of the forces, which the arms' own frequency multiplies at every second "
             "order; "
-            "at r = 5 the motion itself has faded to 1e-3.",
+            "at r = 5 the motion itself has faded to 3e-4.",
         ),
         _time_claim("inverse", flight.inverse),
         _time_claim("forward", flight.forward),

@@ -128,7 +128,7 @@ def claims(counts: Array, made: dict[str, Array], each: str) -> list[Claim]:
         ),
         judged(
             f"Forward dynamics so is not optimal: {how}",
-            "D, section VI", "more than 1", power["forward dynamics, by GID"], lambda x: x > 1.5,
-            f"It can be had in O(N), without a mass matrix: {each}.",
+            "D, section VI", "more than 1", f"{power['forward dynamics, by GID']:.2f}; {each}",
+            power["forward dynamics, by GID"] > 1.5, "It can be had in O(N), without a mass matrix.",
         ),
     ]  # fmt: skip
