@@ -63,7 +63,7 @@ def _show_forces(flight: Flight, console: Any) -> None:
         per = "" if k == 0 else "/s" if k == 1 else f"/s^{k}"
         table.add_row(
             str(k), f"{force:.3g}", f"{moment:.3g}", f"{torque:.3g}", f"N{per}", f"{slopes[k - 1]:.0e}" if k else "",
-            f"{back[k]:.0e}", f"{flight.inverse[k]:.2f} µs", f"{flight.forward[k]:.2f} µs",
+            f"{back[k]:.0e}", _time(flight.inverse[k]), _time(flight.forward[k]),
         )  # fmt: skip
     console.print(table)
     console.print(
@@ -74,6 +74,12 @@ def _show_forces(flight: Flight, console: Any) -> None:
         "relative (float64 allows about 1e-6 at r = 5: that derivative of the motion is small, and the rounding of the "
         "forces is not). Inverse, forward: one call from Python for all rows up to r.\n"
     )
+
+
+def _time(microseconds: float) -> str:
+    """In four characters and the unit, however busy the machine is, so that the table stays as wide as it is."""
+    digits = 2 if microseconds < 9.995 else 1 if microseconds < 99.95 else 0
+    return f"{microseconds:.{digits}f} µs"
 
 
 def _show_rotors(speeds: Array, hexarotor: TiltHex, console: Any) -> None:
