@@ -62,14 +62,16 @@ def test_external_torques_are_all_that_wrenches_change(wrench_frame: str) -> Non
     given = {"wrenches": pushed(tree, 3), "wrench_frame": wrench_frame}
     form, free = robot.closed_form(q, v, **given), robot.closed_form(q, v)
     change = robot.inverse_dynamics(q, v, **given) - robot.inverse_dynamics(q, v)
+    size = np.abs(robot.inverse_dynamics(q, v)).max(axis=1)  # what the difference is rounded at
     for n in range(3):
-        assert error(form.body.external_torque(n), change[n]) < 1e-10, n
+        assert np.abs(form.body.external_torque(n) - change[n]).max() < 1e-12 * size[n], n
         assert not free.body.external_torque(n).any()
     in_world = robot.change_velocity_frame(q, v, "body", "world")
     change = robot.inverse_dynamics(q, in_world, frame="world", **given)
-    change -= robot.inverse_dynamics(q, in_world, frame="world")
-    assert error(form.spatial.tau_ext, change[0]) < 1e-10
-    assert error(form.spatial.dtau_ext(), change[1]) < 1e-10
+    without = robot.inverse_dynamics(q, in_world, frame="world")
+    size = np.abs(without).max(axis=1)
+    assert np.abs(form.spatial.tau_ext - (change - without)[0]).max() < 1e-12 * size[0]
+    assert np.abs(form.spatial.dtau_ext() - (change - without)[1]).max() < 1e-12 * size[1]
     assert not free.spatial.tau_ext.any()
     assert not free.spatial.dtau_ext().any()
     for key in ("h", "g", "dg"):
@@ -143,6 +145,39 @@ def test_external_torques_in_symbols(wrench_frame: str) -> None:
     ):  # fmt: skip
         for each in found:
             assert error(np.array([float(x.subs(values)) for x in each]), truth[n]) < 1e-12, n
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrench_frame"),
+    [
+        ({"n": 3, "floating": True}, "body"),
+        ({"n": 3, "floating": True}, "world"),
+        ({"n": 2, "joints": ("spherical", "universal")}, "mixed"),
+    ],
+)
+def test_every_call_with_numbers_of_sympy(kind: dict, wrench_frame: str) -> None:
+    """Of 30 digits, on floating bases and joints with several coordinates; symbols make these too large to compare."""
+    sympy = pytest.importorskip("sympy")
+    tree, robot, q, v = case(26, rows=3, **kind)
+    wrenches = pushed(tree, 2)
+    exact = np.vectorize(lambda x: sympy.Float(x, 30), otypes=[object])
+    symbolic = {name: exact(rows) for name, rows in wrenches.items()}
+    form = robot.closed_form(exact(q), exact(v), wrenches=symbolic, wrench_frame=wrench_frame)
+    given = {"wrenches": wrenches, "wrench_frame": wrench_frame}
+    truth = robot.inverse_dynamics(q, v, **given)
+    body = form.body
+    for n in range(2):
+        printed = sum(body.printed_P(k, n) @ exact(v)[k - 1] for k in range(1, n + 3))
+        rest = body.gravity_force(n) + body.external_torque(n)
+        for found in (body.torque(n), printed + rest):
+            assert found.dtype == object
+            assert error(found.astype(float), truth[n]) < 1e-12, n
+    in_world = robot.change_velocity_frame(q, v, "body", "world")
+    truth = robot.inverse_dynamics(q, in_world, frame="world", **given)
+    assert error(form.spatial.torque().astype(float), truth[0]) < 1e-12
+    assert error(form.spatial.torque_rate().astype(float), truth[1]) < 1e-12
+    for found in (form.spatial.tau_ext, form.spatial.dtau_ext(), body.printed_C(1), body.printed_coriolis_matrix(1)):
+        assert found.dtype == object
 
 
 def test_a_force_at_the_tip_in_symbols() -> None:
@@ -283,6 +318,12 @@ def test_printed_terms_are_derivatives_of_the_ones_before(kind: dict) -> None:
         for n in range(3):
             rate = getattr(later, term)(n).imag / 1e-30
             assert error(getattr(now, term)(n + 1), rate) < 1e-12, (term, n)
+    truth = robot.inverse_dynamics(q, v)
+    _, stack = a_moment_later(tree, q, v, 1e-30j)
+    for n in range(3):  # the coefficients, of complex numbers, give the torque and its rate
+        total = sum(later.printed_P(k, n) @ stack[k - 1] for k in range(1, n + 3)) + later.gravity_force(n)
+        assert error(total.real, truth[n]) < 1e-12, n
+        assert error(total.imag / 1e-30, truth[n + 1]) < 1e-12, n
 
 
 def test_the_papers_matrix_is_not_passive_and_ours_is() -> None:
