@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 Array = NDArray[np.float64]
-_RANK = 1e-6  # singular values of J below this fraction of the largest are none
+RANK = 1e-6  # singular values of J below this fraction of the largest are none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +126,7 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
     transposed = np.swapaxes(J, -1, -2)
     old = multipliers / scale[:, None]
     force = [sum(_apply(transposed[..., j, :, :], old[..., k - j, :]) for j in range(k + 1)) for k in range(order + 1)]
-    inverse = np.linalg.pinv(J[..., 0, :, :], rcond=_RANK)
+    inverse = np.linalg.pinv(J[..., 0, :, :], rcond=RANK)
     across = np.swapaxes(inverse, -1, -2)  # that of J^T
     new: list[Array] = []
     z: list[Array] = []
@@ -157,7 +157,7 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     stack = rows_of("v", given if given.ndim == 2 else given[None], model.nv, "nv").copy()
     if given.ndim not in (1, 2) or len(stack) < 1:
         raise ValueError(f"v has shape {given.shape}, expected ({model.nv},) or (K, {model.nv})")
-    inverse = np.linalg.pinv(model.constraint_jacobian(configuration), rcond=_RANK)
+    inverse = np.linalg.pinv(model.constraint_jacobian(configuration), rcond=RANK)
     for k in range(len(stack)):  # the k-th derivative of J v
         J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
         J0 = model.constraint_jacobian(configuration) if J is None else J[0]
@@ -184,7 +184,7 @@ def _assembled(model: Model, start: Array) -> Array:
             if now < 1e-13 or (now < 1e-10 and now >= size):
                 return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
             size = min(size, now)
-            step = np.linalg.lstsq(model.constraint_jacobian(q), -broken, rcond=_RANK)[0]
+            step = np.linalg.lstsq(model.constraint_jacobian(q), -broken, rcond=RANK)[0]
             longest = float(np.abs(step).max(initial=0.0))
             q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
     worst = int(np.argmax(np.abs(model.residual(start))))

@@ -15,6 +15,7 @@ from ._checks import frozen, is_whole, near, quoted, reals, rows_of, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records
 from .constrained import ConstrainedDynamics, constrained_dynamics, projected
+from .constrained_partials import ConstrainedDerivatives, constrained_derivatives
 from .constraints import ConstraintRecord, Contact, Kind, contact_records
 from .drawing import drawn
 from .errors import SingularError
@@ -435,6 +436,31 @@ class Model(CoreModel):
             `ConstrainedDynamics`, with acc as `forward_dynamics` returns it, and forces by name.
         """
         return constrained_dynamics(self, q, v, tau, wrenches, wrench_frame, frame, motions, correction)
+
+    def constrained_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+    ) -> ConstrainedDerivatives:
+        """How accelerations and forces of `constrained_dynamics` change with position, velocity and tau, exactly.
+
+        Args:
+            q, v, tau, wrenches, wrench_frame: as in `forward_dynamics_derivatives`.
+
+        Returns:
+            `ConstrainedDerivatives`, with respect to all of q, v and tau, also where those leave the constraints.
+
+        >>> import jounce as jn
+        >>> held = jn.robots.aerial_manipulator().constrained({"B7": jn.Spherical()})
+        >>> change = held.constrained_dynamics_derivatives(held.neutral(), np.zeros(12), np.zeros(12))
+        >>> change.acc_q.shape, change.forces_q["B7"].shape
+        ((12, 12), (6, 12))
+        """
+        return constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
 
     def constraint_jacobian(self, q: ArrayLike, *, frame: str = "body") -> Array:
         """The matrix J (..., rows, nv) of all constraints: J v = 0.

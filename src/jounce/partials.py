@@ -64,19 +64,20 @@ def _response(v: Array, m: int, rows: int) -> Array:
     return dq
 
 
-def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array) -> tuple[Array, Array]:
+def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array | None) -> tuple[Array, Array]:
     """Of each torque derivative k <= r with respect to q and to each v^(m), m <= r + 1.
 
     Args:
         v: stack (..., r + 2, nv).
-        K, D, M: (..., r + 1, nv, nv), derivatives along the motion.
+        K, D, M: (..., r + 1, nv, nv), derivatives along the motion; or, without M, of something else that changes by
+            K dq + D dv, each (..., r + 1, m, nv).
 
     Returns:
         (..., r + 1, nv, nv) and (..., r + 1, r + 2, nv, nv).
     """
-    rows, nv = K.shape[-3], model.nv
+    rows = K.shape[-3]
     dq = np.zeros_like(K)
-    dv = np.zeros((*K.shape[:-3], rows, rows + 1, nv, nv))
+    dv = np.zeros((*K.shape[:-2], rows + 1, *K.shape[-2:]))
     for m in range(-1, rows + 1):
         out = dq if m < 0 else dv[..., m, :, :]
         for k in range(rows):  # what one-coordinate joints do: dq = t^(m + 1) / (m + 1)!
@@ -91,7 +92,7 @@ def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array) -> tu
         for k in range(rows):
             if 0 <= m <= k:
                 out[..., k, :, :] += comb(k, m) * D[..., k - m, :, :]
-            if 1 <= m <= k + 1:
+            if M is not None and 1 <= m <= k + 1:
                 out[..., k, :, :] += comb(k, m - 1) * M[..., k - m + 1, :, :]
     return dq, dv
 
