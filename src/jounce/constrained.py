@@ -147,6 +147,16 @@ def _apply(matrix: Array, vector: Array) -> Array:
     return result
 
 
+def free_directions(jacobian: Array) -> Array:
+    """An orthonormal basis (nv, n) of what a Jacobian (rows, nv) lets move."""
+    if not len(jacobian):
+        return np.eye(jacobian.shape[-1])
+    _, sizes, directions = np.linalg.svd(jacobian)
+    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    basis: Array = directions[rank:].T
+    return basis
+
+
 def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     """See `Model.project`."""
     start = array_of("q", q, (model.nq,))

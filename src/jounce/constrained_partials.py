@@ -51,6 +51,8 @@ class ConstrainedDerivatives:
         forces_q, forces_v: by name (..., r + 1, 6, nv), of wrenches in body axes; None where rows of the constraints
             depend on each other.
         forces_tau: by name (..., r + 1, r + 1, 6, nv), likewise.
+        jacobian: (..., rows, nv), J.
+        speed_q: (..., rows, nv) of J v: what obeys the constraints near the state is speed_q dq + J dv = 0.
     """
 
     acc: Array
@@ -61,6 +63,8 @@ class ConstrainedDerivatives:
     forces_q: dict[str, Array] | None
     forces_v: dict[str, Array] | None
     forces_tau: dict[str, Array] | None
+    jacobian: Array
+    speed_q: Array
 
     def __repr__(self) -> str:
         return shapes(self, "acc", "acc_q", "acc_tau")
@@ -89,12 +93,13 @@ def constrained_derivatives(
         beside = model._inverse_dynamics_derivatives(q, stack, None, outside, wrench_frame)
         K, D = K + beside[0] - alone[0], D + beside[1] - alone[1]
     result = _solved(model, stack, ties, K, D, M)
-    parts = result if stacked else tuple(_first(x, i % 3 == 2) for i, x in enumerate(result))
+    changes, jacobian, speed_q = result
+    parts = changes if stacked else tuple(_first(x, i % 3 == 2) for i, x in enumerate(changes))
     names = model.constraint_names
-    by_name = [None if part is None else dict(zip(names, part, strict=True)) for part in parts[3:]]
+    by_q, by_v, by_tau = (None if part is None else dict(zip(names, part, strict=True)) for part in parts[3:])
     acc = motion.acc if stacked else motion.acc[..., 0, :]
     forces = motion.forces if stacked else {k: f[..., 0, :] for k, f in motion.forces.items()}
-    return ConstrainedDerivatives(acc, parts[0], parts[1], parts[2], forces, *by_name)
+    return ConstrainedDerivatives(acc, parts[0], parts[1], parts[2], forces, by_q, by_v, by_tau, jacobian, speed_q)
 
 
 def _first(x: Any, by_force: bool) -> Any:
@@ -168,6 +173,10 @@ def _adjoint(pose: Sequence[Array]) -> Series:
     return [np.block([[r, c], [np.zeros_like(r), r]]) for r, c in zip(R, corner, strict=True)]
 
 
+def _inverse(pose: Array) -> Array:
+    return _inverse_pose([pose])[0]
+
+
 def _inverse_pose(pose: Sequence[Array]) -> Series:
     R = [np.swapaxes(p[..., :3, :3], -1, -2) for p in pose]
     x = _times(R, [p[..., :3, 3:] for p in pose])
@@ -205,11 +214,11 @@ def _ties(model: Model, q: Array, stack: Array, multipliers: Array) -> list[_Tie
             across = _times(_adjoint(_inverse_pose(relative)), J_a)
             J = _minus(J, across)
         elif record.held:
-            relative = [np.linalg.inv(record.pose_a) @ p for p in pose_b]
+            relative = [_inverse(record.pose_a) @ p for p in pose_b]
         else:  # with the world's axes
             relative = pose_b
         if not record.held and isinstance(record.kind, Joint):  # A is where B starts, and starts elsewhere with it
-            start = np.linalg.inv(pose_b[0])
+            start = _inverse(pose_b[0])
             relative = [start @ p for p in pose_b]
             fixed = [x @ J[0] for x in _adjoint(_inverse_pose(relative))]
         V = _times(J, velocity)
@@ -239,7 +248,7 @@ def _moved(model: Model, q: Array, stack: Array, name: str, placement: Array) ->
         return still, [np.zeros((*lead, 6, model.nv)) for _ in range(orders)]
     poses = model.pose_derivatives(q, stack, frames=[name])[..., 0, :, :]
     jacobian = model.jacobian_derivatives(name, q, stack)
-    inward = _adjoint([np.linalg.inv(placement)])[0]
+    inward = _adjoint([_inverse(placement)])[0]
     return [x @ placement for x in _taylor(poses, -3)], [inward @ x for x in _taylor(jacobian, -3)]
 
 
@@ -338,9 +347,9 @@ def _gear(
     first, second = model.coordinate(record.a).start, model.coordinate(record.b).start
     at = [q[..., model.position(record.a).start]]
     at += [velocity[k][..., first, 0] / (k + 1) for k in range(len(velocity))]
-    slope, curve = (np.polynomial.Polynomial(record.kind.polynomial).deriv(m).coef for m in (1, 2))
+    slope, curve = (np.polynomial.polynomial.polyder(record.kind.polynomial, m) for m in (1, 2))
 
-    def along(coefficients: Array) -> Series:
+    def along(coefficients: Any) -> Series:
         total = [np.zeros(lead) for _ in at]
         for c in coefficients[::-1]:
             total = _times(total, at, np.multiply)
@@ -376,7 +385,7 @@ def _held_wrenches(model: Model, ties: Sequence[_Tie]) -> dict[str, Array] | Non
         for name, placement, wrench, sign in sides:
             if name == "world":
                 continue
-            outward = sign * _adjoint([np.linalg.inv(placement)])[0].T
+            outward = sign * _adjoint([_inverse(placement)])[0].T
             value = np.stack([factorial(k) * (outward @ w)[..., 0] for k, w in enumerate(wrench)], axis=-2)
             total[name] = total[name] + value if name in total else value
     return total or None
@@ -431,10 +440,10 @@ def _solved(model: Model, stack: Array, ties: Sequence[_Tie], K: Array, D: Array
         found = solve(right)
         acc[..., k, :, :], dl[..., k, :, :] = found[..., :nv, :], found[..., nv:, :]
     split = [_split(x, nv, rows) for x in (acc, *_force_changes(model, stack, ties, acc, dl))]
-    by_name = tuple([s[i] for s in split[1:]] for i in range(3))
+    by_name: Any = tuple([s[i] for s in split[1:]] for i in range(3))
     if not (rank == m).all():
         by_name = (None, None, None)
-    return (*split[0], *by_name)
+    return (*split[0], *by_name), J[..., 0, :, :], speed_q[..., 0, :, :]
 
 
 def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array, dl: Array) -> list[Array]:
@@ -464,7 +473,7 @@ def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array,
             moved = _plus(change, _times([_cross_of(f) for f in tie.F], eta))
             change = [-x for x in _times(tie.turn, moved)]
             placement = tie.record.pose_a
-        outward = _adjoint([np.linalg.inv(placement)])[0].T
+        outward = _adjoint([_inverse(placement)])[0].T
         changes.append(_stacked([outward @ x for x in change]))
     return changes
 

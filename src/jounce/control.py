@@ -51,7 +51,8 @@ class Regulator:
     Attributes:
         K: (nu, 2 nv) gain.
         P: (2 nv, 2 nv), x^T P x is the cost from x on.
-        poles: (2 nv,) eigenvalues of the closed loop: of A - B K in 1/s, in discrete time of x_{k+1} by x_k.
+        poles: (2 nv,) eigenvalues of the closed loop: of A - B K in 1/s, in discrete time of x_{k+1} by x_k; under
+            constraints, those of independent coordinates.
         lin: the linearization it was made for.
         dt: the sampling time, s; None in continuous time.
     """
@@ -104,8 +105,10 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     if lin.A.ndim != 2:
         raise ValueError(f"lin is of a batch of shape {lin.A.shape[:-2]}, expected one state; for a motion see tvlqr")
     cost, price = _weight("Q", Q, len(lin.A), definite=False), _weight("R", R, lin.B.shape[-1], definite=True)
+    if lin.lift is not None:
+        cost = lin.lift.T @ cost @ lin.lift
     step = None if dt is None else real("dt", dt)
-    A, B = (lin.A, lin.B) if step is None else lin.discretize(step)
+    A, B = lin.reduced() if step is None else lin.discretize(step)
     _check_stabilizable(A, B, step)
     try:
         solve = linalg.solve_continuous_are if step is None else linalg.solve_discrete_are
@@ -115,7 +118,10 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
             f"the Riccati equation has no stabilizing solution; is every motion in Q? ({fault})"
         ) from None
     K = np.linalg.solve(price, B.T @ P) if step is None else np.linalg.solve(price + B.T @ P @ B, B.T @ P @ A)
-    return Regulator(K, P, np.linalg.eigvals(A - B @ K).astype(np.complex128), lin, step)
+    poles = np.linalg.eigvals(A - B @ K).astype(np.complex128)
+    if lin.independent is not None:
+        K, P = K @ lin.independent, lin.independent.T @ P @ lin.independent
+    return Regulator(K, P, poles, lin, step)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

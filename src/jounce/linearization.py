@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import is_masked, quoted, real, reals, rows_of, shapes
+from .constrained import RANK, free_directions
+from .constrained_partials import constrained_derivatives
 from .errors import SingularError
 from .joints import Free
-from .partials import bracket_matrix, skew
+from .partials import ball_columns, bracket_matrix, skew
 
 if TYPE_CHECKING:
     from .model import Model
@@ -40,6 +42,8 @@ class Linearization:
         actuated: columns of tau that are inputs, in the order of the columns of B.
         frame: axes of the twists and wrenches of `Free` joints.
         inputs: names of the inputs of soft bodies, whose columns in B follow; only where `u` was given.
+        lift, independent: where the robot has constraints, (..., 2 nv, n) and (..., n, 2 nv): the n independent
+            coordinates z = independent x of a state near this one that obeys them, x = lift z. See `reduced`.
     """
 
     A: Array
@@ -51,14 +55,25 @@ class Linearization:
     actuated: NDArray[np.intp]
     frame: str
     inputs: tuple[str, ...] = ()
+    lift: Array | None = None
+    independent: Array | None = None
 
     def __repr__(self) -> str:
         return shapes(self, "A", "B")
 
+    def reduced(self) -> tuple[Array, Array]:
+        """A (..., n, n) and B (..., n, nu) of z' = A z + B u, in coordinates that are independent under constraints.
+
+        Without constraints, A and B themselves.
+        """
+        if self.lift is None or self.independent is None:
+            return self.A, self.B
+        return self.independent @ self.A @ self.lift, self.independent @ self.B
+
     def discretize(self, dt: float) -> tuple[Array, Array]:
         """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds: the matrix exponential, exactly.
 
-        Needs SciPy (``pip install 'jounce[control]'``).
+        Under constraints, of the coordinates z of `reduced`. Needs SciPy (``pip install 'jounce[control]'``).
 
         Raises:
             ValueError: dt is not positive.
@@ -68,10 +83,11 @@ class Linearization:
         step = real("dt", dt)
         if not 0 < step < np.inf:
             raise ValueError(f"dt is {step}, expected a positive time in seconds")
-        n, m = self.B.shape[-2:]
-        both = np.zeros((*self.A.shape[:-2], n + m, n + m))
+        A, B = self.reduced()
+        n, m = B.shape[-2:]
+        both = np.zeros((*A.shape[:-2], n + m, n + m))
         with np.errstate(over="ignore", invalid="ignore"):
-            both[..., :n, :n], both[..., :n, n:] = step * self.A, step * self.B
+            both[..., :n, :n], both[..., :n, n:] = step * A, step * B
         if not np.isfinite(both).all():
             raise SingularError(f"dt is {step:g}, which times the rates of this system is no finite number")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -131,6 +147,10 @@ def linearize(
     if not isinstance(frame, str) or frame not in ("body", "world", "mixed"):
         raise ValueError(f"frame is {quoted(frame)}, expected 'body', 'world' or 'mixed'")
     columns = actuated_columns(model, actuated)
+    if model.constraints:
+        if frame != "body":
+            raise ValueError(f"frame is {frame!r}: a robot with constraints is linearized in 'body' axes")
+        return _constrained(model, q, v, tau, columns, wrenches, wrench_frame)
     if frame == "body":
         chosen = None if actuated is None else columns.tolist()
         return Linearization(*model._linearize(q, v, tau, chosen, wrenches, wrench_frame), columns, frame)
@@ -141,6 +161,51 @@ def linearize(
     A, B = _in_frame(model, own_q, body_v, acc, body_tau, A, B, frame)
     acc = model.change_velocity_frame(own_q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
     return Linearization(A, B[..., columns], own_q, owned(v, acc.shape), owned(tau, acc.shape), acc, columns, frame)
+
+
+def _constrained(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    columns: NDArray[np.intp],
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+) -> Linearization:
+    """Under constraints, A and B in all coordinates, and those that are independent.
+
+    What obeys the constraints is J dq = 0, in the rows that come from positions, and S dq + J dv = 0. With G and H
+    bases of what J lets move, in all rows and in those, dq = H z_q and dv = G z_v - J^+ S H z_q. As z is a constant
+    combination of x, z' is that of x', at states that move, too.
+    """
+    force = _row("tau", tau, model.nv)[..., 0, :]
+    change = constrained_derivatives(model, q, v, force, wrenches, wrench_frame)
+    lead, n = change.acc.shape[:-1], model.nv
+    velocity = owned(v, change.acc.shape)
+    A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))
+    A[..., :n, n:] = np.eye(n)
+    for where in ball_columns(model):
+        A[..., where, where] -= bracket_matrix(velocity[..., where])
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = change.acc_q, change.acc_v, change.acc_tau
+    holonomic = model._holonomic_rows()
+    lifts, chosen = [], []
+    rows, size = change.jacobian.shape[-2:]
+    for J, S in zip(change.jacobian.reshape(-1, rows, size), change.speed_q.reshape(-1, rows, size), strict=True):
+        H, G = free_directions(J[holonomic]), free_directions(J)
+        lift = np.zeros((2 * n, H.shape[1] + G.shape[1]))
+        lift[:n, : H.shape[1]], lift[n:, H.shape[1] :] = H, G
+        lift[n:, : H.shape[1]] = -np.linalg.pinv(J, rcond=RANK) @ S @ H
+        pick = np.zeros((lift.shape[1], 2 * n))
+        pick[: H.shape[1], :n], pick[H.shape[1] :, n:] = H.T, G.T
+        lifts.append(lift)
+        chosen.append(pick)
+    if len({x.shape for x in lifts}) > 1:
+        raise ValueError("q: the states have different numbers of independent coordinates, linearize them one by one")
+    count = lifts[0].shape[1] if lifts else 0
+    lift = np.array(lifts).reshape(*lead, 2 * n, count)
+    independent = np.array(chosen).reshape(*lead, count, 2 * n)
+    state = owned(q, (*lead, model.nq)), velocity, owned(tau, change.acc.shape)
+    return Linearization(A, B[..., columns], *state, change.acc, columns, "body", (), lift, independent)
 
 
 def _with_inputs(

@@ -16,7 +16,7 @@ from ._core import CoreModel
 from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records
 from .constrained import ConstrainedDynamics, constrained_dynamics, projected
 from .constrained_partials import ConstrainedDerivatives, constrained_derivatives
-from .constraints import ConstraintRecord, Contact, Kind, contact_records
+from .constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
 from .drawing import drawn
 from .errors import SingularError
 from .joints import Free, Limits, Spherical
@@ -410,6 +410,11 @@ class Model(CoreModel):
         start = sum(c.rows for c in self.constraints[:index])
         return slice(start, start + self.constraints[index].rows)
 
+    def _holonomic_rows(self) -> NDArray[np.bool_]:
+        """The rows of constraints that come from positions."""
+        mask = [i < (1 if isinstance(c.kind, Rolling) else c.rows) for c in self.constraints for i in range(c.rows)]
+        return np.array(mask, dtype=np.bool_)
+
     def constrained_dynamics(
         self,
         q: ArrayLike,
@@ -577,6 +582,9 @@ class Model(CoreModel):
             stacked = force.ndim > velocity.ndim
         except (AttributeError, TypeError):  # lists
             stacked = _dimensions(force) > _dimensions(velocity)
+        if self.constraints:
+            change = constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
+            return change.acc_q, change.acc_v, change.acc_tau
         if not stacked:
             da_dq, da_dv, inverse, _ = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
             return da_dq, da_dv, inverse
@@ -667,7 +675,7 @@ class Model(CoreModel):
         >>> lin.A.shape, lin.B.shape
         ((24, 24), (24, 12))
         """
-        if u is None and actuated is None and isinstance(frame, str) and frame == "body":  # the usual case
+        if not self.constraints and u is None and actuated is None and isinstance(frame, str) and frame == "body":
             parts = self._linearize(q, v, tau, None, wrenches, wrench_frame)
             return Linearization(*parts, self._all_columns, frame)
         return linearize(self, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
