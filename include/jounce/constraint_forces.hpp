@@ -11,8 +11,12 @@
 //
 //   J M^-1 J^T = Y^T D^-1 Y
 //
-// is factored once. Then, at each order: the sweep inwards without l_k; outwards along the paths to what is constrained, which shows how
-// the constraints would be broken; l_k; u += Y l_k; and the sweep outwards.
+// is factored once. The same sweep gives K, the wrenches on bodies that the rows come to, and so what breaks the constraints without the
+// sweep outwards: where bodies are accelerated by c besides (articulated_bodies.hpp),
+//
+//   J a = Y^T D^-1 u - sum over bodies of K . c.
+//
+// Then, at each order: the sweep inwards without l_k; l_k; u += Y l_k and the wrenches += K l_k; and the sweep outwards.
 //
 // Rows that are combinations of those before them get no force here: the motion does not depend on how forces are shared. Where it has to
 // be the least of all, those multipliers are given (set_shares).
@@ -43,16 +47,19 @@ class ConstraintForces {
         frame_(arena.template take<PlacedFrame>(2 * std::size_t(all.count))),
         named_(arena.template take<PlacedFrame>(all.count)),
         K_(arena.template take<Six<double>>(std::size_t(all.path_count) * all.rows)),
-        Y_(arena.template take<double>(std::size_t(tree.nv) * all.rows)),
-        W_(arena.template take<double>(std::size_t(tree.widest) * all.rows)),
-        inertia_(arena.template take<double>(std::size_t(all.rows) * all.rows)),
+        stride_(round_up(all.rows, native_width)),
+        Y_(arena.template take<double>(std::size_t(tree.nv) * stride_)),
+        W_(arena.template take<double>(std::size_t(tree.widest) * stride_)),
+        inertia_(arena.template take<double>(std::size_t(all.rows) * stride_)),
+        L_(arena.template take<double>(std::size_t(all.rows) * stride_)),
+        sum_(arena.template take<Six<double>>(all.rows)),
         scale_(arena.template take<double>(all.rows)),
         pivot_(arena.template take<double>(all.rows)),
         size_(arena.template take<double>(all.rows)),
         residual_(arena.template take<double>(all.rows)),
         share_(arena.template take<double>(all.rows)),
-        l_(arena.template take<double>((order + 1) * std::size_t(all.rows))),
-        x_(arena.template take<double>(tree.nv)),
+        l_(arena.template take<double>((order + 1) * std::size_t(stride_))),
+        x_(arena.template take<double>(tree.widest)),
         velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
         spin_(arena.template take<V>((order + 2) * std::size_t(all.count))) {
     for (int i = 0; i < all.count; ++i) {
@@ -79,7 +86,7 @@ class ConstraintForces {
 
   const Consistency& consistency() const { return consistency_; }
   const ConstraintSeries& series(int i) const { return series_[i]; }
-  double multiplier(int k, int row) const { return l_[k * std::ptrdiff_t(all_.rows) + row]; }
+  double multiplier(int k, int row) const { return l_[k * std::ptrdiff_t(stride_) + row]; }
 
   // The wrenches of order k as far as they are known; outwards, after the twists of order k.
   void apply(int k) {
@@ -87,7 +94,7 @@ class ConstraintForces {
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       if (c.tie == Tie::gear) continue;
-      series_[i].prepare_wrenches(k, l_ + c.first, all_.rows);
+      series_[i].prepare_wrenches(k, l_ + c.first, stride_);
       if (k == 0) continue;
       if (c.b.body >= 0) factors_.wrenches()[c.b.body] -= about_point(2 * i + 1, series_[i].wrench_on_b(k));
       if (on_body_a(c)) factors_.wrenches()[c.a.body] -= about_point(2 * i, series_[i].wrench_on_a(k));
@@ -111,34 +118,20 @@ class ConstraintForces {
         share_[r] = pivot_[r] == 0 ? factorial.inverse[k] * shares_[k * std::ptrdiff_t(all_.rows) + r] : 0.0;
       spread(share_);
     }
-    factors_.start_outwards();
-    for (int t = 0; t < all_.path_count; ++t) factors_.template outwards<true>(all_.path[t].body, x_);
-    double* l = l_ + k * std::ptrdiff_t(all_.rows);
+    double* l = l_ + k * std::ptrdiff_t(stride_);
+    accelerate(l);
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       ConstraintSeries& s = series_[i];
       s.prepare(k + 1);
-      double size = 0;
-      if (c.tie == Tie::gear) {
-        const double first = guessed_rate(c.v[0], k), second = guessed_rate(c.v[1], k);
-        s.guess_gear(k + 1, first, second);
-        size = std::fabs(first) + std::fabs(second);
-      } else {
-        V va, wa, vb, wb;
-        twist_of(2 * i, c.a, k + 1, true, va, wa);
-        twist_of(2 * i + 1, c.b, k + 1, true, vb, wb);
-        s.guess(k + 1, va, wa, vb, wb);
-        size = std::sqrt(dot(va, va) + dot(vb, vb)) + std::sqrt(dot(wa, wa) + dot(wb, wb));
-      }
       for (int r = 0; r < c.count; ++r) {
-        double wanted = -(k + 1) * s.speed(k + 1, r);
+        double broken = l[c.first + r] + (k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
         if (kp_ != 0 || kd_ != 0)
-          wanted -= kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? residual_[c.first + r] : s.speed(k - 1, r) / k) : 0.0);
-        l[c.first + r] = wanted;
-        const double now = (k + 1) * size + std::fabs(wanted);
-        size_[c.first + r] = k == 0 || now > size_[c.first + r] ? now : size_[c.first + r];
+          broken += kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? residual_[c.first + r] : s.speed(k - 1, r) / k) : 0.0);
+        l[c.first + r] = -broken;
       }
     }
+    if (consistency_.dependent > 0) measure(k, l);
     solve_for(l);
     spread(l);
     for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
@@ -198,9 +191,8 @@ class ConstraintForces {
     const int m = all_.rows;
     for (int r = 0; r < m; ++r)
       for (int c = r; c < m; ++c) {
-        double sum = 0;
-        for (int j = 0; j <= r; ++j)
-          sum += (j == r ? 1.0 : inertia_[r * std::ptrdiff_t(m) + j] * (pivot_[j] != 0)) * inertia_[j * std::ptrdiff_t(m) + c];
+        double sum = inertia(r)[c];  // what elimination left of it
+        for (int j = 0; j < r; ++j) sum += L(r)[j] * inertia(j)[c];
         out[r * std::ptrdiff_t(m) + c] = out[c * std::ptrdiff_t(m) + r] = sum;
       }
   }
@@ -262,10 +254,15 @@ class ConstraintForces {
     return series_[i].residual(r, R);
   }
 
-  double guessed_rate(int column, int k) const { return bias_.rate(k + 1)[column] + x_[column] / (k + 1); }
+  // Of a gear: what is known of its speed of order n, prescribed rates of that order included.
+  double known_gear(int i, int n) const {
+    const Constraint& c = all_.each[i];
+    const auto given = [&](int column) { return factors_.holds(column) ? bias_.rate(n)[column] : 0.0; };
+    return series_[i].known_gear_speed(n) + given(c.v[1]) - series_[i].gear_slope(0) * given(c.v[0]);
+  }
 
-  // Coefficient n of the twist of a frame in axes fixed in it, about its origin: from the accelerations just solved for, or for good.
-  JOUNCE_INLINE void twist_of(int side, const Frame& frame, int n, bool guess, V& v, V& w) const {
+  // Coefficient n of the twist of a frame in axes fixed in it, about its origin.
+  JOUNCE_INLINE void twist_of(int side, const Frame& frame, int n, V& v, V& w) const {
     const Constraint& c = all_.each[side / 2];
     v = w = {0, 0, 0};
     if (side % 2 == 0 && !on_body_a(c)) {
@@ -274,11 +271,7 @@ class ConstraintForces {
       return;
     }
     if (frame.body < 0) return;
-    Six<double> u = bias_.twist(frame.body, n);
-    if (guess) {
-      u = Six<double>::zero();
-      u.add(1.0 / n, factors_.acceleration(frame.body));
-    }
+    const Six<double>& u = bias_.twist(frame.body, n);
     w = vector(u.angular());
     v = vector(u.linear()) + cross_of(w, offset_[side]);
   }
@@ -288,35 +281,37 @@ class ConstraintForces {
       const Constraint& c = all_.each[i];
       if (c.tie == Tie::gear) {
         const double first = bias_.rate(n)[c.v[0]];
-        series_[i].guess_gear(n, first, bias_.rate(n)[c.v[1]]);
+        series_[i].finish_gear(n, first, bias_.rate(n)[c.v[1]]);
         series_[i].set_driver(n + 1, first / (n + 1));
         continue;
       }
       V va, wa, vb, wb;
-      twist_of(2 * i, c.a, n, false, va, wa);
-      twist_of(2 * i + 1, c.b, n, false, vb, wb);
+      twist_of(2 * i, c.a, n, va, wa);
+      twist_of(2 * i + 1, c.b, n, vb, wb);
       series_[i].finish(n, va, wa, vb, wb);
     }
   }
 
+  using P = Pack<native_width>;
+
   // The sweep inwards of the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
   void gather() {
     const int m = all_.rows;
-    std::memset(Y_, 0, sizeof(double) * tree_.nv * m);
-    std::memset(inertia_, 0, sizeof(double) * m * m);
+    std::memset(Y_, 0, sizeof(double) * tree_.nv * stride_);
+    std::memset(inertia_, 0, sizeof(double) * m * stride_);
     for (int t = 0; t < all_.path_count; ++t)
-      for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K_[t * m + r] = Six<double>::zero();
+      for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<double>::zero();
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       for (int r = 0; r < c.count; ++r) {
         const int row = c.first + r;
         if (c.tie == Tie::gear) {
-          if (!factors_.holds(c.v[0])) Y_[c.v[0] * std::ptrdiff_t(m) + row] -= series_[i].gear_slope(0);
-          if (!factors_.holds(c.v[1])) Y_[c.v[1] * std::ptrdiff_t(m) + row] += 1.0;
+          if (!factors_.holds(c.v[0])) Y(c.v[0])[row] -= series_[i].gear_slope(0);
+          if (!factors_.holds(c.v[1])) Y(c.v[1])[row] += 1.0;
           continue;
         }
-        if (c.b.body >= 0) K_[all_.place[c.b.body] * m + row] -= about_point(2 * i + 1, series_[i].on_b(r));
-        if (on_body_a(c)) K_[all_.place[c.a.body] * m + row] -= about_point(2 * i, series_[i].on_a(r));
+        if (c.b.body >= 0) K(all_.place[c.b.body])[row] -= about_point(2 * i + 1, series_[i].on_b(r));
+        if (on_body_a(c)) K(all_.place[c.a.body])[row] -= about_point(2 * i, series_[i].on_a(r));
       }
     }
     for (int t = all_.path_count - 1; t >= 0; --t) {
@@ -326,62 +321,67 @@ class ConstraintForces {
       else
         gather_several(t, b);
     }
-    for (int r = 0; r < m; ++r) scale_[r] = inertia_[r * m + r];
+    for (int r = 0; r < m; ++r) scale_[r] = inertia(r)[r];
   }
 
   JOUNCE_INLINE void gather_single(int t, const Body& b) {
-    const int m = all_.rows, begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1;
+    const int begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1;
     const Six<double> S = factors_.screw(b.screw), G = factors_.G(b.column);
-    const Six<double>* K = K_ + t * m;
-    double* y = Y_ + b.column * std::ptrdiff_t(m);
+    const Six<double>* own = K(t);
+    double* y = Y(b.column);
     for (int r = begin; r < end; ++r) {
-      y[r] -= dot(S, K[r]);
+      y[r] -= dot(S, own[r]);
       if (up < 0) continue;
-      Six<double> sum = K_[up * m + r] + K[r];
+      Six<double> sum = K(up)[r] + own[r];
       sum.add(y[r], G);
-      K_[up * m + r] = sum;
+      K(up)[r] = sum;
     }
     add_squares(factors_.inverse_pivot(b), y, begin, end);
   }
 
   JOUNCE_NOINLINE void gather_several(int t, const Body& b) {
     const Cluster& cluster = tree_.clusters[b.cluster];
-    const int m = all_.rows, up = b.parent >= 0 ? all_.place[b.parent] : -1;
-    const Six<double>* K = K_ + t * m;
-    for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) {
-      for (int c = 0; c < b.count && cluster.count > 0; ++c)
-        if (const int own = factors_.own(cluster, b.local + c); !factors_.holds(own))
-          Y_[own * std::ptrdiff_t(m) + r] -= b.ratio * dot(factors_.screw(b.screw + c), K[r]);
-      if (up >= 0) K_[up * m + r] += K[r];
-    }
-    if (tree_.bodies + cluster.body != &b || cluster.count == 0 || (cluster.alone && factors_.holds(b.column))) return;
-    const int begin = all_.path[t].begin, end = all_.path[t].end, n = cluster.count;
+    const int begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1, n = cluster.count;
+    const Six<double>* own = K(t);
+    for (int c = 0; c < b.count && n > 0; ++c)
+      if (const int column = factors_.own(cluster, b.local + c); !factors_.holds(column)) {
+        double* y = Y(column);
+        const Six<double> S = factors_.screw(b.screw + c);
+        for (int r = begin; r < end; ++r) y[r] -= b.ratio * dot(S, own[r]);
+      }
+    for (int r = begin; up >= 0 && r < end; ++r) K(up)[r] += own[r];
+    if (tree_.bodies + cluster.body != &b || n == 0 || (cluster.alone && factors_.holds(b.column))) return;
     const double* L = factors_.block(cluster);
     for (int c = 0; c < n; ++c) {
-      const int own = factors_.own(cluster, c);
-      double *y = Y_ + own * std::ptrdiff_t(m), *w = W_ + c * std::ptrdiff_t(m);
-      if (cluster.up >= 0)
-        for (int r = begin; r < end; ++r) K_[all_.place[cluster.up] * m + r].add(y[r], factors_.G(own));
-      for (int r = begin; r < end; ++r) w[r] = y[r];
-      for (int d = 0; d < c; ++d)
-        for (int r = begin; r < end; ++r) w[r] -= L[c * n + d] * W_[d * std::ptrdiff_t(m) + r];
+      const int column = factors_.own(cluster, c);
+      const double* y = Y(column);
+      double* w = W_ + c * std::ptrdiff_t(stride_);
+      for (int r = begin; cluster.up >= 0 && r < end; ++r) K(all_.place[cluster.up])[r].add(y[r], factors_.G(column));
+      for (int r = first_lane(begin); r < end; r += native_width) {
+        P sum = P::load(y + r);
+        for (int d = 0; d < c; ++d) sum -= P(L[c * n + d]) * P::load(W_ + d * std::ptrdiff_t(stride_) + r);
+        sum.store(w + r);
+      }
       add_squares(L[c * n + c], w, begin, end);
     }
   }
 
-  // inertia += s y y^T, its upper half.
+  static int first_lane(int row) { return row / native_width * native_width; }
+
+  // inertia += s y y^T, its upper half and a little more.
   JOUNCE_INLINE void add_squares(double s, const double* y, int begin, int end) {
     for (int r = begin; r < end; ++r) {
-      double *to = inertia_ + r * std::ptrdiff_t(all_.rows), f = s * y[r];
-      for (int c = r; c < end; ++c) to[c] += f * y[c];
+      const P f(s * y[r]);
+      for (int c = first_lane(r); c < end; c += native_width) (P::load(inertia(r) + c) + f * P::load(y + c)).store(inertia(r) + c);
     }
   }
 
-  // The upper half becomes rows of pivot times L^T, the lower one L; rows that depend on those before them have no pivot.
+  // inertia = L diag(pivot) L^T. Rows that depend on those before them have no pivot, and no column in L.
   void factor() {
     const int m = all_.rows;
+    std::memset(L_, 0, sizeof(double) * m * stride_);
     for (int k = 0; k < m; ++k) {
-      double* row = inertia_ + k * std::ptrdiff_t(m);
+      const double* row = inertia(k);
       if (!(row[k] > dependent_fraction * scale_[k]) || row[k] == 0) {
         pivot_[k] = 0;
         ++consistency_.dependent;
@@ -389,37 +389,75 @@ class ConstraintForces {
       }
       pivot_[k] = 1 / row[k];
       for (int i = k + 1; i < m; ++i) {
-        double* below = inertia_ + i * std::ptrdiff_t(m);
         const double f = row[i] * pivot_[k];
-        below[k] = f;
-        for (int j = i; j < m; ++j) below[j] -= f * row[j];
+        if (f == 0) continue;
+        L(i)[k] = f;
+        for (int j = first_lane(i); j < m; j += native_width) (P::load(inertia(i) + j) - P(f) * P::load(row + j)).store(inertia(i) + j);
       }
     }
   }
 
+  // J a of this order as it would be without the multipliers of this order, after the sweep inwards.
+  JOUNCE_INLINE void accelerate(double* out) {
+    const Six<double>* c = factors_.accelerations();
+    const double* u = factors_.force();
+    const int m = all_.rows;
+    for (int r = 0; r < m; ++r) sum_[r] = Six<double>::zero();
+    for (int r = 0; r < stride_; ++r) out[r] = 0;
+    for (int t = 0; t < all_.path_count; ++t) {
+      const PathBody& at = all_.path[t];
+      const Body& b = tree_.bodies[at.body];
+      for (int r = at.begin; r < at.end; ++r) sum_[r].add_products(K(t)[r], c[at.body]);
+      if (b.single && !factors_.holds(b.column)) {
+        add_row(factors_.inverse_pivot(b) * u[b.column], Y(b.column), at, out);
+      } else if (const Cluster& cluster = tree_.clusters[b.cluster]; cluster.body == at.body && cluster.count > 0) {
+        if (cluster.alone && factors_.holds(b.column)) continue;
+        for (int d = 0; d < cluster.count; ++d) {
+          const int column = factors_.own(cluster, d);
+          x_[d] = factors_.holds(column) ? 0.0 : u[column];
+        }
+        factors_.solve_block(cluster, x_);
+        for (int d = 0; d < cluster.count; ++d) add_row(x_[d], Y(factors_.own(cluster, d)), at, out);
+      }
+    }
+    for (int r = 0; r < m; ++r) out[r] -= sum_[r].total();
+  }
+  JOUNCE_INLINE static void add_row(double s, const double* y, const PathBody& at, double* out) {
+    for (int r = first_lane(at.begin); r < at.end; r += native_width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
+  }
+
   // In place.
-  void solve_for(double* l) {
+  JOUNCE_INLINE void solve_for(double* l) {
     const int m = all_.rows;
     for (int i = 0; i < m; ++i) {
-      const double* L = inertia_ + i * std::ptrdiff_t(m);
       double sum = l[i];
-      for (int j = 0; j < i; ++j)
-        if (pivot_[j] != 0) sum -= L[j] * l[j];
+      for (int j = 0; j < i; ++j) sum -= L(i)[j] * l[j];
       l[i] = sum;
-      if (pivot_[i] == 0) judge(i, sum, l);
+      if (pivot_[i] == 0) judge(i, sum);
     }
     for (int i = 0; i < m; ++i) l[i] *= pivot_[i];
-    for (int i = m - 1; i >= 0; --i)
-      for (int j = i + 1; j < m; ++j)
-        if (pivot_[j] != 0 && pivot_[i] != 0) l[i] -= inertia_[j * std::ptrdiff_t(m) + i] * l[j];
+    for (int i = m - 1; i > 0; --i)
+      for (int j = 0; j < i; ++j) l[j] -= L(i)[j] * l[i];
+  }
+
+  // What meets in each row, so that what is left of it can be compared: the largest so far.
+  JOUNCE_NOINLINE void measure(int k, const double* wanted) {
+    for (int r = 0; r < all_.rows; ++r) {
+      double size = std::fabs(wanted[r]);
+      for (int t = 0; t < all_.path_count; ++t) {
+        const PathBody& at = all_.path[t];
+        if (r < at.begin || r >= at.end) continue;
+        for (int i = 0; i < 6; ++i) size += std::fabs(K(t)[r][i] * factors_.accelerations()[at.body][i]);
+      }
+      for (int c = 0; c < tree_.nv; ++c) size += std::fabs(Y(c)[r] * factors_.force()[c]) * (scale_[r] > 0 ? 1.0 : 0.0);
+      size_[r] = k == 0 || size > size_[r] ? size : size_[r];
+    }
   }
 
   // A row that depends on others asks for nothing more than those, or for something else.
-  void judge(int row, double left, double* l) {
-    l[row] = 0;
+  JOUNCE_NOINLINE void judge(int row, double left) {
     double size = size_[row];
-    for (int j = 0; j < row; ++j)
-      if (pivot_[j] != 0) size += std::fabs(inertia_[row * std::ptrdiff_t(all_.rows) + j]) * size_[j];
+    for (int j = 0; j < row; ++j) size += std::fabs(L(row)[j]) * size_[j];
     const double error = size > 0 ? std::fabs(left) / size : 0;
     if (error > consistency_.error) {
       consistency_.error = error;
@@ -429,31 +467,35 @@ class ConstraintForces {
   }
 
   // What the multipliers do to wrenches and forces.
-  void spread(const double* l) {
-    const int m = all_.rows;
-    Six<double>* P = factors_.wrenches();
+  JOUNCE_INLINE void spread(const double* l) {
+    Six<double>* wrench = factors_.wrenches();
     double* u = factors_.force();
     for (int t = 0; t < all_.path_count; ++t) {
       const PathBody& at = all_.path[t];
       const Body& b = tree_.bodies[at.body];
-      Six<double> sum = P[at.body];
-      for (int r = at.begin; r < at.end; ++r) sum.add(l[r], K_[t * m + r]);
-      P[at.body] = sum;
+      Six<double> sum = wrench[at.body];
+      for (int r = at.begin; r < at.end; ++r) sum.add(l[r], K(t)[r]);
+      wrench[at.body] = sum;
       if (b.single) {
-        u[b.column] += product(Y_ + b.column * std::ptrdiff_t(m), l, at.begin, at.end);
+        u[b.column] += product(Y(b.column), l, at);
       } else if (const Cluster& cluster = tree_.clusters[b.cluster]; cluster.body == at.body) {
         for (int c = 0; c < cluster.count; ++c) {
-          const int own = factors_.own(cluster, c);
-          u[own] += product(Y_ + own * std::ptrdiff_t(m), l, at.begin, at.end);
+          const int column = factors_.own(cluster, c);
+          u[column] += product(Y(column), l, at);
         }
       }
     }
   }
-  static double product(const double* a, const double* b, int begin, int end) {
+  static double product(const double* a, const double* b, const PathBody& at) {
     double sum = 0;
-    for (int i = begin; i < end; ++i) sum += a[i] * b[i];
+    for (int i = at.begin; i < at.end; ++i) sum += a[i] * b[i];
     return sum;
   }
+
+  Six<double>* K(int place) const { return K_ + place * std::ptrdiff_t(all_.rows); }
+  double* Y(int column) const { return Y_ + column * std::ptrdiff_t(stride_); }
+  double* inertia(int row) const { return inertia_ + row * std::ptrdiff_t(stride_); }
+  double* L(int row) const { return L_ + row * std::ptrdiff_t(stride_); }
 
   const Tree& tree_;
   const Constraints& all_;
@@ -466,8 +508,11 @@ class ConstraintForces {
   PlacedFrame* frame_;  // (count, 2)
   PlacedFrame* named_;  // (count)
   Six<double>* K_;      // (path, rows)
+  int stride_;          // of tables with rows side by side
   double *Y_, *W_;      // (nv, rows); the same of a cluster, times L^-1
-  double *inertia_, *scale_, *pivot_, *size_, *residual_;
+  double *inertia_, *L_;
+  Six<double>* sum_;
+  double *scale_, *pivot_, *size_, *residual_;
   double* share_;
   const double* shares_ = nullptr;
   double* l_;  // (order + 1, rows)

@@ -75,7 +75,11 @@ class ConstraintSeries {
         direction_(arena.template take<V>(constraint.tie == Tie::universal || constraint.tie == Tie::rolling ? length : 0)),
         cosine_(arena.template take<double>(constraint.tie == Tie::rolling ? 3 * length : 0)),
         powers_(arena.template take<double>(constraint.tie == Tie::gear ? (constraint.degree + 3) * std::size_t(length) : 0)),
-        length_(length) {}
+        length_(length) {
+    angular_ = constraint.tie == Tie::universal || constraint.tie == Tie::rolling;
+    for (int i = 0; i < constraint.count; ++i)
+      angular_ |= constraint.rows[i][3] != 0 || constraint.rows[i][4] != 0 || constraint.rows[i][5] != 0;
+  }
 
   const Constraint& constraint() const { return *constraint_; }
   bool is_gear() const { return constraint_->tie == Tie::gear; }
@@ -102,27 +106,24 @@ class ConstraintSeries {
   // What orders below n leave of order n, n from 0 on: after finish(n - 1).
   void prepare(int n) {
     if (is_gear()) return extend_slope(n);
-    b_.prepare(n);
+    b_.prepare(n, angular_);
     known_v_ = b_.known_velocity, known_w_ = b_.known_spin;
     if (a_.moves) {
-      a_.prepare(n);
+      a_.prepare(n, angular_);
       known_v_ -= a_.known_velocity, known_w_ -= a_.known_spin;
       for (int j = 1; j <= n; ++j) {
         known_v_ += apply_transpose(a_.E + 9 * j, b_.velocity[n - j] - a_.velocity[n - j]) - cross_of(a_.w[n - j], p_[j]);
-        known_w_ += apply_transpose(a_.E + 9 * j, b_.spin[n - j] - a_.spin[n - j]);
+        if (angular_) known_w_ += apply_transpose(a_.E + 9 * j, b_.spin[n - j] - a_.spin[n - j]);
       }
     }
     if (varies()) extend_rows(n);
   }
 
   // The motion relative to A of order n, with the twists of A and B at that order in their own axes, about their origins, with that of
-  // free fall: for a guess, and then for good.
-  JOUNCE_INLINE void guess(int n, const V& va, const V& wa, const V& vb, const V& wb) {
+  // free fall.
+  void finish(int n, const V& va, const V& wa, const V& vb, const V& wb) {
     v_[n] = known_v_ + vb, w_[n] = known_w_ + wb;
     if (a_.moves) v_[n] -= va + cross_of(wa, p_[0]), w_[n] -= wa;
-  }
-  void finish(int n, const V& va, const V& wa, const V& vb, const V& wb) {
-    guess(n, va, wa, vb, wb);
     p_[n + 1] = (1.0 / (n + 1)) * v_[n];
     b_.finish(n, vb, wb);
     if (a_.moves) a_.finish(n, va, wa);
@@ -135,7 +136,7 @@ class ConstraintSeries {
 
   // The same for a gear: coefficient n of its first coordinate, before prepare(n), and of the rates of both.
   void set_driver(int n, double q) { power(1)[n] = q; }
-  void guess_gear(int n, double first, double second) {
+  void finish_gear(int n, double first, double second) {
     rate_of_first()[n] = first;
     double& rate = gear_rate()[n];
     rate = second;
@@ -151,6 +152,23 @@ class ConstraintSeries {
       const double* row = this->row(j, i);
       sum += dot(at(row), v_[n - j]) + dot(at(row + 3), w_[n - j]);
     }
+    return sum;
+  }
+
+  // What is known of it before the twists of order n are.
+  double known_speed(int n, int i) const {
+    const double* row = this->row(0, i);
+    double sum = dot(at(row), known_v_);
+    if (angular_) sum += dot(at(row + 3), known_w_);
+    for (int j = 1; varies() && j <= n; ++j) {
+      row = this->row(j, i);
+      sum += dot(at(row), v_[n - j]) + dot(at(row + 3), w_[n - j]);
+    }
+    return sum;
+  }
+  double known_gear_speed(int n) const {
+    double sum = 0;
+    for (int j = 1; j <= n; ++j) sum -= slope()[j] * rate_of_first()[n - j];
     return sum;
   }
 
@@ -170,7 +188,11 @@ class ConstraintSeries {
     at_a_[k] = in_world_[k] = sum;
     for (int j = 1; a_.moves && j <= k; ++j) in_world_[k] += turned(a_.E + 9 * j, at_a_[k - j]);
     on_b_[k] = in_world_[k];
-    for (int j = 1; j <= k; ++j) on_b_[k] += turned_back(b_.E + 9 * j, in_world_[k - j]);
+    for (int j = 1; j <= k; ++j) {
+      on_b_[k].f += apply_transpose(b_.E + 9 * j, in_world_[k - j].f);
+      if (angular_) on_b_[k].m += apply_transpose(b_.E + 9 * j, in_world_[k - j].m);
+    }
+    if (!a_.moves) return;  // nobody asks for it
     on_a_[k] = opposite(sum);
     for (int j = 1; j <= k; ++j) on_a_[k].m -= cross_of(p_[j], at_a_[k - j].f);
   }
@@ -178,7 +200,8 @@ class ConstraintSeries {
   void finish_wrenches(int k, const double* l) {
     Wrench sum{{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < constraint_->count; ++i) sum.f += l[i] * on_b(i).f, sum.m += l[i] * on_b(i).m;
-    at_a_[k] += sum, in_world_[k] += sum, on_b_[k] += sum, on_a_[k] += opposite(sum);
+    at_a_[k] += sum, in_world_[k] += sum, on_b_[k] += sum;
+    if (a_.moves) on_a_[k] += opposite(sum);
   }
   const Wrench& wrench_on_a(int k) const { return on_a_[k]; }
   const Wrench& wrench_on_b(int k) const { return on_b_[k]; }
@@ -252,9 +275,10 @@ class ConstraintSeries {
       x[0] = at.x;
       moves = does_move, fall = its_fall;
     }
-    void prepare(int n) {
+    void prepare(int n, bool spins) {
       known_velocity = n == 1 ? fall : V{0, 0, 0}, known_spin = {0, 0, 0};
-      for (int j = 1; j <= n; ++j) known_velocity += apply(E + 9 * j, v[n - j]), known_spin += apply(E + 9 * j, w[n - j]);
+      for (int j = 1; j <= n; ++j) known_velocity += apply(E + 9 * j, v[n - j]);
+      for (int j = 1; spins && j <= n; ++j) known_spin += apply(E + 9 * j, w[n - j]);
     }
     void finish(int n, const V& own_v, const V& own_w) {
       v[n] = own_v, w[n] = own_w;
@@ -365,6 +389,7 @@ class ConstraintSeries {
   double *cosine_, *powers_;
   V axis_, other_, known_v_, known_w_;
   int length_;
+  bool angular_;  // whether it has rows on w
 };
 
 JOUNCE_END
