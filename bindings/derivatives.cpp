@@ -89,20 +89,27 @@ class ForwardDerivatives {
   // acc (nv) and the blocks a state; then(begin, end) is called for states that are done.
   template <class Then>
   void run(const Answers& answers, double* acc, Block K, Block D, Block inverse, const Then& then) const {
+    run(answers, kernels().forward_dynamics_derivatives(1, false), acc, K, D, inverse, [](const auto& call) { return call; }, then);
+  }
+
+  // The same with a kernel whose call is made from that of the plain one.
+  template <class Kernel, class With, class Then>
+  void run(const Answers& answers, const Kernel& kernel, double* acc, Block K, Block D, Block inverse, const With& with,
+           const Then& then) const {
     const std::ptrdiff_t count = tree_.nv == 0 ? 0 : product(batch_), wrench_size = wrenches_.count() * 6;
     const auto gathered = scratch(count * wrench_size);
     std::vector<Solvability> equations(count);
-    const ForwardDerivativesCall call{&tree_,
-                                      {q_.data(), v_.data(), nullptr, q_step_, v_step_, 0, 1, Axes::body},
-                                      tau_.data(),
-                                      tau_step_,
-                                      {gathered.get(), wrench_size, wrenches_.frames(), wrenches_.count(), wrench_axes_},
-                                      acc,
-                                      K,
-                                      D,
-                                      inverse,
-                                      equations.data()};
-    const auto kernel = kernels().forward_dynamics_derivatives(1, false);
+    const ForwardDerivativesCall plain{&tree_,
+                                       {q_.data(), v_.data(), nullptr, q_step_, v_step_, 0, 1, Axes::body},
+                                       tau_.data(),
+                                       tau_step_,
+                                       {gathered.get(), wrench_size, wrenches_.frames(), wrenches_.count(), wrench_axes_},
+                                       acc,
+                                       K,
+                                       D,
+                                       inverse,
+                                       equations.data()};
+    const auto call = with(plain);
     answers.run(10 * cost(tree_, 2), kernel.workspace(call), model_, equations,
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   wrenches_.gather(begin, end, 1, gathered.get());
@@ -140,6 +147,48 @@ nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
                         {acc.written(batch), K.written(batch), D.written(batch), inverse.written(batch)});
   derivatives.run(answers, acc.data(), block(K), block(D), block(inverse), [](std::ptrdiff_t, std::ptrdiff_t) {});
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
+}
+
+// da/dq, da/dv, da/dtau and a under constraints whose rows are constants; their forces (..., count, 6) and how those change by q, v and
+// tau,
+// (..., count, 6, nv); the constraints' Jacobian, how J v changes with q, (..., rows, nv), and how many rows depend on others.
+nb::tuple constrained_derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches,
+                                  nb::handle wrench_frame) {
+  const ForwardDerivatives derivatives(model, q, v, tau, wrenches, wrench_frame);
+  const Constraints& constraints = model.constraints();
+  for (int i = 0; i < constraints.count; ++i)
+    if (constraints.each[i].tie != Tie::joint) fail("constraint " + model.constraint_name(i) + " has rows that change");
+  const Shape& batch = derivatives.batch();
+  const std::ptrdiff_t nv = model.tree().nv, m = constraints.rows, n = constraints.count;
+  const auto made = [&](std::initializer_list<npy_intp> item) {
+    Shape shape = batch;
+    shape.append(item);
+    return Output(nb::none(), shape);
+  };
+  Output acc = made({nv}), K = made({nv, nv}), D = made({nv, nv}), inverse = made({nv, nv});
+  Output forces = made({n, 6}), by_q = made({n, 6, nv}), by_v = made({n, 6, nv}), by_tau = made({n, 6, nv});
+  Output jacobian = made({m, nv}), speed = made({m, nv});
+  const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
+  std::vector<Consistency> consistency(nv == 0 ? 0 : product(batch));
+  const Answers answers("the derivative of constrained dynamics", batch,
+                        {acc.written(batch), K.written(batch), D.written(batch), inverse.written(batch)});
+  derivatives.run(
+      answers, kernels().constrained_derivatives(1, false), acc.data(), block(K), block(D), block(inverse),
+      [&](const ForwardDerivativesCall& plain) {
+        return ConstrainedDerivativesCall{plain,         &constraints,    forces.data(), by_q.data(),       by_v.data(),
+                                          by_tau.data(), jacobian.data(), speed.data(),  consistency.data()};
+      },
+      [](std::ptrdiff_t, std::ptrdiff_t) {});
+  int dependent = 0;
+  for (const Consistency& each : consistency) {
+    dependent = std::max(dependent, each.dependent);
+    if (each.error > contradiction_fraction)
+      fail_as("ConstraintError",
+              "constraint " + model.constraint_name(each.contradicts) + " contradicts others: no motion obeys all of them");
+  }
+  return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object(),
+                        std::move(forces).object(), std::move(by_q).object(), std::move(by_v).object(), std::move(by_tau).object(),
+                        std::move(jacobian).object(), std::move(speed).object(), dependent);
 }
 
 // A (2 nv, 2 nv) and B (2 nv, columns) of paper B's Proposition 1, and q, v, tau and a, each an array of its own.
@@ -222,6 +271,10 @@ void bind_derivatives(nb::class_<CoreModel>& c) {
         any("wrench_frame"),
         nb::sig("def _forward_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
+  c.def("_constrained_derivatives", &constrained_derivatives, any("q"), any("v"), any("tau"), any("wrenches"), any("wrench_frame"),
+        nb::sig("def _constrained_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
+                ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY
+                ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", int]"));
   c.def("_regressor", &regressor, any("q"), any("v"), any("frame"),
         nb::sig("def _regressor(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", frame: str) -> " JOUNCE_ARRAY));
   c.def("_linearize", &linearize, any("q"), any("v"), any("tau"), any("columns"), any("wrenches"), any("wrench_frame"),

@@ -101,6 +101,16 @@ struct ForwardDerivativesCall {
   Solvability* equations;  // one a state
 };
 
+// The same with constraints whose rows are constants.
+struct ConstrainedDerivativesCall {
+  ForwardDerivativesCall dynamics;
+  const Constraints* constraints;
+  double* forces;                            // (count, 6) a state, in body axes
+  double *forces_q, *forces_v, *forces_tau;  // (count, 6, nv) a state
+  double *jacobian, *speed_q;                // (rows, nv) a state
+  Consistency* consistency;                  // one a state
+};
+
 struct RegressorCall {
   const Tree* tree;
   States states;
@@ -198,6 +208,7 @@ using Select = Kernel<Call> (*)(int coefficients, bool batch);
   X(inverse_mass_matrix, InverseMassMatrixCall)           \
   X(inverse_dynamics_derivatives, DerivativesCall)        \
   X(forward_dynamics_derivatives, ForwardDerivativesCall) \
+  X(constrained_derivatives, ConstrainedDerivativesCall)  \
   X(passive_inverse_dynamics, PassiveCall)                \
   X(forward_kinematics, ForwardKinematicsCall)            \
   X(regressor, RegressorCall)                             \

@@ -1,4 +1,5 @@
 #include "jounce/armature.hpp"
+#include "jounce/constraint_partials.hpp"
 #include "jounce/fold.hpp"
 #include "jounce/forward_dynamics.hpp"
 #include "jounce/inverse_dynamics_derivatives.hpp"
@@ -48,8 +49,10 @@ struct DerivativesSpace {
         rows(rows) {}
 
   // After WorldFrame::place and weigh. `v` and `rest`: rows of derivatives, of velocity and of those above it.
+  // more(): applies further wrenches that are held in bodies.
+  template <class More>
   void run(const Tree& tree, const double* v, const double* rest, const Wrenches& wrenches, std::ptrdiff_t i, double* K, double* D,
-           double* M) {
+           double* M, const More& more) {
     for (int k = 0; k <= rows; ++k) {
       const double* row = k == 0 ? v : rest + std::ptrdiff_t(k - 1) * tree.nv;
       for (int c = 0; c < tree.nv; ++c) rate[k * std::ptrdiff_t(tree.nv) + c] = factorial.inverse[k] * row[c];
@@ -63,6 +66,7 @@ struct DerivativesSpace {
     if (tree.soft) motion.sections.extend_to(tree, rows + 2, motion.q, rate, tree.nv);
     derivatives.forward();
     apply_wrenches(wrenches, i, rows, *this);
+    more();
     const std::ptrdiff_t size = std::ptrdiff_t(rows) * tree.columns * tree.columns;
     const bool direct = tree.follower_count == 0;
     double *k = direct ? K : by_columns, *d = direct ? D : by_columns + size, *m = direct || !M ? M : by_columns + 2 * size;
@@ -121,7 +125,7 @@ struct DerivativesKernel {
       space.world.place(Axes::body);
       space.world.weigh();
       space.partial.run(tree, call.states.v + i * call.states.v_step, call.states.rest + i * call.states.rest_step, call.wrenches, i,
-                        call.K + i * size, call.D + i * size, call.M ? call.M + i * size : nullptr);
+                        call.K + i * size, call.D + i * size, call.M ? call.M + i * size : nullptr, [] {});
     }
   }
 
@@ -255,7 +259,7 @@ struct ForwardDerivativesKernel {
       if (call.equations[i].singular) continue;
       for (int c = 0; c < nv; ++c) acc[c] = dynamics.rate(1)[c];
       space.inverse.run(inverse);
-      space.partial.run(tree, v, acc, call.wrenches, i, space.K, space.D, nullptr);
+      space.partial.run(tree, v, acc, call.wrenches, i, space.K, space.D, nullptr, [] {});
       NegativeProducts::multiply(tree.nv, inverse, space.K, space.D, space.products, {call.K.first + i * call.K.state, call.K.row, 0},
                                  {call.D.first + i * call.D.state, call.D.row, 0});
     }
@@ -278,6 +282,87 @@ struct ForwardDerivativesKernel {
 
 Kernel<ForwardDerivativesCall> forward_dynamics_derivatives_kernel(int, bool) {
   return {ForwardDerivativesKernel::workspace, ForwardDerivativesKernel::run};
+}
+
+// The same with constraints.
+struct ConstrainedDerivativesKernel {
+  template <class Arena>
+  struct Space {
+    ForwardDerivativesKernel::Space<Arena> free;
+    ConstraintForces forces;
+    ConstraintPartials partials;
+    Space(const ConstrainedDerivativesCall& call, Arena& arena)
+        : free(*call.dynamics.tree, arena),
+          forces(*call.dynamics.tree, *call.constraints, 0, free.dynamics.places(), free.dynamics.factors(), free.dynamics.bias(), arena),
+          partials(*call.dynamics.tree, *call.constraints, forces, free.dynamics.factors(), free.dynamics.bias(),
+                   free.dynamics.motion().sections, free.dynamics.places(), arena) {}
+  };
+
+  static std::size_t workspace(const ConstrainedDerivativesCall& call) {
+    ArenaSize size;
+    Space<ArenaSize>(call, size);
+    return size.bytes();
+  }
+
+  static void run(const ConstrainedDerivativesCall& all, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const ForwardDerivativesCall& call = all.dynamics;
+    const Tree& tree = *call.tree;
+    const std::ptrdiff_t nv = tree.nv, rows = all.constraints->rows, count = all.constraints->count;
+    Arena arena(block);
+    Space<Arena> space(all, arena);
+    auto& dynamics = space.free.dynamics;
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      const double *v = call.states.v + i * call.states.v_step, *tau = call.tau + i * call.tau_step;
+      double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state;
+      dynamics.motion().read(tree, call.states, i, 1, 1);
+      space.free.world.place(Axes::body);
+      space.free.world.weigh();
+      dynamics.start(nullptr);
+      for (int c = 0; c < nv; ++c) dynamics.rate(0)[c] = v[c], dynamics.rate(1)[c] = 0, dynamics.tau(0)[c] = tau[c];
+      dynamics.run([](int) {}, [&](int) { ForwardDerivativesKernel::apply_to_dynamics(call.wrenches, i, space.free); }, space.forces);
+      call.equations[i] = dynamics.factors().equations();
+      all.consistency[i] = space.forces.consistency();
+      if (call.equations[i].singular) continue;
+      for (int c = 0; c < nv; ++c) acc[c] = dynamics.rate(1)[c];
+      for (int j = 0; j < count; ++j) space.forces.force(j, 0, Axes::body, all.forces + (i * count + j) * 6);
+      space.free.inverse.run(inverse);
+      double *K = space.free.K, *D = space.free.D;
+      space.free.partial.run(tree, v, acc, call.wrenches, i, K, D, nullptr, [&] { hold_wrenches(*all.constraints, space); });
+      space.partials.run(v, acc, K);
+      space.partials.project(inverse);
+      double *da_dq = call.K.first + i * call.K.state, *da_dv = call.D.first + i * call.D.state;
+      NegativeProducts::multiply(tree.nv, inverse, K, D, space.free.products, {da_dq, call.K.row, 0}, {da_dv, call.D.row, 0});
+      space.partials.correct(da_dq, call.K.row, da_dv, call.D.row);
+      for (std::ptrdiff_t r = 0; r < rows; ++r)
+        for (std::ptrdiff_t c = 0; c < nv; ++c) {
+          all.jacobian[(i * rows + r) * nv + c] = space.partials.jacobian(int(r))[c];
+          all.speed_q[(i * rows + r) * nv + c] = space.partials.speed_q(int(r))[c];
+        }
+      const std::ptrdiff_t at = i * count * 6 * nv;
+      space.partials.forces(K, D, all.forces_q + at, all.forces_v + at, all.forces_tau + at);
+    }
+  }
+
+  // The wrenches of constraints, held in the bodies they are on.
+  template <class S>
+  static void hold_wrenches(const Constraints& all, S& space) {
+    for (int i = 0; i < all.count; ++i) {
+      const Constraint& c = all.each[i];
+      hold(c.b.body, space.forces.on_body(i, true), space);
+      if (c.hold == Hold::frame) hold(c.a.body, space.forces.on_body(i, false), space);
+    }
+  }
+  template <class S>
+  static void hold(int body, const Six<double>& wrench, S& space) {
+    if (body < 0) return;
+    using R = Series<double, 1>;
+    const auto constant = [](const Triple<double>& u) { return Vec3<R>{R(u[0]), R(u[1]), R(u[2])}; };
+    space.free.partial.derivatives.apply_wrench(body, {constant(wrench.linear()), constant(wrench.angular())});
+  }
+};
+
+Kernel<ConstrainedDerivativesCall> constrained_derivatives_kernel(int, bool) {
+  return {ConstrainedDerivativesKernel::workspace, ConstrainedDerivativesKernel::run};
 }
 
 // M^-1 alone.

@@ -32,6 +32,7 @@ JOUNCE_BEGIN
 class ConstraintForces {
  public:
   using V = Vec3<double>;
+  using P = Pack<native_width>;
 
   template <class Arena>
   ConstraintForces(const Tree& tree, const Constraints& all, int order, BodyPlaces<double>& places, ArticulatedBodies<double>& factors,
@@ -138,6 +139,31 @@ class ConstraintForces {
     for (int i = 0; i < all_.count; ++i)
       if (!series_[i].is_gear()) series_[i].finish_wrenches(k, l + all_.each[i].first);
   }
+
+  // (J M^-1 J^T)^-1 x for all columns of a table (rows, stride), in place; zero in rows that depend on others. After solve(0).
+  void solve_rows(int stride, double* x) const {
+    const int m = all_.rows;
+    const auto row = [&](int i) { return x + i * std::ptrdiff_t(stride); };
+    const auto subtract = [&](double* to, double f, const double* from) {
+      for (int c = 0; c < stride; c += native_width) (P::load(to + c) - P(f) * P::load(from + c)).store(to + c);
+    };
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < i; ++j)
+        if (L(i)[j] != 0) subtract(row(i), L(i)[j], row(j));
+    for (int i = 0; i < m; ++i)
+      for (int c = 0; c < stride; c += native_width) (P(pivot_[i]) * P::load(row(i) + c)).store(row(i) + c);
+    for (int i = m - 1; i > 0; --i)
+      for (int j = 0; j < i; ++j)
+        if (L(i)[j] != 0) subtract(row(j), L(i)[j], row(i));
+  }
+  // Its wrench of order zero on the body of B, or A, in world axes about that body's fixed point.
+  Six<double> on_body(int i, bool b) const {
+    return about_point(2 * i + (b ? 1 : 0), b ? series_[i].wrench_on_b(0) : series_[i].wrench_on_a(0));
+  }
+  const PlacedFrame& placed(int i, bool b) const { return frame_[2 * i + (b ? 1 : 0)]; }
+  const PlacedFrame& named(int i) const { return named_[i]; }
+  // From the origin of the frame that the force is about to B's.
+  V lever(int i) const { return frame_[2 * i + 1].x - named_[i].x; }
 
   // After both sweeps of order k.
   void finish(int k) { set_twists(k + 1); }
@@ -291,8 +317,6 @@ class ConstraintForces {
       series_[i].finish(n, va, wa, vb, wb);
     }
   }
-
-  using P = Pack<native_width>;
 
   // The sweep inwards of the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
   void gather() {

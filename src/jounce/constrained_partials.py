@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Series = list[Array]  # Taylor coefficients
+_CHANGING = (Distance, Universal, Rolling, Gear)  # rows that are no constants in A's axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,6 +81,16 @@ def constrained_derivatives(
 ) -> ConstrainedDerivatives:
     """See `Model.constrained_dynamics_derivatives`."""
     stacked = np.ndim(tau) > np.ndim(v)
+    if not stacked and not any(isinstance(c.kind, _CHANGING) for c in model.constraints):  # the core has it
+        by_q, by_v, by_tau, acc, *rest = model._constrained_derivatives(q, v, tau, wrenches, wrench_frame)
+        wrench, *changes, jacobian, speed_q, dependent = rest
+        named = [
+            None if dependent else {c.name: x[..., i, :, :] for i, c in enumerate(model.constraints)} for x in changes
+        ]
+        forces = {c.name: wrench[..., i, :] for i, c in enumerate(model.constraints)}
+        if dependent:
+            forces = constrained_dynamics(model, q, v, tau, wrenches, wrench_frame, "body", None, None).forces
+        return ConstrainedDerivatives(acc, by_q, by_v, by_tau, forces, *named, jacobian, speed_q)
     force = np.asarray(tau, dtype=np.float64) if stacked else np.asarray(tau, dtype=np.float64)[..., None, :]
     outside = wrenches if stacked or not wrenches else {k: np.asarray(w)[..., None, :] for k, w in wrenches.items()}
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
