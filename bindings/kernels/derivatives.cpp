@@ -152,26 +152,34 @@ struct NegativeProducts {
     int columns;
     double *both, *out;  // A and B side by side, and four rows of the result
     int* used;
-    Space(int nv, Arena& arena)
+    // More rows than coordinates, where constraints add some.
+    Space(int nv, int rows, Arena& arena)
         : columns(round_up(2 * nv, step)),
-          both(arena.template take<double>(std::size_t(nv) * columns)),
+          both(arena.template take<double>(std::size_t(rows) * columns + step)),
           out(arena.template take<double>(4 * columns)),
-          used(arena.template take<int>(std::size_t(columns / step) * (nv + 1))) {}
+          used(arena.template take<int>(std::size_t(columns / step) * (rows + 1))) {}
+
+    void set_row(int nv, int r, const double* A, const double* B) {
+      double* row = both + std::ptrdiff_t(r) * columns;
+      std::memcpy(row, A, sizeof(double) * nv);
+      std::memcpy(row + nv, B, sizeof(double) * nv);
+      for (int c = 2 * nv; c < columns; ++c) row[c] = 0;
+    }
   };
 
   static void multiply(int nv, const double* X, const double* A, const double* B, Space<Arena>& space, const Block& Y, const Block& Z) {
+    for (int r = 0; r < nv; ++r) space.set_row(nv, r, A + std::ptrdiff_t(r) * nv, B + std::ptrdiff_t(r) * nv);
+    multiply(nv, nv, X, nv, space, Y, Z);
+  }
+
+  // Where all `inner` rows of A and B are set, and those of X (nv, inner) are `x_step` apart.
+  static void multiply(int nv, int inner, const double* X, std::ptrdiff_t x_step, Space<Arena>& space, const Block& Y, const Block& Z) {
     const int columns = space.columns;
     double *both = space.both, *out = space.out;
-    for (int r = 0; r < nv; ++r) {
-      double* row = both + std::ptrdiff_t(r) * columns;
-      std::memcpy(row, A + std::ptrdiff_t(r) * nv, sizeof(double) * nv);
-      std::memcpy(row + nv, B + std::ptrdiff_t(r) * nv, sizeof(double) * nv);
-      for (int c = 2 * nv; c < columns; ++c) row[c] = 0;
-    }
     for (int c = 0; c < columns; c += step) {
-      int* used = space.used + c / step * (nv + 1);
+      int* used = space.used + c / step * (inner + 1);
       int count = 0;
-      for (int k = 0; k < nv; ++k) {
+      for (int k = 0; k < inner; ++k) {
         const double* x = both + std::ptrdiff_t(k) * columns + c;
         P sum(0.0);
         for (int l = 0; l < step; l += native_width) sum += P::load(x + l) * P::load(x + l);
@@ -184,9 +192,9 @@ struct NegativeProducts {
     for (int r = 0; r < nv; r += 4) {
       const int rows = nv - r < 4 ? nv - r : 4;
       const double* x[4];
-      for (int i = 0; i < 4; ++i) x[i] = X + std::ptrdiff_t(r + (i < rows ? i : rows - 1)) * nv;
+      for (int i = 0; i < 4; ++i) x[i] = X + (r + (i < rows ? i : rows - 1)) * x_step;
       for (int c = 0; c < columns; c += step) {
-        const int* used = space.used + c / step * (nv + 1);
+        const int* used = space.used + c / step * (inner + 1);
         P sum[4][2];
         for (auto& row : sum) row[0] = row[1] = P(0.0);
         for (int j = 1; j <= used[0]; ++j) {
@@ -224,12 +232,12 @@ struct ForwardDerivativesKernel {
     DerivativesSpace<Ring, Arena> partial;
     NegativeProducts::Space<Arena> products;
     double *K, *D;
-    Space(const Tree& tree, Arena& arena)
+    Space(const Tree& tree, Arena& arena, int constraint_rows = 0)
         : dynamics(tree, 0, arena, 3),
           world(tree, dynamics.motion(), arena),
           inverse(tree, dynamics.factors(), arena),
           partial(tree, dynamics.motion(), world, 1, arena),
-          products(tree.nv, arena),
+          products(tree.nv, tree.nv + constraint_rows, arena),
           K(arena.template take<double>(std::size_t(tree.nv) * tree.nv)),
           D(arena.template take<double>(std::size_t(tree.nv) * tree.nv)) {}
   };
@@ -292,7 +300,7 @@ struct ConstrainedDerivativesKernel {
     ConstraintForces forces;
     ConstraintPartials partials;
     Space(const ConstrainedDerivativesCall& call, Arena& arena)
-        : free(*call.dynamics.tree, arena),
+        : free(*call.dynamics.tree, arena, call.constraints->rows),
           forces(*call.dynamics.tree, *call.constraints, 0, free.dynamics.places(), free.dynamics.factors(), free.dynamics.bias(), arena),
           partials(*call.dynamics.tree, *call.constraints, forces, free.dynamics.factors(), free.dynamics.bias(),
                    free.dynamics.motion().sections, free.dynamics.places(), arena) {}
@@ -331,15 +339,18 @@ struct ConstrainedDerivativesKernel {
       space.partials.run(v, acc, K);
       space.partials.project(inverse);
       double *da_dq = call.K.first + i * call.K.state, *da_dv = call.D.first + i * call.D.state;
-      NegativeProducts::multiply(tree.nv, inverse, K, D, space.free.products, {da_dq, call.K.row, 0}, {da_dv, call.D.row, 0});
-      space.partials.correct(da_dq, call.K.row, da_dv, call.D.row);
+      auto& products = space.free.products;
+      for (int r = 0; r < nv; ++r) products.set_row(tree.nv, r, K + r * nv, D + r * nv);
+      for (int r = 0; r < rows; ++r) products.set_row(tree.nv, int(nv) + r, space.partials.broken_q(r), space.partials.broken_v(r));
+      NegativeProducts::multiply(tree.nv, int(nv + rows), space.partials.left(), space.partials.left_stride(), products,
+                                 {da_dq, call.K.row, 0}, {da_dv, call.D.row, 0});
       for (std::ptrdiff_t r = 0; r < rows; ++r)
         for (std::ptrdiff_t c = 0; c < nv; ++c) {
           all.jacobian[(i * rows + r) * nv + c] = space.partials.jacobian(int(r))[c];
           all.speed_q[(i * rows + r) * nv + c] = space.partials.speed_q(int(r))[c];
         }
       const std::ptrdiff_t at = i * count * 6 * nv;
-      space.partials.forces(K, D, all.forces_q + at, all.forces_v + at, all.forces_tau + at);
+      space.partials.forces(products.both, products.columns, all.forces_q + at, all.forces_v + at, all.forces_tau + at);
     }
   }
 

@@ -47,6 +47,9 @@ class ConstraintPartials {
         broken_v_(arena.template take<double>(std::size_t(all.rows) * stride_)),
         Z_(arena.template take<double>(std::size_t(all.rows) * stride_)),
         JX_(arena.template take<double>(std::size_t(all.rows) * stride_)),
+        row_(arena.template take<double>(3 * std::size_t(stride_))),
+        left_stride_(round_up(tree.nv + all.rows, native_width) + native_width),
+        left_(arena.template take<double>(std::size_t(tree.nv) * left_stride_)),
         active_(arena.template take<int>(tree.nv)),
         is_active_(arena.template take<bool>(tree.nv)) {}
 
@@ -60,77 +63,82 @@ class ConstraintPartials {
     }
   }
 
-  // X = M^-1 (nv, nv) becomes da/dtau.
+  // X = M^-1 (nv, nv) becomes da/dtau. left(), (nv, nv + rows), is that and Z^T: with K and what breaks the constraints below it,
+  // da/dq = -left [K; broken].
   void project(double* X) {
     const int m = all_.rows, nv = tree_.nv;
-    for (int r = 0; r < m; ++r) {
-      double* to = JX_ + r * std::ptrdiff_t(stride_);
-      for (int c = 0; c < stride_; ++c) to[c] = 0;
-      for (int k = 0; k < nv; ++k)
-        if (const double x = jacobian_[r * std::ptrdiff_t(stride_) + k]; x != 0)
-          for (int c = 0; c < nv; ++c) to[c] += x * X[k * std::ptrdiff_t(nv) + c];
-    }
-    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(m) * stride_; ++i) Z_[i] = JX_[i];
+    for (int r = 0; r < nv; ++r) std::memcpy(left_ + r * std::ptrdiff_t(left_stride_), X + r * std::ptrdiff_t(nv), sizeof(double) * nv);
+    for (int r = 0; r < m; ++r)
+      for (int c = 0; c < nv; c += native_width) {
+        P sum(0.0);
+        for (int k = 0; k < nv; ++k)
+          sum += P(jacobian_[r * std::ptrdiff_t(stride_) + k]) * P::load(left_ + k * std::ptrdiff_t(left_stride_) + c);
+        sum.store(JX_ + r * std::ptrdiff_t(stride_) + c);
+      }
+    std::memcpy(Z_, JX_, sizeof(double) * m * stride_);
     forces_.solve_rows(stride_, Z_);
-    for (int r = 0; r < nv; ++r)
-      for (int k = 0; k < m; ++k) {
-        const double x = JX_[k * std::ptrdiff_t(stride_) + r], *z = Z_ + k * std::ptrdiff_t(stride_);
-        double* to = X + r * std::ptrdiff_t(nv);
-        if (x != 0)
-          for (int c = 0; c < nv; ++c) to[c] -= x * z[c];
+    for (int r = 0; r < nv; ++r) {
+      double* row = left_ + r * std::ptrdiff_t(left_stride_);
+      for (int c = 0; c < nv; c += native_width) {
+        P sum = P::load(row + c);
+        for (int k = 0; k < m; ++k) sum -= P(JX_[k * std::ptrdiff_t(stride_) + r]) * P::load(Z_ + k * std::ptrdiff_t(stride_) + c);
+        sum.store(row + c);
       }
+      std::memcpy(X + r * std::ptrdiff_t(nv), row, sizeof(double) * nv);
+      for (int k = 0; k < m; ++k) row[nv + k] = Z_[k * std::ptrdiff_t(stride_) + r];
+    }
   }
+  const double* left() const { return left_; }
+  int left_stride() const { return left_stride_; }
+  const double* broken_q(int row) const { return broken_q_ + row * std::ptrdiff_t(stride_); }
+  const double* broken_v(int row) const { return broken_v_ + row * std::ptrdiff_t(stride_); }
 
-  // da/dq and da/dv lack what breaks the constraints: -Z^T r.
-  void correct(double* da_dq, std::ptrdiff_t q_row, double* da_dv, std::ptrdiff_t v_row) const {
-    for (int r = 0; r < tree_.nv; ++r)
-      for (int k = 0; k < all_.rows; ++k) {
-        const double z = Z_[k * std::ptrdiff_t(stride_) + r];
-        const double *q = broken_q_ + k * std::ptrdiff_t(stride_), *v = broken_v_ + k * std::ptrdiff_t(stride_);
-        if (z == 0) continue;
-        for (int c = 0; c < tree_.nv; ++c) da_dq[r * q_row + c] -= z * q[c], da_dv[r * v_row + c] -= z * v[c];
-      }
-  }
-
-  // Of the wrenches, (count, 6, nv) each, with K and D of inverse dynamics under constraints.
-  void forces(const double* K, const double* D, double* dq, double* dv, double* dtau) {
-    const int m = all_.rows;
+  // Of the wrenches, (count, 6, nv) each; with K and D of inverse dynamics under constraints side by side, rows `step` apart.
+  void forces(const double* both, std::ptrdiff_t step, double* dq, double* dv, double* dtau) {
     const std::ptrdiff_t nv = tree_.nv;
-    // dl = -Z (dtau - K dq - D dv) - inertia^-1 r
+    // dl = Z (K dq + D dv - dtau) - inertia^-1 r
     forces_.solve_rows(stride_, broken_q_);
     forces_.solve_rows(stride_, broken_v_);
-    for (int k = 0; k < m; ++k) {
+    for (int k = 0; k < all_.rows; ++k) {
       const double* z = Z_ + k * std::ptrdiff_t(stride_);
       double *q = broken_q_ + k * std::ptrdiff_t(stride_), *v = broken_v_ + k * std::ptrdiff_t(stride_);
-      for (int c = 0; c < nv; ++c) q[c] = -q[c], v[c] = -v[c];
-      for (int r = 0; r < nv; ++r)
-        for (int c = 0; c < nv; ++c) q[c] += z[r] * K[r * nv + c], v[c] += z[r] * D[r * nv + c];
+      for (int c = 0; c < nv; c += native_width) {
+        P by_q = P(0.0) - P::load(q + c), by_v = P(0.0) - P::load(v + c);
+        for (int r = 0; r < nv; ++r) {
+          const double* row = both + r * step + c;
+          by_q += P(z[r]) * P::load(row), by_v += P(z[r]) * P::load(row + nv);
+        }
+        by_q.store(q + c), by_v.store(v + c);
+      }
     }
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& constraint = all_.each[i];
+      double rows[6][6];  // as wrenches about the named frame
+      for (int r = 0; r < constraint.count; ++r) put(named(i, forces_.series(i).on_b(r)), rows[r]);
+      for (int component = 0; component < 6; ++component) {
+        const std::ptrdiff_t at = (i * 6 + component) * nv;
+        for (int c = 0; c < nv; c += native_width) {
+          P by_q(0.0), by_v(0.0), by_tau(0.0);
+          for (int r = 0; r < constraint.count; ++r) {
+            const P x(rows[r][component]);
+            const std::ptrdiff_t row = (constraint.first + r) * std::ptrdiff_t(stride_) + c;
+            by_q += x * P::load(broken_q_ + row), by_v += x * P::load(broken_v_ + row), by_tau -= x * P::load(Z_ + row);
+          }
+          by_q.store(row_ + c), by_v.store(row_ + stride_ + c), by_tau.store(row_ + 2 * stride_ + c);
+        }
+        std::memcpy(dq + at, row_, sizeof(double) * nv);
+        std::memcpy(dv + at, row_ + stride_, sizeof(double) * nv);
+        std::memcpy(dtau + at, row_ + 2 * stride_, sizeof(double) * nv);
+      }
+      if (constraint.hold == Hold::here) continue;
       set_jacobian(i);
-      const V lever = forces_.lever(i);
-      const double* R = forces_.named(i).R;
-      for (int c = 0; c < nv; ++c) {
-        Wrench by[3] = {none(), none(), none()};
-        for (int r = 0; r < constraint.count; ++r) {
-          const Wrench row = forces_.series(i).on_b(r);
-          const std::ptrdiff_t at = (constraint.first + r) * std::ptrdiff_t(stride_) + c;
-          const double x[3] = {broken_q_[at], broken_v_[at], -Z_[at]};
-          for (int j = 0; j < 3; ++j) by[j].f += x[j] * row.f, by[j].m += x[j] * row.m;
-        }
-        const Six<double> moved = is_active_[c] ? J_[c] : Six<double>::zero();
-        const V w = angular(moved), u = linear(moved);
-        if (constraint.hold != Hold::here) by[0] += Wrench{cross_of(F_.f, w), cross_of(F_.m, w)};
-        if (constraint.on_a) by[0] += Wrench{cross_of(w, F_.f), cross_of(u, F_.f) + cross_of(w, F_.m)};
-        double* out[3] = {dq, dv, dtau};
-        for (int j = 0; j < 3; ++j) {
-          Wrench own = constraint.on_a ? -by[j] : by[j];
-          own.m += cross_of(lever, own.f);
-          own = {apply_transpose(R, own.f), apply_transpose(R, own.m)};
-          const double numbers[6] = {own.f.x, own.f.y, own.f.z, own.m.x, own.m.y, own.m.z};
-          for (int r = 0; r < 6; ++r) out[j][(i * 6 + r) * nv + c] = numbers[r];
-        }
+      for (int j = 0; j < count_; ++j) {
+        const V w = angular(J_[active_[j]]), u = linear(J_[active_[j]]);
+        Wrench change{cross_of(F_.f, w), cross_of(F_.m, w)};
+        if (constraint.on_a) change += Wrench{cross_of(w, F_.f), cross_of(u, F_.f) + cross_of(w, F_.m)};
+        double numbers[6];
+        put(named(i, change), numbers);
+        for (int r = 0; r < 6; ++r) dq[(i * 6 + r) * nv + active_[j]] += numbers[r];
       }
     }
   }
@@ -139,7 +147,16 @@ class ConstraintPartials {
   const double* speed_q(int row) const { return speed_q_ + row * std::ptrdiff_t(stride_); }
 
  private:
-  static Wrench none() { return {{0, 0, 0}, {0, 0, 0}}; }
+  using P = Pack<native_width>;
+
+  // A wrench on B, or its opposite on A, about the frame that the force of a constraint is about, in its axes.
+  Wrench named(int i, const Wrench& w) const {
+    Wrench own = all_.each[i].on_a ? -w : w;
+    own.m += cross_of(forces_.lever(i), own.f);
+    const double* R = forces_.named(i).R;
+    return {apply_transpose(R, own.f), apply_transpose(R, own.m)};
+  }
+  static void put(const Wrench& w, double* to) { to[0] = w.f.x, to[1] = w.f.y, to[2] = w.f.z, to[3] = w.m.x, to[4] = w.m.y, to[5] = w.m.z; }
   static V vector(const Triple<double>& u) { return {u[0], u[1], u[2]}; }
   static V linear(const Six<double>& u) { return vector(u.linear()); }
   static V angular(const Six<double>& u) { return vector(u.angular()); }
@@ -287,7 +304,9 @@ class ConstraintPartials {
   const BodyPlaces<double>& places_;
   Six<double>*J_, *dJ_, *ddJ_, *above_;
   int stride_;
-  double *jacobian_, *speed_q_, *broken_q_, *broken_v_, *Z_, *JX_;
+  double *jacobian_, *speed_q_, *broken_q_, *broken_v_, *Z_, *JX_, *row_;
+  int left_stride_;
+  double* left_;
   int* active_;  // the columns that J has
   bool* is_active_;
   int count_ = 0;

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import shapes
 from .constrained import RANK, constrained_dynamics
 from .constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
+from .errors import ConstraintError
 from .joints import Joint, Universal
 from .partials import ball_columns, bracket_matrix, inverse_partials, skew
 
@@ -34,10 +35,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Series = list[Array]  # Taylor coefficients
-_CHANGING = (Distance, Universal, Rolling, Gear)  # rows that are no constants in A's axes
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False, slots=True)
 class ConstrainedDerivatives:
     """Derivatives of `ConstrainedDynamics`, with respect to q, v and tau.
 
@@ -48,27 +48,51 @@ class ConstrainedDerivatives:
         acc: what `ConstrainedDynamics` has.
         acc_q, acc_v: (..., r + 1, nv, nv) of every derivative of the acceleration.
         acc_tau: (..., r + 1, r + 1, nv, nv), the second axis that of the derivative of tau.
-        forces: what `ConstrainedDynamics` has.
-        forces_q, forces_v: by name (..., r + 1, 6, nv), of wrenches in body axes; None where rows of the constraints
-            depend on each other.
-        forces_tau: by name (..., r + 1, r + 1, 6, nv), likewise.
         jacobian: (..., rows, nv), J.
         speed_q: (..., rows, nv) of J v: what obeys the constraints near the state is speed_q dq + J dv = 0.
+        forces: what `ConstrainedDynamics` has.
+        forces_q, forces_v: by name (..., r + 1, 6, nv), of wrenches in body axes.
+        forces_tau: by name (..., r + 1, r + 1, 6, nv).
+
+    Raises:
+        ConstraintError: the forces' derivatives are asked for where rows of the constraints depend on each other.
     """
 
     acc: Array
     acc_q: Array
     acc_v: Array
     acc_tau: Array
-    forces: dict[str, Array]
-    forces_q: dict[str, Array] | None
-    forces_v: dict[str, Array] | None
-    forces_tau: dict[str, Array] | None
     jacobian: Array
     speed_q: Array
+    _names: tuple[str, ...]
+    _forces: Sequence[Array]
+    _changes: Sequence[Sequence[Array]] | None  # of forces, by q, v and tau
 
     def __repr__(self) -> str:
         return shapes(self, "acc", "acc_q", "acc_tau")
+
+    def _by_name(self, which: int) -> dict[str, Array]:
+        if self._changes is None:
+            raise ConstraintError(
+                "rows of the constraints depend on each other: derivatives of forces that are shared are not computed"
+            )
+        return dict(zip(self._names, self._changes[which], strict=True))
+
+    @property
+    def forces(self) -> dict[str, Array]:
+        return dict(zip(self._names, self._forces, strict=True))
+
+    @property
+    def forces_q(self) -> dict[str, Array]:
+        return self._by_name(0)
+
+    @property
+    def forces_v(self) -> dict[str, Array]:
+        return self._by_name(1)
+
+    @property
+    def forces_tau(self) -> dict[str, Array]:
+        return self._by_name(2)
 
 
 def constrained_derivatives(
@@ -81,16 +105,19 @@ def constrained_derivatives(
 ) -> ConstrainedDerivatives:
     """See `Model.constrained_dynamics_derivatives`."""
     stacked = np.ndim(tau) > np.ndim(v)
-    if not stacked and not any(isinstance(c.kind, _CHANGING) for c in model.constraints):  # the core has it
-        by_q, by_v, by_tau, acc, *rest = model._constrained_derivatives(q, v, tau, wrenches, wrench_frame)
-        wrench, *changes, jacobian, speed_q, dependent = rest
-        named = [
-            None if dependent else {c.name: x[..., i, :, :] for i, c in enumerate(model.constraints)} for x in changes
-        ]
-        forces = {c.name: wrench[..., i, :] for i, c in enumerate(model.constraints)}
+    names = model.constraint_names
+    if not stacked and model._constant_rows:  # the core has it
+        by_q, by_v, by_tau, acc, wrench, change_q, change_v, change_tau, jacobian, speed_q, dependent = (
+            model._constrained_derivatives(q, v, tau, wrenches, wrench_frame)
+        )
+        changes: Any = None
+        forces: Any = np.moveaxis(wrench, -2, 0) if wrench.ndim > 2 else wrench
         if dependent:
-            forces = constrained_dynamics(model, q, v, tau, wrenches, wrench_frame, "body", None, None).forces
-        return ConstrainedDerivatives(acc, by_q, by_v, by_tau, forces, *named, jacobian, speed_q)
+            motion = constrained_dynamics(model, q, v, tau, wrenches, wrench_frame, "body", None, None)
+            forces = list(motion.forces.values())
+        else:
+            changes = _Parts(change_q, len(names)), _Parts(change_v, len(names)), _Parts(change_tau, len(names))
+        return ConstrainedDerivatives(acc, by_q, by_v, by_tau, jacobian, speed_q, names, forces, changes)
     force = np.asarray(tau, dtype=np.float64) if stacked else np.asarray(tau, dtype=np.float64)[..., None, :]
     outside = wrenches if stacked or not wrenches else {k: np.asarray(w)[..., None, :] for k, w in wrenches.items()}
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
@@ -106,11 +133,27 @@ def constrained_derivatives(
     result = _solved(model, stack, ties, K, D, M)
     changes, jacobian, speed_q = result
     parts = changes if stacked else tuple(_first(x, i % 3 == 2) for i, x in enumerate(changes))
-    names = model.constraint_names
-    by_q, by_v, by_tau = (None if part is None else dict(zip(names, part, strict=True)) for part in parts[3:])
     acc = motion.acc if stacked else motion.acc[..., 0, :]
-    forces = motion.forces if stacked else {k: f[..., 0, :] for k, f in motion.forces.items()}
-    return ConstrainedDerivatives(acc, parts[0], parts[1], parts[2], forces, by_q, by_v, by_tau, jacobian, speed_q)
+    forces = [f if stacked else f[..., 0, :] for f in motion.forces.values()]
+    moved = None if parts[3] is None else parts[3:]
+    return ConstrainedDerivatives(acc, parts[0], parts[1], parts[2], jacobian, speed_q, names, forces, moved)
+
+
+class _Parts(Sequence[Array]):
+    """The parts (..., 6, nv) of an array (..., count, 6, nv), one after the other."""
+
+    __slots__ = ("_count", "_whole")
+
+    def __init__(self, whole: Array, count: int) -> None:
+        self._whole, self._count = whole, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < self._count:
+            raise IndexError(i)
+        return self._whole[..., i, :, :]
 
 
 def _first(x: Any, by_force: bool) -> Any:

@@ -168,6 +168,11 @@ class ConstraintRecord:
     contact: bool = False
 
     @property
+    def is_constant(self) -> bool:
+        """Whether its rows are constant in A's axes."""
+        return not isinstance(self.kind, (Distance, Universal, Rolling, Gear))
+
+    @property
     def rows(self) -> int:
         """How many numbers it takes away from a velocity."""
         return len(_rows(self.kind)["rows"])

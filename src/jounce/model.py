@@ -72,6 +72,7 @@ class Model(CoreModel):
     gravity: Array
     constraints: tuple[ConstraintRecord, ...]
     constraint_names: tuple[str, ...]
+    _constant_rows: bool
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
     frame_names: tuple[str, ...]
@@ -106,6 +107,7 @@ class Model(CoreModel):
             "gravity": frozen(gravity),
             "constraints": tuple(constraints),
             "constraint_names": tuple(c.name for c in constraints),
+            "_constant_rows": all(c.is_constant for c in constraints),
             "body_names": tuple(b.name for b in moving),
             "joint_names": tuple(coordinates),
             "frame_names": tuple(names),
