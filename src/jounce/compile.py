@@ -182,9 +182,9 @@ def compiled(
         leader[at], ratio[at], offset[at] = leads[follow.joint], follow.ratio, follow.offset
     names = {bodies[i].name: k for k, i in enumerate(frames)}
     columns: dict[str, slice] = {}
+    column = 0
     for record in own_records(bodies):
-        start = sum(c.stop - c.start for c in columns.values())
-        columns[record.joint_name] = slice(start, start + record.joint.nv)
+        columns[record.joint_name] = slice(column, column := column + record.joint.nv)
     left_out = {"armature": Leave.INERTIA, "damping": Leave.DAMPING, "stiffness": Leave.ELASTIC, "rest": Leave.NOTHING}
     return {
         "joint": tables.joint,

@@ -159,14 +159,27 @@ def free_directions(jacobian: Array) -> Array:
 
 def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     """See `Model.project`."""
-    start = array_of("q", q, (model.nq,))
-    configuration = _assembled(model, start)
+    start = rows_of("q", q, model.nq, "nq")
     if v is None:
-        return configuration
-    given = reals("v", v)
-    stack = rows_of("v", given if given.ndim == 2 else given[None], model.nv, "nv").copy()
-    if given.ndim not in (1, 2) or len(stack) < 1:
-        raise ValueError(f"v has shape {given.shape}, expected ({model.nv},) or (K, {model.nv})")
+        if start.ndim == 1:
+            return _assembled(model, start)
+        return np.array([_assembled(model, each) for each in start.reshape(-1, model.nq)]).reshape(start.shape)
+    given = rows_of("v", v, model.nv, "nv")
+    if given.ndim not in (start.ndim, start.ndim + 1) or given.shape[: start.ndim - 1] != start.shape[:-1]:
+        raise ValueError(
+            f"q has shape {start.shape} and v {given.shape}, expected the same batch dimensions; a stack v has one more"
+        )
+    if start.ndim > 1:
+        lead = start.shape[:-1]
+        states = zip(start.reshape(-1, model.nq), given.reshape(-1, *given.shape[len(lead) :]), strict=True)
+        pairs = [projected(model, *state) for state in states]
+        return np.array([p[0] for p in pairs]).reshape(start.shape), np.array([p[1] for p in pairs]).reshape(
+            given.shape
+        )
+    configuration = _assembled(model, start)
+    stack = (given if given.ndim == 2 else given[None]).copy()
+    if len(stack) < 1:
+        raise ValueError(f"v has shape {given.shape}, expected at least one row")
     inverse = np.linalg.pinv(model.constraint_jacobian(configuration), rcond=RANK)
     for k in range(len(stack)):  # the k-th derivative of J v
         J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
@@ -176,6 +189,15 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
             broken = broken + comb(k, j) * J[j] @ stack[k - j]  # type: ignore[index]
         stack[k] -= inverse @ broken
     return configuration, stack if given.ndim == 2 else stack[0]
+
+
+def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """A state that is nearly on the constraints, on them: one step of Newton's method."""
+    J, broken = model._constraint_rows(q, None, "body")
+    if np.abs(broken).max(initial=0.0) > 1e-14:
+        q = model.integrate(q, -np.linalg.pinv(J[0], rcond=RANK) @ broken)
+        J, _ = model._constraint_rows(q, None, "body")
+    return q, v - np.linalg.pinv(J[0], rcond=RANK) @ (J[0] @ v)
 
 
 def _assembled(model: Model, start: Array) -> Array:

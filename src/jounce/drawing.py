@@ -25,6 +25,9 @@ def drawn(model: Model) -> str:
         below = children.get(i, [])
         deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
         todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
+    for c in model.constraints:
+        ends = printable(c.b) if c.contact else f"{printable(c.a)} to {printable(c.b)}"
+        lines.append(f"{'held' if c.contact else 'closed'}: {printable(c.name)}, {ends}, {c.kind!r}")
     return "\n".join(lines)
 
 

@@ -505,8 +505,8 @@ class Model(CoreModel):
         """The state nearest to a given one, roughly, that obeys the constraints.
 
         Args:
-            q: (nq,), anywhere near: a closed robot comes together from `neutral`, if it can.
-            v: (nv,), or a stack (K, nv) of the velocity and its derivatives.
+            q: (..., nq), anywhere near: a closed robot comes together from `neutral`, if it can.
+            v: (..., nv), or a stack (..., K, nv) of the velocity and its derivatives.
 
         Returns:
             q; with v the pair (q, v).

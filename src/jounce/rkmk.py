@@ -129,7 +129,8 @@ def integrate(
                 error = float(np.max(errors, initial=0.0))
             if error <= 1.0:
                 t = target if step == target - t else t + step
-                q, v, a, tau = new_q, new_v, rates[6, nv:].copy(), new_tau
+                q, v = run.onto_constraints(new_q, new_v)
+                a, tau = rates[6, nv:].copy(), new_tau
                 error = max(error, 1e-4)
                 longer = step * min(5.0, max(0.2, 0.9 * error**-0.17 * last_error**0.04))
                 h = longer if step == h else max(h, longer)  # a step cut by an output time says little

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import trajectory
+from .constrained import onto
 from .errors import RangeError, SimulationError
 from .model import Model
 from .stepping import Array, Layout, TorqueFunction
@@ -72,6 +73,16 @@ class Run:
     def reached(self, t: float, q: Array, v: Array, a: Array, tau: Array | None = None) -> None:
         """The state that the motion has come to; without tau, the one that a needs."""
         self._state = t, q, v, a, tau
+
+    def onto_constraints(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state brought back onto the constraints, from which a step has led by no more than its error.
+
+        So the error does not add up to a drift (E. Eich, Convergence results for a coordinate projection method applied
+        to mechanical systems with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
+        """
+        if not self.robot.constraints:
+            return q, v
+        return onto(self.robot, q, v)
 
     def motion(self) -> trajectory.Trajectory:
         """At the output times so far and, where the motion has gone on since, at its last state."""

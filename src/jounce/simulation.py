@@ -53,6 +53,8 @@ def simulate(
     torque, feedback too. Both take short steps where something is stiff, a rod of rubber or a high gain; "implicit",
     Radau's method of order 9 with the exact derivatives of the dynamics, does not, and takes any torque, too.
 
+    A robot with constraints should start on them (`Model.project`); after every step it is brought back onto them.
+
     Args:
         robot: the model.
         q0: (nq,) configuration at times[0].
@@ -96,6 +98,8 @@ def simulate(
     """
     a_model("robot", robot)
     one_of("method", method, *_METHODS)
+    if method == "implicit" and robot.constraints:
+        raise ValueError("method is 'implicit', which does not know constraints, and the robot has some: use another")
     q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
     when = array_of("times", times, (_length(times),))
     if len(when) == 0 or not (when[1:] > when[:-1]).all():
