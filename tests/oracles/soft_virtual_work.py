@@ -97,31 +97,54 @@ def _stiffness(rod: Rod) -> np.ndarray:
 
 def inverse_dynamics(spec: SoftSpec, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The forces of joints and shapes and their first r derivatives, (r + 1, nv), for a stack v (r + 2, nv)."""
-    speed, rows = exact._taylor(v), len(v) - 1
-    identity = _constant(np.eye(4, dtype=int).astype(object) * ONE, len(v) + 1)
-    far: list[Jet] = []
-    tau = np.zeros((rows, spec.nv), dtype=object)
-    for module, q_at, v_at in zip(spec.modules, spec.q_slices(), spec.v_slices(), strict=True):
-        near = far[module.parent] if module.parent >= 0 else (identity, {})
-        near = _product(near, (_constant(exact._placement(module), len(v) + 1), {}))
-        own, start = speed[:, v_at], v_at.start
+    return exact._derivatives(forces(spec, q, exact._taylor(v)))
+
+
+def ends(spec: SoftSpec, q: np.ndarray, speed: Poly) -> list[tuple[Jet, Jet]]:
+    """Near and far end of each module, in the world."""
+    identity = _constant(np.eye(4, dtype=int).astype(object) * ONE, len(speed) + 1)
+    found: list[tuple[Jet, Jet]] = []
+    for i, (module, q_at, v_at) in enumerate(zip(spec.modules, spec.q_slices(), spec.v_slices(), strict=True)):
+        near = found[module.parent][1] if module.parent >= 0 else (identity, {})
+        near = _product(near, (_constant(exact._placement(module), len(speed) + 1), {}))
+        far = near
         if isinstance(module, Joint):
-            far.append(_product(near, _joint(module, start, q[q_at], own)))
+            far = _product(near, _joint(module, v_at.start, q[q_at], speed[:, v_at]))
+        elif isinstance(module, Rod):
+            far = section(spec, q, speed, i, module.length, near)
+        found.append((near, far))
+    return found
+
+
+def section(spec: SoftSpec, q: np.ndarray, speed: Poly, i: int, s: float, near: Jet) -> Jet:
+    """The frame at s of the rod that is module i, in the world."""
+    rod, q_at, v_at = spec.modules[i], spec.q_slices()[i], spec.v_slices()[i]
+    assert isinstance(rod, Rod)
+    return _product(near, _sections(rod, v_at.start, q[q_at], speed[:, v_at], np.array([s]))[0])
+
+
+def forces(spec: SoftSpec, q: np.ndarray, speed: Poly) -> Poly:
+    """The same in polynomials, one power of t less than the velocity has."""
+    rows = len(speed) - 1
+    identity = _constant(np.eye(4, dtype=int).astype(object) * ONE, len(speed) + 1)
+    tau = np.zeros((rows, spec.nv), dtype=object)
+    places = zip(spec.modules, spec.q_slices(), spec.v_slices(), ends(spec, q, speed), strict=True)
+    for module, q_at, v_at, (near, _) in places:
+        if isinstance(module, Joint):
             continue
-        sections: list[Jet] = [(identity, {})]
+        own, sections = speed[:, v_at], [(identity, {})]
         if isinstance(module, Rod):
-            sections = _sections(module, start, q[q_at], own, np.r_[module.points.s, module.length])
+            sections = _sections(module, v_at.start, q[q_at], own, module.points.s)
             K = exact._fixed(_stiffness(module))
             path = exact._plain_path(q[q_at], own)
             viscosity = exact._fixed(module.viscosity).item()
             force = path[:rows] @ K + (viscosity * (own[:rows] @ K) >> BITS)
             tau[:, v_at] += force >> BITS
-        far.append(_product(near, sections[-1]))
-        for section, moments in zip(sections, _moments(module), strict=False):
-            pose, partials = _product(near, section)
+        for frame, moments in zip(sections, _moments(module), strict=True):
+            pose, partials = _product(near, frame)
             acceleration = exact._rate(exact._rate(pose))[:, :3]
             acceleration[0, :, 3] -= exact._fixed(spec.gravity)
             force = acceleration @ moments >> BITS
             for j, partial in partials.items():
                 tau[:, j] += exact._mul(force, partial[:, :3], operator.mul).sum(axis=(1, 2))
-    return exact._derivatives(tau)
+    return tau

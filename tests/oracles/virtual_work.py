@@ -48,7 +48,9 @@ for _a, _b, _c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
 
 
 def _fixed(x: object) -> np.ndarray:
-    """Fixed-point integers of float64 numbers."""
+    """Fixed-point integers of float64 numbers; an array of Python ints is of such integers already."""
+    if isinstance(x, np.ndarray) and x.dtype.kind == "O":
+        return x
     ratio = np.frompyfunc(lambda y: (y.as_integer_ratio()[0] << BITS) // y.as_integer_ratio()[1], 1, 1)
     return np.asarray(ratio(np.asarray(x, dtype=float)), dtype=object)
 
@@ -132,7 +134,11 @@ def point_masses(body: BodySpec) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _placement(body: BodySpec) -> np.ndarray:
-    pose = _fixed(body.placement)
+    return _exact_pose(body.placement)
+
+
+def _exact_pose(placement: np.ndarray) -> np.ndarray:
+    pose = _fixed(placement).copy()
     rotation = pose[:3, :3]
     for _ in range(4):  # Newton's iteration to the nearest rotation, R (3 - R^T R) / 2; error squares
         rotation = (rotation @ (3 * EYE3 - (rotation.T @ rotation >> BITS))) >> (BITS + 1)
@@ -280,8 +286,13 @@ def inverse_dynamics(
     tree: TreeSpec, q: np.ndarray, v: np.ndarray, wrenches: dict[int, np.ndarray] | None = None
 ) -> np.ndarray:
     """Generalized forces and their first r derivatives, (r+1, nv), for a velocity stack v (r+2, nv)."""
-    speed = _taylor(v)
-    rows = len(v) - 1
+    applied = {i: _taylor(w) for i, w in (wrenches or {}).items()}
+    return _derivatives(forces(tree, q, _taylor(v), applied))
+
+
+def forces(tree: TreeSpec, q: np.ndarray, speed: Poly, wrenches: dict[int, Poly]) -> Poly:
+    """The same in polynomials, one power of t less than the velocity has."""
+    rows = len(speed) - 1
     poses, partials, motions = _poses(tree, q, speed)
     work = []
     for i, (body, pose) in enumerate(zip(tree.bodies, poses, strict=True)):
@@ -290,8 +301,8 @@ def inverse_dynamics(
         acceleration = _rate(_rate(x))[:, :3]
         acceleration[0] -= _fixed(tree.gravity)[:, None]
         work.append(_mul(acceleration * masses >> BITS, x.swapaxes(1, 2)))
-        if wrenches and i in wrenches:
-            work[i] -= _applied(pose, _taylor(wrenches[i]))
+        if i in wrenches:
+            work[i] -= _applied(pose, wrenches[i][:rows])
     tau = np.zeros((rows, tree.nv), dtype=object)
     for i in reversed(range(len(tree.bodies))):
         body, q_at, v_at = tree.bodies[i], tree.q_slices()[i], tree.v_slices()[i]
@@ -302,7 +313,7 @@ def inverse_dynamics(
         tau[:, v_at] += _passive(body, q[q_at], speed[:, v_at], motions[i])
         if body.parent >= 0:
             work[body.parent] += work[i]
-    return _derivatives(tau)
+    return tau
 
 
 def body_poses(tree: TreeSpec, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -1,0 +1,271 @@
+"""Forward dynamics with loops and contacts, and its time derivatives, from positions only, in 96 digits.
+
+What is held at zero is a row of `ties`, a polynomial in t along the motion; J is what a displacement of each
+coordinate does to it, D what a twist of B does to it with A at rest (world axes, about the world's origin). As only the
+pose of B in A matters, J = D (S_B - S_A), S the twists of the frames for each unit of each coordinate, and by virtual
+work the wrench on B is D^T l where the force on the coordinates is J^T l. With s the rate of what must stay zero, and
+the dynamics F(q, v, a) of `virtual_work`, the unknown coefficients of a(t) and l(t) follow order by order from
+
+    F = tau + J^T l,    s = 0:    [M, -J^T; J, 0] (a_k, l_k) = (tau_k - F_k + sum_i>0 J_i^T l_k-i, -(k + 1) s_k+1),
+
+where F_k and s_k+1 are those of the motion that has a_k = 0. Rows that others imply are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from . import jets
+from . import virtual_work as exact
+from .differentiate import _rounded
+from .mechanisms import Frames, Mechanism, Side
+from .ties import Block, Gear, Tie, block, gear_value
+from .virtual_work import BITS, ONE, Poly
+
+# --- states that obey ---------------------------------------------------------------------------------------
+
+
+def _side_by_side(blocks: Sequence[Block], key: str, shape: tuple[int, ...]) -> Poly:
+    """That field of all ties, (n, rows, ...); of shape where there is no tie."""
+    return np.concatenate([np.zeros(shape, dtype=object), *(getattr(b, key) for b in blocks)], axis=1)
+
+
+def blocks(robot: Mechanism, ties: Sequence[Tie | Gear], q: np.ndarray, speed: Poly) -> list[Block]:
+    frames = robot.frames(q, speed)
+    return [block(tie, frames) for tie in ties]
+
+
+def project(
+    robot: Mechanism, ties: Sequence[Tie | Gear], q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The state moved to where all holds, to 90 digits, by Newton's method."""
+    q, v = exact._fixed(q), exact._fixed(v)
+    for _ in range(60):
+        here = blocks(robot, ties, q, np.zeros((1, robot.nv), dtype=object))
+        left = np.concatenate([b.position[0] for b in here])
+        if _largest(left) < ONE >> 300:
+            break
+        rows = _rounded(np.concatenate([b.position_rows[0] for b in here]))
+        q = _moved(robot, q, -_solved(rows, left))
+    else:
+        raise ArithmeticError("the positions that obey were not found")
+    rows = np.concatenate([b.rows[0] for b in blocks(robot, ties, q, v[None])])
+    for _ in range(60):
+        left = rows @ v >> BITS
+        if _largest(left) < ONE >> 300:
+            return q, v
+        v = v - _solved(_rounded(rows), left)
+    raise ArithmeticError("the velocities that obey were not found")
+
+
+def _largest(x: np.ndarray) -> int:
+    return max((abs(int(y)) for y in x.ravel()), default=0)
+
+
+def _solved(rows: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """The smallest solution of rows x = left, to as many digits as float64 has, however small it is."""
+    size = _largest(left)
+    ratio = np.array([(int(x) << 100) // size / 2.0**100 for x in left])
+    step = np.linalg.lstsq(rows, ratio, rcond=1e-9)[0]
+    return exact._fixed(step) * size >> BITS
+
+
+def _moved(robot: Mechanism, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """q after a small step in the directions of v."""
+    q = q.copy()
+    for kind, q_at, v_at in robot.groups:
+        d = step[v_at]
+        if kind == "plain":
+            q[q_at] += d
+            continue
+        turn, old = d[-3:] // 2, exact._unit(q[q_at][-4:])
+        if kind == "free":
+            q[q_at.start : q_at.start + 3] += exact._rotation(old) @ d[:3] >> BITS
+        u, c = old[:3], old[3]
+        new = np.array([*(u + ((c * turn + exact._cross(u, turn)) >> BITS)), c - (u @ turn >> BITS)], dtype=object)
+        q[q_at.stop - 4 : q_at.stop] = exact._unit(new)
+    return q
+
+
+# --- dynamics ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Solution:
+    """speed (r + 2, nv), multipliers (r + 1, rows) as polynomials; whether some rows were implied by others."""
+
+    robot: Mechanism
+    ties: Sequence[Tie | Gear]
+    q: np.ndarray
+    speed: Poly
+    multipliers: Poly
+    redundant: bool
+
+    @cached_property
+    def acc(self) -> np.ndarray:
+        """(r + 1, nv)"""
+        return exact._derivatives(exact._rate(self.speed))
+
+    @cached_property
+    def frames(self) -> Frames:
+        return self.robot.frames(self.q, self.speed)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        return [block(tie, self.frames) for tie in self.ties]
+
+    def forces(self, frame: str = "body") -> list[np.ndarray]:
+        """Of each tie: wrenches (r + 1, 6) on the first body, on B of a contact, or the forces (r + 1, 2) of a gear."""
+        found, at = [], 0
+        for tie, one in zip(self.ties, self.blocks, strict=True):
+            own = self.multipliers[:, at : at + one.rows.shape[1]]
+            at += one.rows.shape[1]
+            if isinstance(tie, Gear):
+                q1, second = self.frames.coordinate(tie.first)[0], own[:, 0]
+                first = -jets.scaled(gear_value(tie, q1)[1], second)
+                found.append(exact._derivatives(np.stack([first, second], axis=1)))
+                continue
+            on_b = exact._mul(one.twist.swapaxes(1, 2), own)
+            told = _from_world(on_b if tie.contact else -on_b, self.frames.pose(_bearer(tie)), frame)
+            found.append(exact._derivatives(told))
+        return found
+
+
+def _bearer(tie: Tie) -> Side:
+    """The frame whose wrench is told: the first body, or B where a contact is."""
+    return tie.b if tie.contact else Side(tie.a.body)
+
+
+def _from_world(wrench: Poly, pose: Poly, frame: str) -> Poly:
+    """A wrench of world axes about the world's origin, in those of the frame."""
+    force, moment = wrench[:, :3], wrench[:, 3:]
+    if frame != "world":
+        moment = moment - exact._mul(pose[: len(wrench), :3, 3], force, exact._cross)
+    if frame == "body":
+        back = pose[: len(wrench), :3, :3].swapaxes(1, 2)
+        force, moment = exact._mul(back, force), exact._mul(back, moment)
+    return np.concatenate([force, moment], axis=1)
+
+
+def _to_world(wrench: Poly, pose: Poly) -> Poly:
+    """The way back from body axes."""
+    R, x = pose[: len(wrench), :3, :3], pose[: len(wrench), :3, 3]
+    force, moment = exact._mul(R, wrench[:, :3]), exact._mul(R, wrench[:, 3:])
+    return np.concatenate([force, moment + exact._mul(x, force, exact._cross)], axis=1)
+
+
+def mass_matrix(robot: Mechanism, q: np.ndarray) -> np.ndarray:
+    """What a unit of each acceleration takes, at rest."""
+    speed = np.zeros((2, robot.nv), dtype=object)
+    still = robot.forces(q, speed, {})[0]
+    columns = []
+    for j in range(robot.nv):
+        speed[1], speed[1, j] = 0, ONE
+        columns.append(robot.forces(q, speed, {})[0] - still)
+    return np.stack(columns, axis=1)
+
+
+def independent(rows: np.ndarray) -> list[int]:
+    """Rows that are not combinations of those before them."""
+    kept: list[int] = []
+    base: list[np.ndarray] = []
+    for i, row in enumerate(rows):
+        size = np.linalg.norm(row)
+        rest = row.copy()
+        for _ in range(2):
+            for b in base:
+                rest = rest - (rest @ b) * b
+        if np.linalg.norm(rest) > 1e-9 * max(size, 1e-3):
+            kept.append(i)
+            base.append(rest / np.linalg.norm(rest))
+    return kept
+
+
+def forward_dynamics(
+    robot: Mechanism,
+    ties: Sequence[Tie | Gear],
+    q: np.ndarray,
+    v: np.ndarray,
+    tau: np.ndarray,
+    wrenches: dict[int, np.ndarray] | None = None,
+) -> Solution:
+    """Accelerations and forces to order r for forces tau (r + 1, nv) at a state q, v (nv,) that obeys."""
+    q, given = exact._fixed(q), exact._taylor(tau)
+    applied = {i: exact._taylor(w) for i, w in (wrenches or {}).items()}
+    speed, nv = exact._fixed(v)[None], robot.nv
+    J0 = _side_by_side(blocks(robot, ties, q, speed), "rows", (2, 0, nv))[0]
+    kept = independent(_rounded(J0))
+    J0 = J0[kept]
+    count, none = len(kept), np.zeros((len(kept), len(kept)), dtype=object)
+    inverse = jets.inverse_matrix(np.block([[mass_matrix(robot, q), -J0.T], [J0, none]]))
+    multipliers = np.zeros((0, count), dtype=object)
+    for k in range(len(tau)):
+        speed = np.vstack([speed, np.zeros((1, nv), dtype=object)])
+        here = blocks(robot, ties, q, speed)
+        J = _side_by_side(here, "rows", (k + 3, 0, nv))[:, kept]
+        slip = _side_by_side(here, "slip", (k + 2, 0))[:, kept]
+        known = given[k] - robot.forces(q, speed, applied)[k]
+        for i in range(1, k + 1):
+            known = known + (multipliers[k - i] @ J[i] >> BITS)
+        both = inverse @ np.concatenate([known, -(k + 1) * slip[k + 1]]) >> BITS
+        speed[k + 1] = both[:nv] // (k + 1)
+        multipliers = np.vstack([multipliers, both[None, nv:]])
+    total = sum(b.rows.shape[1] for b in here)
+    spread = np.zeros((len(tau), total), dtype=object)
+    spread[:, kept] = multipliers
+    return Solution(robot, ties, q, speed, spread, count < total)
+
+
+def backward_errors(
+    robot: Mechanism,
+    ties: Sequence[Tie | Gear],
+    q: np.ndarray,
+    v: np.ndarray,
+    tau: np.ndarray,
+    acc: np.ndarray,
+    forces: Sequence[np.ndarray],
+    wrenches: dict[int, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far accelerations and forces, as `Solution` has them, are from equations at each order: (r + 1,) twice.
+
+    First M a + bias = tau + J^T l, then J a + J' v = 0, each over the largest of what is added up.
+    """
+    speed = exact._taylor(np.vstack([np.asarray(v)[None], acc]))
+    applied = {i: exact._taylor(w) for i, w in (wrenches or {}).items()}
+    frames, rows = robot.frames(q, speed), len(tau)
+    here = [block(tie, frames) for tie in ties]
+    pushed = np.zeros((rows, robot.nv), dtype=object)
+    for tie, force in zip(ties, map(exact._taylor, forces), strict=True):
+        if isinstance(tie, Gear):
+            pushed += force @ np.stack([frames.coordinate(i)[1] for i in (tie.first, tie.second)]) >> BITS
+            continue
+        carried = frames.screws(tie.b) - frames.screws(tie.a)
+        push = exact._mul(_to_world(force, frames.pose(_bearer(tie)))[:, None], carried)[:, 0]
+        pushed += push if tie.contact else -push
+    needed = exact._derivatives(robot.forces(q, speed, applied))
+    through = exact._derivatives(pushed)
+    M = _rounded(mass_matrix(robot, q))
+    inertial = acc @ M
+    terms = [np.abs(tau), np.abs(through), np.abs(acc) @ np.abs(M), np.abs(needed - inertial)]
+    dynamics = np.abs(needed - tau - through).max(axis=1) / _greatest(terms)
+    J = _rounded(np.concatenate([b.rows[0] for b in here]))
+    left = exact._derivatives(np.concatenate([b.slip for b in here], axis=1))[1:]
+    pulled = acc @ J.T
+    terms = [np.abs(acc) @ np.abs(J).T, np.abs(left - pulled)]
+    return dynamics, np.abs(left).max(axis=1) / _greatest(terms)
+
+
+def _greatest(terms: list[np.ndarray]) -> np.ndarray:
+    return np.max([t.max(axis=1) for t in terms], axis=0)
+
+
+def held_where_it_is(robot: Mechanism, tie: Tie, q: np.ndarray) -> np.ndarray:
+    """The place of A in the world of a contact that has none: where B is, with B's axes or with the world's."""
+    pose = robot.frames(exact._fixed(q), np.zeros((1, robot.nv), dtype=object)).pose(tie.b)[0].copy()
+    if tie.kind in ("on plane", "on line", "rolling"):
+        pose[:3, :3] = exact.EYE3
+    return pose
