@@ -62,8 +62,16 @@ def displaced(rng: np.random.Generator, tie: Tie) -> np.ndarray:
     return pose_of(rotation, position)
 
 
-def random_tie(rng: np.random.Generator, robot: Mechanism, q: np.ndarray, kind: str, first: int, second: int) -> Tie:
-    """Of a kind of KINDS, between two bodies, and obeyed at q to rounding."""
+def random_tie(
+    rng: np.random.Generator,
+    robot: Mechanism,
+    q: np.ndarray,
+    kind: str,
+    first: int,
+    second: int,
+    at: float | None = None,
+) -> Tie:
+    """Of a kind of KINDS, between two bodies, the first a rod if `at` is given, and obeyed at q to rounding."""
     a, b = random_axes(rng)
     if kind == "universal":
         b = random_axes(rng)[0]
@@ -71,7 +79,7 @@ def random_tie(rng: np.random.Generator, robot: Mechanism, q: np.ndarray, kind: 
     rolling = kind in ("ball", "wheel")
     tie = Tie(
         "rolling" if rolling else kind,
-        Side(first, random_pose(rng, 0.2)),
+        Side(first, random_pose(rng, 0.2), at),
         Side(second),
         axis=None if kind == "ball" else a,
         axis2=b,

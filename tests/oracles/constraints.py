@@ -53,12 +53,12 @@ def project(
         q = _moved(robot, q, -_solved(rows, left))
     else:
         raise ArithmeticError("the positions that obey were not found")
-    rows = np.concatenate([b.rows[0] for b in blocks(robot, ties, q, v[None])])
     for _ in range(60):
-        left = rows @ v >> BITS
+        here = blocks(robot, ties, q, v[None])
+        left = np.concatenate([b.slip[0] for b in here])
         if _largest(left) < ONE >> 300:
             return q, v
-        v = v - _solved(_rounded(rows), left)
+        v = v - _solved(_rounded(np.concatenate([b.rows[0] for b in here])), left)
     raise ArithmeticError("the velocities that obey were not found")
 
 
@@ -119,7 +119,9 @@ class Solution:
         return [block(tie, self.frames) for tie in self.ties]
 
     def forces(self, frame: str = "body") -> list[np.ndarray]:
-        """Of each tie: wrenches (r + 1, 6) on the first body, on B of a contact, or the forces (r + 1, 2) of a gear."""
+        """Of each tie: the wrench (r + 1, 6) on its first body, on the second if that is the world, on B of a contact;
+        of a gear the forces (r + 1, 2) on both joints.
+        """
         found, at = [], 0
         for tie, one in zip(self.ties, self.blocks, strict=True):
             own = self.multipliers[:, at : at + one.rows.shape[1]]
@@ -130,14 +132,22 @@ class Solution:
                 found.append(exact._derivatives(np.stack([first, second], axis=1)))
                 continue
             on_b = exact._mul(one.twist.swapaxes(1, 2), own)
-            told = _from_world(on_b if tie.contact else -on_b, self.frames.pose(_bearer(tie)), frame)
+            told = _from_world(on_b if _on_b(tie) else -on_b, self.frames.pose(_bearer(tie)), frame)
             found.append(exact._derivatives(told))
         return found
 
 
+def _on_b(tie: Tie) -> bool:
+    """Whether the wrench that is told is that on the second body: where the first is the world, and of contacts."""
+    return tie.contact or tie.a.body < 0
+
+
 def _bearer(tie: Tie) -> Side:
-    """The frame whose wrench is told: the first body, or B where a contact is."""
-    return tie.b if tie.contact else Side(tie.a.body)
+    """Whose axes and origin the wrench has: those of the body; on a rod those of the place that is held."""
+    if tie.contact:
+        return tie.b
+    side = tie.b if _on_b(tie) else tie.a
+    return Side(side.body, at=side.at)
 
 
 def _from_world(wrench: Poly, pose: Poly, frame: str) -> Poly:
@@ -245,7 +255,7 @@ def backward_errors(
             continue
         carried = frames.screws(tie.b) - frames.screws(tie.a)
         push = exact._mul(_to_world(force, frames.pose(_bearer(tie)))[:, None], carried)[:, 0]
-        pushed += push if tie.contact else -push
+        pushed += push if _on_b(tie) else -push
     needed = exact._derivatives(robot.forces(q, speed, applied))
     through = exact._derivatives(pushed)
     M = _rounded(mass_matrix(robot, q))
@@ -255,8 +265,17 @@ def backward_errors(
     J = _rounded(np.concatenate([b.rows[0] for b in here]))
     left = exact._derivatives(np.concatenate([b.slip for b in here], axis=1))[1:]
     pulled = acc @ J.T
-    terms = [np.abs(acc) @ np.abs(J).T, np.abs(left - pulled)]
+    moved = np.concatenate([_moves(tie, one, frames) for tie, one in zip(ties, here, strict=True)])
+    terms = [np.abs(acc) @ moved.T, np.abs(left - pulled)]
     return dynamics, np.abs(left).max(axis=1) / _greatest(terms)
+
+
+def _moves(tie: Tie | Gear, one: Block, frames: Frames) -> np.ndarray:
+    """What each coordinate does to the rows by A and by B, which may move together."""
+    if isinstance(tie, Gear):
+        return np.abs(_rounded(one.rows[0]))
+    both = sum(np.abs(_rounded(frames.screws(side)[0])) for side in (tie.a, tie.b))
+    return np.abs(_rounded(one.twist[0])) @ both
 
 
 def _greatest(terms: list[np.ndarray]) -> np.ndarray:

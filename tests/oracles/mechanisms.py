@@ -13,16 +13,21 @@ from trees import TreeSpec
 from . import soft_virtual_work
 from . import virtual_work as exact
 from .differentiate import _vee
+from .soft_virtual_work import _constant
 from .virtual_work import BITS, ONE, Poly
 
 
 @dataclass(frozen=True)
 class Side:
-    """A frame at `place` in a body (-1: the world); in one of a rod at `at`, in metres, or at its far end."""
+    """A frame at `place` in a body (-1: the world); in one of a rod at `at`, in metres, or at its far end.
+
+    One in the world moves if it has a `motion`: a stack (K, 6) of its twist, in world axes about it.
+    """
 
     body: int = -1
     place: np.ndarray = field(default_factory=lambda: np.eye(4))
     at: float | None = None
+    motion: np.ndarray | None = None
 
 
 class Frames(Protocol):
@@ -43,6 +48,18 @@ class Mechanism(Protocol):
 
 def _group(joint: str) -> str:
     return joint if joint in ("spherical", "free") else "plain"
+
+
+def _in_the_world(side: Side, powers: int) -> Poly:
+    """x' = v, R' = [w] R."""
+    pose = _constant(exact._exact_pose(side.place), powers)
+    if side.motion is not None:
+        twist = exact._taylor(side.motion)
+        for k in range(powers - 1):
+            turned = sum(exact._skew(twist[i, 3:]) @ pose[k - i, :3, :3] for i in range(k + 1)) >> BITS
+            pose[k + 1, :3, :3] = turned // (k + 1)
+            pose[k + 1, :3, 3] = twist[k, :3] // (k + 1)
+    return pose
 
 
 class RigidRobot:
@@ -86,10 +103,9 @@ class _RigidFrames:
             self.full_screws.append(own)
 
     def pose(self, side: Side) -> Poly:
-        place = exact._exact_pose(side.place)
         if side.body < 0:
-            return soft_virtual_work._constant(place, len(self.speed) + 1)
-        return self.poses[side.body] @ place >> BITS
+            return _in_the_world(side, len(self.speed) + 1)
+        return self.poses[side.body] @ exact._exact_pose(side.place) >> BITS
 
     def screws(self, side: Side) -> Poly:
         if side.body < 0:
@@ -122,8 +138,6 @@ class _SoftFrames:
         self.ends = soft_virtual_work.ends(spec, self.q, speed)
 
     def _jet(self, side: Side) -> soft_virtual_work.Jet:
-        if side.body < 0:
-            return soft_virtual_work._constant(np.eye(4, dtype=int).astype(object) * ONE, len(self.speed) + 1), {}
         near, far = self.ends[side.body]
         if side.at is None:
             return far
@@ -131,11 +145,15 @@ class _SoftFrames:
         return soft_virtual_work.section(self.spec, self.q, self.speed, side.body, side.at, near)
 
     def pose(self, side: Side) -> Poly:
+        if side.body < 0:
+            return _in_the_world(side, len(self.speed) + 1)
         return self._jet(side)[0] @ exact._exact_pose(side.place) >> BITS
 
     def screws(self, side: Side) -> Poly:
+        found = np.zeros((len(self.speed) + 1, 6, self.spec.nv), dtype=object)
+        if side.body < 0:
+            return found
         pose, partials = self._jet(side)
-        found = np.zeros((len(pose), 6, self.spec.nv), dtype=object)
         for j, partial in partials.items():
             found[:, :, j] = _vee(exact._mul(partial, exact._inverse(pose)))
         return found

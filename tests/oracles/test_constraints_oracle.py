@@ -320,19 +320,20 @@ def test_a_ball_rolls_down_a_slope_at_five_sevenths() -> None:
 
 @pytest.mark.parametrize("frame", ["body", "world", "mixed"])
 def test_what_hangs_pulls_down(frame: str) -> None:
-    """On the world that bears it; and up, on the body, where it is a contact."""
+    """On a body that is much too heavy to move; and is held up by the world."""
     place = pose_of(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]), np.array([0.5, 0.0, 0.0]))
     body = BodySpec("b", -1, "free", np.eye(4), 2.0, np.zeros(3), np.eye(3))
-    robot, q = RigidRobot(TreeSpec((body,))), np.r_[0.5, 0, 0, 0, 0, np.sqrt(0.5), np.sqrt(0.5)]
-    tie = Tie("fixed", Side(-1, place), Side(0))
-    q, v = project(robot, [tie], q, np.zeros(6))
+    rock = BodySpec("a", -1, "prismatic", np.eye(4), 2e18, np.zeros(3), np.eye(3), axis=np.array([1.0, 0, 0]))
+    robot, q = RigidRobot(TreeSpec((rock, body))), np.r_[0, 0.5, 0, 0, 0, 0, np.sqrt(0.5), np.sqrt(0.5)]
     weight = 2.0 * 9.81
-    found = forward_dynamics(robot, [tie], q, v, np.zeros((1, 6))).forces(frame)[0][0]
+    tie = Tie("fixed", Side(0, place), Side(1))
+    q, v = project(robot, [tie], q, np.zeros(7))
+    found = forward_dynamics(robot, [tie], q, v, np.zeros((1, 7))).forces(frame)[0][0]
     assert np.abs(found - [0, 0, -weight, 0, 0.5 * weight, 0]).max() < 1e-14
-    tie = replace(tie, contact=True)
-    found = forward_dynamics(robot, [tie], q, v, np.zeros((1, 6))).forces(frame)[0][0]
-    about = -0.5 * weight if frame == "world" else 0
-    assert np.abs(found - [0, 0, weight, 0, about, 0]).max() < 1e-14
+    for held in (replace(tie, a=Side(-1, place)), replace(tie, a=Side(-1, place), contact=True)):
+        found = forward_dynamics(robot, [held], q, v, np.zeros((1, 7))).forces(frame)[0][0]
+        about = -0.5 * weight if frame == "world" else 0
+        assert np.abs(found - [0, 0, weight, 0, about, 0]).max() < 1e-14
 
 
 def test_the_same_tie_twice_changes_nothing() -> None:
