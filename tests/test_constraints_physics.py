@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from closed_robots import BODIES, CLOSINGS, Case, arms, contacts, given_back, loop, some_inertia
+from closed_robots import BODIES, CLOSINGS, Case, arms, contacts, given_back, loop, placed, some_inertia
 
 each_body = pytest.mark.parametrize("bodies", BODIES)
 each_closing = pytest.mark.parametrize("closing", CLOSINGS)
@@ -122,6 +122,52 @@ def test_a_foot_that_is_held_does_not_move() -> None:
     twist = held.twist(a, q, motion, velocity_frame="body")
     other = held.twist("base", q, motion, velocity_frame="body")
     assert (np.abs(twist).max(axis=-1) < 1e-11 * np.abs(other).max(axis=-1)).all()
+
+
+# More constraints than needed
+
+
+def _door(bodies: str) -> Case:
+    """The arms hold on to each other by two hinges on one axis: ten rows, of which five are enough."""
+    rng = np.random.default_rng(9)
+    builder, a, b = arms(rng, **BODIES[bodies])
+    free = builder.build()
+    first, second, shift = placed(rng), placed(rng), np.eye(4)
+    shift[2, 3] = 0.4
+    for name, along in (("lower", np.eye(4)), ("upper", shift)):
+        builder.close(name, a, b, jn.Revolute(), placement_a=first @ along, placement_b=second @ along)
+    held = builder.build()
+    q = held.project(held.random_configuration(rng))
+    return Case(held, free, q, held.project(q, rng.normal(size=held.nv))[1], rng.normal(size=(1, held.nv)))
+
+
+@pytest.mark.parametrize("bodies", ["rigid", "floating", "followers"])
+def test_forces_of_two_hinges_are_the_least_and_their_rates_are_rates(bodies: str) -> None:
+    """At a later time of the motion they are what their derivatives say; least ones of each order would not be."""
+    case = _door(bodies)
+    held, h = case.held, 2e-3
+    tau = np.concatenate([case.tau, np.zeros((ORDER, held.nv))])
+    found = held.constrained_dynamics(case.q, case.v, tau)
+    J = held.constraint_jacobian(case.q)
+    assert len(J) == 10
+    assert np.linalg.matrix_rank(J, tol=1e-9) == 5
+    least = np.linalg.pinv(J.T, rcond=1e-9) @ (held.inverse_dynamics(case.q, case.v, found.acc[0]) - case.tau[0])
+    close(found.multipliers[0], least, 1e-10)
+    back = case.free.forward_dynamics(
+        case.q,
+        case.v,
+        tau,
+        wrenches=given_back(case, held.constrained_dynamics(case.q, case.v, tau, wrench_frame="world")),
+        wrench_frame="world",
+    )
+    close(back, found.acc, 1e-11)
+
+    motion = jn.simulate(held, case.q, case.v, [0.0, h], case.tau[0], rtol=1e-13, atol=1e-14)
+    later = held.constrained_dynamics(motion.q[-1], motion.v[-1], case.tau[0])
+    for name, force in later.forces.items():
+        series = sum(found.forces[name][k] * h**k / factorial(k) for k in range(ORDER + 1))
+        change = np.abs(force - found.forces[name][0]).max()
+        assert np.abs(series - force).max() < 1e-7 * change, name
 
 
 # One matrix for all orders; batches; axes
