@@ -191,6 +191,18 @@ def test_joints_that_follow_agree_with_what_pinocchio_says_of_independent_ones(r
         pytest.skip(str(reason))
 
 
+@pytest.mark.parametrize("name", ["Pinocchio, constraintDynamics", "Pinocchio, lcaba", "jounce, r = 0"])
+@pytest.mark.parametrize("order", [0, 3])
+@pytest.mark.parametrize("robot", ["ANYmal", "TALOS", "TALOS, independent joints"])
+def test_robots_on_their_feet_agree(robot: str, order: int, name: str) -> None:
+    try:
+        case = Case("constrained dynamics", robot, order)
+        assert _agreement(case, name) < 1e-8
+        assert len(case.problem().model.constraints) == (4 if robot == "ANYmal" else 2)
+    except race.LeftOut as reason:
+        pytest.skip(str(reason))
+
+
 @pytest.mark.parametrize("name", [name for name in PEERS if name.startswith("CasADi")])
 def test_graphs_agree(name: str) -> None:
     assert _agreement(Case("inverse dynamics", "N = 7", 2), name) < 1e-12

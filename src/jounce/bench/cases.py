@@ -1,4 +1,4 @@
-"""What is raced: paper A's trees over N and r (its Table 4), and Panda, ANYmal and TALOS."""
+"""What is raced: paper A's trees over N and r (its Table 4); Panda, ANYmal and TALOS, the last two also standing."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .ours import STACKS
 from .race import Problem
-from .subjects import INDEPENDENT, subject, tree_name
+from .subjects import INDEPENDENT, on_its_feet, subject, tree_name
 
 ROBOTS = ("Panda", "ANYmal", "TALOS")  # as they are loaded by default
+STANDING = ROBOTS[1:]
 BATCH = 4096
 _MATRICES = (
     "bias force",
@@ -40,7 +42,7 @@ class Case:
     @property
     def name(self) -> str:
         """As ``--only`` matches it, such as "inverse dynamics, r = 5, N = 7, 4096 states, 2 threads"."""
-        order = f", r = {self.order}" if self.quantity in ("inverse dynamics", "forward dynamics") else ""
+        order = f", r = {self.order}" if self.quantity in STACKS else ""
         states = f", {self.states} states" if self.states > 1 else ""
         threads = f", {self.threads} threads" if self.threads > 1 else ""
         return f"{self.quantity}{order}, {self.subject}{states}{threads}"
@@ -52,16 +54,20 @@ class Case:
             LeftOut: the robot is not here.
         """
         robot = subject(self.subject)
+        if self.quantity == "constrained dynamics":
+            robot = on_its_feet(robot)
         rng, n = np.random.default_rng(1), robot.model.nv
         lead = (self.states,) if self.states > 1 else ()
         q = robot.model.random_configuration(rng, lead)
         v, tau = rng.normal(size=(*lead, self.order + 2, n)), rng.normal(size=(*lead, self.order + 1, n))
+        if robot.model.constraints:
+            v[0] = robot.model.project(q, v[0])[1]
         return Problem(robot, self.quantity, self.order, self.states, q, v, tau)
 
 
 def cases(full: bool) -> list[Case]:
     """All of them, those that goals are about first."""
-    return [*_robots(), *_batches(full), *_trees(full)]
+    return [*_robots(), *_standing(), *_batches(full), *_trees(full)]
 
 
 def _robots() -> list[Case]:
@@ -74,6 +80,16 @@ def _robots() -> list[Case]:
         found += [Case(f"{kind} dynamics", name, 0, ("Pinocchio", "MuJoCo")) for kind in ("inverse", "forward")]
         others = {"bias force": ("adam",), "mass matrix": ("adam",)}
         found += [Case(quantity, name, 0, ("Pinocchio", *others.get(quantity, ()))) for quantity in _MATRICES]
+    return found
+
+
+def _standing() -> list[Case]:
+    """Robots whose feet are held, in which Pinocchio has the acceleration only."""
+    peers = "Pinocchio, constraintDynamics", "Pinocchio, lcaba"
+    found = []
+    for name in (robot + joints for joints in ("", INDEPENDENT) for robot in STANDING):
+        found.append(Case("constrained dynamics", name, 0, peers))
+        found.append(Case("constrained dynamics", name, 5, ("jounce, r = 0", *peers)))
     return found
 
 

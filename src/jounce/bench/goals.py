@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .cases import BATCH, ROBOTS, Case
+from .cases import BATCH, ROBOTS, STANDING, Case
 from .subjects import tree_name
 
 
@@ -37,6 +37,12 @@ def goals(instruction_set: str) -> list[Goal]:
         found.append(Goal("computeABADerivatives", Case("linearization", robot).name, "Pinocchio", 1.5))
         found.append(Goal("crba", Case("mass matrix", robot).name, "Pinocchio", 1))
         found.append(Goal("computeFrameJacobian", Case("Jacobian", robot).name, "Pinocchio", 1))
+    for robot in STANDING:
+        race = Case("constrained dynamics", robot).name
+        found.append(Goal("feet held", race, "Pinocchio, constraintDynamics", 1.7))
+        found.append(Goal("feet held", race, "Pinocchio, lcaba", 1))
+        longer = Case("constrained dynamics", robot, 5).name
+        found.append(Goal("in at most three times its time", longer, "jounce, r = 0", 0.333))
     lanes = {"avx512": 4.0, "avx2": 2.5}.get(instruction_set, 1.0)
     for order in (0, 5):
         batch = Case("inverse dynamics", tree_name(7), order, states=BATCH)

@@ -10,6 +10,7 @@ from ..model import Model
 from .race import Array, Call, Problem
 
 _Run = Callable[[], object]
+STACKS = ("inverse dynamics", "forward dynamics", "constrained dynamics")  # of any order
 
 
 def our_call(problem: Problem, threads: int = 1) -> Call:
@@ -41,6 +42,13 @@ def one_thread(problem: Problem) -> Call:
     return Call("one thread", call.run, call.answer, states=problem.states)
 
 
+def first_order(problem: Problem) -> Call:
+    """The same without derivatives."""
+    m, quantity = problem.model, problem.quantity
+    label, run = _run(m, quantity, problem.q, problem.v[..., :2, :], problem.tau[..., :1, :])
+    return Call(f"{label}, r = 0", run, lambda: _plain(quantity, run(), m, problem.states > 1), lambda x: x[..., :1, :])
+
+
 def _run(m: Model, quantity: str, q: Array, v: Array, tau: Array) -> tuple[str, _Run]:
     order = v.shape[-2] - 2
     first, second, force = (np.ascontiguousarray(x[..., k, :]) for x, k in ((v, 0), (v, 1), (tau, 0)))
@@ -51,6 +59,7 @@ def _run(m: Model, quantity: str, q: Array, v: Array, tau: Array) -> tuple[str, 
             (lambda: m.inverse_dynamics(q, first, second)) if order == 0 else (lambda: m.inverse_dynamics(q, v)),
         ),
         "forward dynamics": ("forward_dynamics", lambda: m.forward_dynamics(q, first, forces)),
+        "constrained dynamics": ("forward_dynamics", lambda: m.forward_dynamics(q, first, forces)),
         "bias force": ("bias_force", lambda: m.bias_force(q, first)),
         "mass matrix": ("mass_matrix", lambda: m.mass_matrix(q)),
         "Jacobian": ("jacobian", lambda: m.jacobian(m.body_names[-1], q)),
@@ -76,7 +85,7 @@ def _plain(quantity: str, result: object, m: Model, many: bool) -> Array:
     if isinstance(result, tuple):
         return np.stack(result)
     array = np.asarray(result)
-    stacked = quantity in ("inverse dynamics", "forward dynamics")
+    stacked = quantity in STACKS
     return array[..., None, :] if stacked and array.ndim == 1 + many else array
 
 

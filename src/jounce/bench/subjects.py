@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sysconfig
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -17,8 +18,9 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 from numpy.typing import NDArray
 
+from ..constraints import Contact, Kind
 from ..inertia import Inertia
-from ..joints import Fixed, Free, Prismatic, Revolute
+from ..joints import Fixed, Free, Prismatic, Revolute, Spherical
 from ..loading import LoadWarning, load
 from ..model import Model
 from ..robots import aerial_manipulator
@@ -30,6 +32,10 @@ _FILES: dict[str, tuple[str, Literal["fixed", "floating"]]] = {
     "TALOS": ("talos_data/robots/talos_full_v2.urdf", "floating"),
 }
 INDEPENDENT = ", independent joints"
+_FEET: dict[str, dict[str, Kind | Contact]] = {
+    "ANYmal": {name: Spherical() for name in ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")},
+    "TALOS": {name: Fixed() for name in ("left_sole_link", "right_sole_link")},
+}
 
 
 def tree_name(bodies: int) -> str:
@@ -50,6 +56,13 @@ def subject(name: str) -> Subject:
     if len(model.body_names) != bodies:
         raise ValueError(f"no tree of paper A has {bodies} bodies: expected 7, or 1 + 5 n")
     return Subject(name, model, urdf_of(model), floating=True, is_tree=True)
+
+
+def on_its_feet(robot: Subject) -> Subject:
+    """The same robot with feet that the world holds: four points of ANYmal, two soles of TALOS."""
+    feet = _FEET[robot.name.removesuffix(INDEPENDENT)]
+    other = None if robot.independent is None else robot.independent.constrained(feet)
+    return replace(robot, model=robot.model.constrained(feet), independent=other)
 
 
 def _from_file(name: str, file: str, base: Literal["fixed", "floating"]) -> Subject:

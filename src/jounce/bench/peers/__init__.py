@@ -50,6 +50,8 @@ PEERS = {
     peer.name: peer
     for peer in (
         Peer("Pinocchio", "pinocchio", "pin", ".pinocchio:call"),
+        Peer("Pinocchio, constraintDynamics", "pinocchio", "pin", ".pinocchio_contacts:dynamics"),
+        Peer("Pinocchio, lcaba", "pinocchio", "pin", ".pinocchio_contacts:lcaba"),
         Peer("MuJoCo", "mujoco", "mujoco", ".mujoco:call"),
         Peer("CasADi", "casadi", "casadi", ".casadi:as_in_paper_a"),
         Peer("CasADi, body axes", "casadi", "casadi", ".casadi:body_axes"),
@@ -59,5 +61,6 @@ PEERS = {
         Peer("adam", "adam", "adam-robotics", ".adam:call"),
         Peer("jounce, one state", "", "", "..ours:one_state"),
         Peer("jounce, one thread", "", "", "..ours:one_thread"),
+        Peer("jounce, r = 0", "", "", "..ours:first_order"),
     )
 }

@@ -64,6 +64,12 @@ def call(problem: Problem, peers_call: Callable[[Problem], Call | None]) -> Call
             return said("Jacobian", a) @ G
         M = G.T @ said("mass matrix", a) @ G
         bias = said("bias force", a) @ G + D @ v
+        if problem.quantity == "constrained dynamics":
+            rows = said("contacts", a)
+            J, drift = rows[:, :-1] @ G, rows[:, -1]
+            matrix = np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]])
+            held = np.linalg.solve(matrix, np.concatenate([problem.tau[0] - bias, -drift]))
+            return np.asarray(held[None, : len(M)])
         acc = np.linalg.solve(M, problem.tau[0] - bias)
         inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
         if problem.quantity in ("derivatives of forward dynamics", "linearization"):
