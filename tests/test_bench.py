@@ -191,7 +191,7 @@ def test_joints_that_follow_agree_with_what_pinocchio_says_of_independent_ones(r
         pytest.skip(str(reason))
 
 
-@pytest.mark.parametrize("name", ["Pinocchio, constraintDynamics", "Pinocchio, lcaba", "jounce, r = 0"])
+@pytest.mark.parametrize("name", ["Pinocchio", "Pinocchio, lcaba", "jounce, r = 0"])
 @pytest.mark.parametrize("order", [0, 3])
 @pytest.mark.parametrize("robot", ["ANYmal", "TALOS", "TALOS, independent joints"])
 def test_robots_on_their_feet_agree(robot: str, order: int, name: str) -> None:

@@ -85,7 +85,7 @@ def _robots() -> list[Case]:
 
 def _standing() -> list[Case]:
     """Robots whose feet are held, in which Pinocchio has the acceleration only."""
-    peers = "Pinocchio, constraintDynamics", "Pinocchio, lcaba"
+    peers = "Pinocchio", "Pinocchio, lcaba"
     found = []
     for name in (robot + joints for joints in ("", INDEPENDENT) for robot in STANDING):
         found.append(Case("constrained dynamics", name, 0, peers))

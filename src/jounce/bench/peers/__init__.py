@@ -50,7 +50,6 @@ PEERS = {
     peer.name: peer
     for peer in (
         Peer("Pinocchio", "pinocchio", "pin", ".pinocchio:call"),
-        Peer("Pinocchio, constraintDynamics", "pinocchio", "pin", ".pinocchio_contacts:dynamics"),
         Peer("Pinocchio, lcaba", "pinocchio", "pin", ".pinocchio_contacts:lcaba"),
         Peer("MuJoCo", "mujoco", "mujoco", ".mujoco:call"),
         Peer("CasADi", "casadi", "casadi", ".casadi:as_in_paper_a"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...conversions import Pinocchio
 from ..race import Array, Call, LeftOut, Problem
-from . import independent
+from . import independent, pinocchio_contacts
 
 _MAX_NV = 300
 
@@ -23,6 +23,8 @@ def call(problem: Problem) -> Call | None:
     """Order 0 is all it has; against a higher order of jounce it computes that."""
     import pinocchio as pin
 
+    if problem.quantity in ("constrained dynamics", "contacts"):
+        return pinocchio_contacts.dynamics(problem)
     if problem.subject.independent is not None:
         return independent.call(problem, call)
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from ...conversions import Pinocchio
 from ...joints import Fixed
-from ..race import Array, Call, LeftOut, Problem
+from ..race import TOLERANCE, Array, Call, LeftOut, Problem
 from . import independent
 
-_ENOUGH = 1e-9
+_ENOUGH = TOLERANCE / 2
 _MU = (1e-6, 1e-5, 1e-4, 1e-7, 1e-8, 1e-9, 1e-10)  # that which Pinocchio says is typical first
 
 
@@ -29,8 +29,8 @@ class _Held:
     def __init__(self, problem: Problem) -> None:
         import pinocchio as pin
 
-        if not hasattr(pin, "lcaba"):
-            raise LeftOut("it has no lcaba")
+        if not hasattr(pin, "RigidConstraintModel"):
+            raise LeftOut("this version has no constraints")
         root = [pin.JointModelFreeFlyer(), problem.model.joint_names[0]] if problem.subject.floating else []
         self.model = pin.buildModelFromXML(problem.subject.urdf, *root)
         self.model.gravity.linear = np.array(problem.model.gravity)
@@ -69,6 +69,10 @@ class _Held:
         return partial(pin.constraintDynamics, self.model, data, *state, self.contacts, contact_data, settings)
 
     def lcaba(self) -> Callable[[], Any]:
+        import pinocchio as pin
+
+        if not hasattr(pin, "lcaba"):
+            raise LeftOut("this version has no lcaba")
         expected = np.array(self.dynamics()())
         for iterations in range(1, 30):
             for mu in _MU:
@@ -108,7 +112,7 @@ def dynamics(problem: Problem) -> Call | None:
 
 
 def lcaba(problem: Problem) -> Call | None:
-    return _call(problem, "lcaba", _Held.lcaba)
+    return _call(problem, "joints ordered", _Held.lcaba)
 
 
 def _call(problem: Problem, label: str, prepared: Callable[[_Held], Callable[[], Any]]) -> Call | None:
