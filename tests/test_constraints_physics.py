@@ -170,6 +170,14 @@ def test_forces_of_two_hinges_are_the_least_and_their_rates_are_rates(bodies: st
         assert np.abs(series - force).max() < 1e-7 * change, name
 
 
+def test_two_hinges_at_a_high_order() -> None:
+    """Factorials beyond 20! are no 64-bit integers."""
+    case = _door("rigid")
+    found = case.held.constrained_dynamics(case.q, case.v, np.concatenate([case.tau, np.zeros((22, case.held.nv))]))
+    close(found.multipliers[:1], case.held.constrained_dynamics(case.q, case.v, case.tau).multipliers, 1e-12)
+    assert np.isfinite(found.multipliers).all()
+
+
 # One matrix for all orders; batches; axes
 
 

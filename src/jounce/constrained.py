@@ -116,7 +116,7 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
     """The multipliers of least norm that make the same forces, and their derivatives."""
     order = acc.shape[-2] - 1
     first = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*acc.shape[:-2], 1, model.nv))
-    scale = np.array([factorial(k) for k in range(order + 1)])
+    scale = np.array([float(factorial(k)) for k in range(order + 1)])
     if order:
         stack = np.concatenate([first, acc[..., : order - 1, :]], axis=-2)
         J = model.constraint_jacobian_derivatives(q, stack, frame=frame)
