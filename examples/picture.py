@@ -4,6 +4,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure  # needs no display
 
@@ -35,6 +36,46 @@ def panels(path: Path, *labels: tuple[str, str, str]):
             ax.margins(x=0)
             ax.grid(alpha=0.25, linewidth=0.5)
         yield axes
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=200)
+        _save(figure, path)
+
+
+@contextmanager
+def beside(path: Path, title: str, *rows: tuple[str, str], x: str = "time (s)", height: float = 3.6):
+    """A place for a drawing, without axes, and beside it one for each row (title, y label), over one x axis."""
+    with rc_context(STYLE):
+        figure = Figure(figsize=(7.5, height), layout="constrained")
+        grid = figure.add_gridspec(len(rows), 2, width_ratios=(1, 1.25))
+        drawing = figure.add_subplot(grid[:, 0])
+        drawing.set(title=title, aspect="equal")
+        drawing.set_axis_off()
+        axes = []
+        for i, (label, y) in enumerate(rows):
+            ax = figure.add_subplot(grid[i, 1], sharex=axes[0] if axes else None)
+            ax.set_title(label, loc="left")
+            ax.set(ylabel=y, xlabel=x if i == len(rows) - 1 else "")
+            ax.tick_params(labelbottom=i == len(rows) - 1)
+            ax.margins(x=0)
+            ax.grid(alpha=0.25, linewidth=0.5)
+            axes.append(ax)
+        yield drawing, axes
+        _save(figure, path)
+
+
+def seen(places, turn: float = 35.0, tilt: float = 15.0):
+    """Points in space (..., 3) as they lie on paper (..., 2), seen from that many degrees to the side and above."""
+    a, b = np.radians(turn), np.radians(tilt)
+    right = [np.cos(a), -np.sin(a), 0.0]
+    up = [np.sin(a) * np.sin(b), np.cos(a) * np.sin(b), np.cos(b)]
+    return np.asarray(places) @ np.transpose([right, up])
+
+
+def arrow(ax, tail, tip, color: str) -> None:
+    """On paper."""
+    style = {"arrowstyle": "-|>", "color": color, "lw": 1.5, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", tip, tail, zorder=5, arrowprops=style)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=200)
     print(f"figure: {path}")
