@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sysconfig
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +15,7 @@ import pytest
 import jounce as jn
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 
 
 @pytest.fixture
@@ -123,3 +126,108 @@ def test_tentacle_on_a_drone(example: ModuleType, picture: Path) -> None:
     for _, momentum, energy, run in strays.values():
         assert momentum < 1e-10 * np.abs(run.tau).max()
         assert energy < 1e-5
+
+
+def test_four_bar(example: ModuleType, picture: Path) -> None:
+    """The torque's work is the energy gained; a linkage that is cut at one pin only has the same force there."""
+    found = example.main(picture, points=361)
+    run, forces = found["run"], found["forces"]
+    assert found["apart"] < 1e-10
+    assert max(found["off"].values()) < 1e-4
+    for force in forces.values():
+        assert np.abs(force[..., 1]).max() < 1e-9 * np.abs(force).max()  # nothing across the plane
+
+    robot = example.linkage()
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+    x = robot.forward_kinematics(run.q).pose[:, :, :3, 0]
+    crank, coupler, rocker = np.unwrap(np.arctan2(x[..., 2], x[..., 0]), axis=0).T
+    np.testing.assert_allclose(energy - energy[0], example.TORQUE * (crank - crank[0]), rtol=0, atol=1e-9 * energy[-1])
+
+    builder = jn.Builder()
+    inertia, along = {b.name: b.inertia for b in robot.bodies}, example.along
+    hinge, pin = jn.Revolute(example.AXIS), "coupler on rocker"
+    builder.add("crank", "world", hinge, inertia=inertia["crank"])
+    builder.add("coupler", "crank", hinge, along(example.LENGTH["crank"]), inertia["coupler"])
+    builder.add("rocker", "world", hinge, along(example.GROUND), inertia["rocker"])
+    ends = {f"placement_{side}": along(example.LENGTH[bar]) for side, bar in (("a", "coupler"), ("b", "rocker"))}
+    builder.close(pin, "coupler", "rocker", hinge, **ends)
+    rates = -run.v[:, [4, 10, 16]] @ np.array([[1, -1, 0], [0, 1, 0], [0, 0, 1]])
+    tau = np.zeros((1, 3, 3))
+    tau[0, 0, 0] = example.TORQUE
+    q = np.stack([crank, coupler - crank, rocker], axis=1)
+    same = builder.build().constrained_dynamics(q, rates, tau, wrench_frame="mixed").forces[pin][..., :3]
+    size = np.abs(same).max(axis=(0, 2))
+    assert (np.abs(same - forces[pin]).max(axis=(0, 2)) < 1e-8 * size).all()
+
+
+def test_stewart_platform(example: ModuleType, picture: Path) -> None:
+    """The derivatives are those of the forces, and the power of the legs is the rate of the energy."""
+    found = example.main(picture, points=61)
+    assert found["off"][0] < 1e-10
+    assert found["off"][1] < 1e-8
+    assert found["apart"] < 1e-14
+
+    robot, t, h = example.platform(), np.linspace(0.1, 2.0, 9), 1e-3
+    _, v, _ = example.state(robot, t, 0)
+    power = np.einsum("ti,ti->t", example.leg_forces(robot, t, 0)[:, 0], v[:, 8::3])
+
+    def energy(t):
+        q, v, _ = example.state(robot, t, 0)
+        own = robot.change_velocity_frame(q, v[:, None], "mixed", "body")[:, 0]
+        return robot.kinetic_energy(q, own) + robot.potential_energy(q)
+
+    rate = (8 * (energy(t + h) - energy(t - h)) - energy(t + 2 * h) + energy(t - 2 * h)) / (12 * h)
+    np.testing.assert_allclose(power, rate, rtol=0, atol=1e-8 * np.abs(power).max())
+
+
+@pytest.mark.skipif(not ROBOTS.exists(), reason="example-robot-data is not installed")
+def test_weight_shift(example: ModuleType, picture: Path) -> None:
+    """The foot is unloaded without a jump; the forces are the rate of the momentum, and their rates are theirs."""
+    found = example.main(picture, points=71)
+    assert found[11]["jump"] < 1e-6 < 100 < found[5]["jump"]
+    robot, _ = example.standing()
+    for each in found.values():
+        run, forces = each["run"], each["forces"]
+        assert each["slip"] < 1e-9
+        assert each["off"] < 1e-5
+        assert np.abs(forces[example.LIFTED][-1, :2]).max() < 1e-4  # N, and N/s
+        momentum = robot.centroidal_momentum_derivatives(run.q, np.stack([run.v, run.a], axis=1))[:, 1, :3]
+        total = sum(force[:, 0, :3] for force in forces.values())
+        mass = sum(body.inertia.mass for body in robot.bodies)
+        np.testing.assert_allclose(total + mass * robot.gravity, momentum, rtol=0, atol=1e-6)
+    for force in found[11]["forces"].values():
+        slope = np.gradient(force[:, 0, 2], run.time, edge_order=2)
+        np.testing.assert_allclose(slope, force[:, 1, 2], rtol=0, atol=0.02 * np.abs(force[:, 1, 2]).max())
+
+
+def test_fin_ray_finger(example: ModuleType, picture: Path) -> None:
+    """With ribs the tip comes towards the load, whose work the walls store; let go, no energy comes from nowhere."""
+    found = example.main(picture, end=0.004)
+    assert found["ribs"]["tip"][-1] < -0.005
+    assert found["no ribs"]["tip"][-1] > 0.02
+    assert found["apart"] < 1e-9
+    assert found["lost"] < 1e-4
+
+    robot, shapes = found["ribs"]["robot"], found["ribs"]["shapes"]
+    load = np.zeros((len(shapes), 6))
+    load[:, 0] = example.FORCES
+    still = np.zeros(robot.nv)
+    rest = robot.constrained_dynamics(shapes, still, still, wrenches={"pad": load}, wrench_frame="mixed")
+    assert np.abs(rest.acc).max() < 1e-6 * np.abs(robot.forward_dynamics(shapes[-1], still, still)).max()
+
+    x, energy = robot.pose("pad", shapes)[:, 0, 3], robot.potential_energy(shapes)
+    work = ((example.FORCES[1:] + example.FORCES[:-1]) / 2) @ np.diff(x)
+    np.testing.assert_allclose(energy[-1] - energy[0], work, rtol=1e-2)
+
+    def total(change):  # energy of finger and load at rest, with one rib that much longer
+        records = [
+            replace(c, kind=jn.Distance(c.kind.length + change)) if c.name == rib else c for c in robot.constraints
+        ]
+        other = jn.Model(robot.bodies, robot.gravity, records)
+        q, _ = example.at_rest(other, shapes[-1], rest.multipliers[-1], example.FORCES[-1])
+        return other.potential_energy(q) - example.FORCES[-1] * other.pose("pad", q)[0, 3]
+
+    rib, step = "rib 0.4", 1e-5
+    a, b = (robot.pose(f"{rib}.{side}", shapes[-1])[:3, 3] for side in "ab")
+    tension = rest.forces[rib][-1, :3] @ (b - a) / np.linalg.norm(b - a)
+    np.testing.assert_allclose((total(-step) - total(step)) / (2 * step), tension, rtol=1e-5)
