@@ -17,6 +17,8 @@ from .errors import (
     SimulationError,
     SingularError,
 )
+from .impact import Impact
+from .independent_coordinates import IndependentCoordinates
 from .inertia import Inertia
 from .joints import (
     Cylindrical,
@@ -55,6 +57,8 @@ __all__ = [
     "Free",
     "Gear",
     "Helical",
+    "Impact",
+    "IndependentCoordinates",
     "Inertia",
     "Joint",
     "Kinematics",

@@ -177,6 +177,11 @@ class ConstraintRecord:
         """How many numbers it takes away from a velocity."""
         return len(_rows(self.kind)["rows"])
 
+    @property
+    def holonomic(self) -> int:
+        """How many of its rows, from the first on, come from positions."""
+        return 1 if isinstance(self.kind, Rolling) else self.rows
+
 
 def a_kind(name: str, given: object) -> Kind:
     """What may close a loop or be a contact."""
@@ -246,6 +251,12 @@ def compiled_constraint(
         "polynomial": kind.polynomial if isinstance(kind, Gear) else np.zeros(0),
         **table,
     }
+
+
+def constant_rows(kind: Kind) -> Array:
+    """(count, 6) rows on [v; w] of B in A, in A's axes; zero in what changes with the configuration."""
+    rows: Array = _rows(kind)["rows"]
+    return rows
 
 
 def _rows(kind: Kind) -> dict[str, Any]:

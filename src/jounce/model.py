@@ -19,8 +19,11 @@ from .constrained_partials import ConstrainedDerivatives, constrained_derivative
 from .constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
 from .drawing import drawn
 from .errors import SingularError
+from .impact import Impact, impact
+from .independent_coordinates import IndependentCoordinates, independent_coordinates
 from .joints import Free, Limits, Spherical
 from .linearization import Linearization, linearize
+from .loop_coordinate import loop_coordinate
 from .partials import forward_partials, inverse_partials
 from .soft.body import Shape
 from .soft.inputs import Inputs, SoftPart
@@ -515,6 +518,119 @@ class Model(CoreModel):
             ConstraintError: no such configuration was found.
         """
         return projected(self, q, v)
+
+    def loop_coordinate(self, name: str, q: ArrayLike, v: ArrayLike | None = None) -> Any:
+        """The coordinates of the joint that closes a loop, which are no part of q, and their velocity.
+
+        Args:
+            name: of the constraint, or of a contact with a pose.
+            q: (..., nq), that obeys the constraint: where it does not, the coordinates are near.
+            v: (..., nv).
+
+        Returns:
+            (..., n) what the q of that joint would be in the tree: an angle for `Revolute`, from -pi to pi; distance
+            and angle for `Cylindrical`; a quaternion for `Spherical`; nothing, n = 0, for `Fixed`. The distance for
+            `Distance`, how far along the axis for `OnLine`. With v a pair of these and of their velocity (..., m).
+
+        Raises:
+            ValueError: there is no such constraint, or it has no coordinates: `OnPlane`, `Rolling`, `Gear`, and
+                contacts that are held wherever they are.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> hinge = jn.Revolute((0, 1, 0))
+        >>> b.add("arm", "world", hinge, inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
+        >>> b.add("hand", "arm", hinge, inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
+        >>> b.close("pin", "world", "hand", hinge)
+        >>> angle, rate = b.build().loop_coordinate("pin", [0.1, 0.2], [1.0, 2.0])
+        >>> angle.round(12), rate
+        (array([0.3]), array([3.]))
+        """
+        return loop_coordinate(self, name, q, v)
+
+    def inverse_constraint_inertia(self, q: ArrayLike) -> Array:
+        """J M^-1 J^T (..., rows, rows) for q (..., nq): accelerations along the constraints, from their multipliers.
+
+        The inverse of the operational-space inertia of all that is constrained (Khatib), where that exists: the matrix
+        is singular where rows of `constraint_jacobian` depend on each other. It does not depend on axes.
+
+        >>> import jounce as jn
+        >>> held = jn.robots.quadrotor_arm().constrained({"tool": jn.Spherical()})
+        >>> held.inverse_constraint_inertia(held.neutral()).shape
+        (3, 3)
+        """
+        J = self.constraint_jacobian(q)
+        given = np.asarray(q, dtype=np.float64)
+        columns = self.inverse_mass_matrix_apply(given if given.ndim == 1 else given[..., None, :], J)  # (M^-1 J^T)^T
+        product = J @ np.swapaxes(columns, -1, -2)
+        return (product + np.swapaxes(product, -1, -2)) / 2
+
+    def impact(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        restitution: float | Mapping[str, float] = 0.0,
+        normals: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+    ) -> Impact:
+        """The velocity right after all constraints close at once, as when a foot meets the ground, and the impulses.
+
+        Constraints that close hold: a contact that is about to open, J v > 0, is held back, too. So give those that do
+        close, ``robot.constrained({...})``.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv) before.
+            restitution: 0 to 1, or that of constraints by name, the others having none: how much of the speed along its
+                normal a contact bounces back with (Newton). All other motion that the constraints forbid ends.
+            normals: for constraints by name the direction (3,) of the normal in world axes, where they have none of
+                their own. `OnPlane`, `Rolling` and `Distance` do; others bounce only where it is given.
+            wrench_frame: axes of the impulses, as of wrenches in `forward_dynamics`.
+            frame: axes of the twist rows of `Free` joints in v.
+
+        Returns:
+            `Impact`, with v and the impulses by name. No energy is gained where one row alone closes; where friction
+            stops what slides while the normal bounces, Newton's law may gain some.
+
+        Raises:
+            ConstraintError: no velocity bounces as asked, as constraints depend on each other.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> b.add("ball", "world", jn.Free(), inertia=jn.Inertia(2.0, (0, 0, 0), np.eye(3)))
+        >>> ball = b.build().constrained({"ball": jn.OnPlane()})
+        >>> hit = ball.impact(ball.neutral(), [1.0, 0.0, -3.0, 0.0, 0.0, 0.0], restitution=0.5)
+        >>> hit.v, hit.impulses["ball"]
+        (array([1. , 0. , 1.5, 0. , 0. , 0. ]), array([0., 0., 9., 0., 0., 0.]))
+        """
+        return impact(self, q, v, restitution, normals, _axes("wrench_frame", wrench_frame), _axes("frame", frame))
+
+    def independent_coordinates(self, q: ArrayLike, names: Sequence[str] | None = None) -> IndependentCoordinates:
+        """Coordinates of the velocity that the constraints leave independent, and how the others follow from them.
+
+        Args:
+            q: (nq,).
+            names: of the joints whose coordinates are to be the independent ones; found when left out.
+
+        Returns:
+            `IndependentCoordinates`, with the columns and the matrix G of v = G v[columns].
+
+        Raises:
+            ValueError: names is not a list of joints, or they have too many coordinates, or too few.
+            ConstraintError: those coordinates are not independent in this configuration.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> for name in ("motor", "shaft"):
+        ...     b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, (0, 0, 0), np.eye(3)))
+        >>> b.close("gear", "motor", "shaft", jn.Gear((0.0, -2.0)))
+        >>> b.build().independent_coordinates([0.0, 0.0], ["motor"]).G
+        array([[ 1.],
+               [-2.]])
+        """
+        return independent_coordinates(self, q, names)
 
     # Derivatives
 

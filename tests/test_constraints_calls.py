@@ -1,0 +1,296 @@
+"""Calls of robots with constraints, beside their motion: each against something that shares no code with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import jounce as jn
+from linkages import HINGE, closed, four_bar, quadruped, random_joints
+from jounce.constraint_wrenches import constraint_wrenches
+from trees import random_pose
+
+KINDS = [
+    jn.Distance(0.4),
+    jn.OnPlane((1, 2, 3)),
+    jn.OnLine((3, 1, 2)),
+    jn.Rolling(0.2),
+    jn.Rolling(0.2, (1, 2, 0), (2, 0, 1)),
+]
+
+
+# Coordinates of joints that close: the same joint in the tree has them.
+
+
+def hung_and_closed(joint: jn.Joint, rng: np.random.Generator) -> jn.Model:
+    """A body on a joint, and tied to its parent by the same joint at the same place, which changes nothing."""
+    b = jn.Builder()
+    b.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, (0.1, 0, 0), [1.0, 1.0, 1.0]))
+    place, hand = random_pose(rng), random_pose(rng)
+    b.add("arm", "base", joint, place, jn.Inertia(2.0, (0, 0.1, 0), [1.0, 1.0, 1.0]))
+    b.add("hand", "arm", jn.Fixed(), hand)
+    b.close("loop", "base", "hand", joint, placement_a=place, placement_b=np.linalg.inv(hand))
+    return b.build()
+
+
+@pytest.mark.parametrize("i", range(1, 8))
+def test_loop_coordinates_are_those_of_the_joint_in_the_tree(i):
+    rng = np.random.default_rng(i)
+    joint = random_joints(rng)[i]
+    robot = hung_and_closed(joint, rng)
+    q, v = robot.random_configuration(rng, (3, 4)), rng.normal(size=(3, 4, robot.nv))
+    if isinstance(joint, jn.Helical):
+        q[..., 7:] *= 5  # turns past half a turn
+    expected_q, expected_v = q[..., 7:], v[..., 6:]
+    if isinstance(joint, jn.Spherical):
+        expected_q = np.where(expected_q[..., 3:] < 0, -expected_q, expected_q)
+    where, rate = robot.loop_coordinate("loop", q, v)
+    np.testing.assert_allclose(where, expected_q, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(rate, expected_v, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(robot.loop_coordinate("loop", q), where)
+    one = robot.loop_coordinate("loop", q[1, 2], v[1, 2])
+    np.testing.assert_allclose(one[0], where[1, 2], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(one[1], rate[1, 2], rtol=0, atol=1e-14)
+    assert robot.loop_coordinate("loop", q[0, 0], v)[0].shape == where.shape
+
+
+def test_loop_coordinate_of_half_a_turn():
+    rng = np.random.default_rng(0)
+    robot = hung_and_closed(jn.Spherical(), rng)
+    for axis in np.vstack([np.eye(3), rng.normal(size=(5, 3))]):
+        q = robot.neutral()
+        q[7:] = *(axis / np.linalg.norm(axis)), 0.0
+        found = robot.loop_coordinate("loop", q)
+        np.testing.assert_allclose(found * np.sign(found @ q[7:]), q[7:], atol=1e-15)
+
+
+def test_loop_coordinates_of_distance_and_line():
+    rng = np.random.default_rng(1)
+    for kind, nearest in ((jn.Distance(0.4), 0.4), (jn.OnLine((3, 1, 2)), None)):
+        robot, q = closed(3, kind)
+        v = rng.normal(size=robot.nv)
+        where, rate = robot.loop_coordinate("0", q, v)
+        h = 1e-6
+        ahead, behind = (robot.loop_coordinate("0", robot.integrate(q, s * h * v)) for s in (1, -1))
+        np.testing.assert_allclose(rate, (ahead - behind) / (2 * h), rtol=1e-8)
+        assert nearest is None or abs(where - nearest).max() < 1e-12
+
+
+def test_loop_coordinate_names_what_has_none():
+    robot = quadruped(jn.Spherical())[0]
+    with pytest.raises(ValueError, match="no constraint is named 'x'"):
+        robot.loop_coordinate("x", robot.neutral())
+    with pytest.raises(ValueError, match="contact 'lf_foot' is held wherever it is"):
+        robot.loop_coordinate("lf_foot", robot.neutral())
+    for kind in (jn.OnPlane(), jn.Rolling(0.1)):
+        robot, q = closed(0, kind)
+        with pytest.raises(ValueError, match=f"constraint '0' is a {type(kind).__name__}, which has no coordinates"):
+            robot.loop_coordinate("0", q)
+    held = jn.robots.panda()
+    held = held.constrained({held.body_names[-1]: jn.Contact(jn.Fixed(), pose=np.eye(4))})
+    assert held.loop_coordinate(held.body_names[-2 + 1], held.neutral()).shape == (0,)
+
+
+# Inverse operational-space inertia
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_inverse_constraint_inertia(seed):
+    rng = np.random.default_rng(seed)
+    robot, q = closed(seed, *KINDS[: seed + 1], jn.Revolute(HINGE))
+    q = np.stack([q, robot.random_configuration(rng)])
+    A = robot.inverse_constraint_inertia(q)
+    J = robot.constraint_jacobian(q)
+    expected = J @ np.linalg.solve(robot.mass_matrix(q), np.swapaxes(J, -1, -2))
+    np.testing.assert_allclose(A, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    np.testing.assert_array_equal(A, np.swapaxes(A, -1, -2))
+    np.testing.assert_allclose(robot.inverse_constraint_inertia(q[1]), A[1], rtol=0, atol=1e-12 * np.abs(A).max())
+
+
+# Impact
+
+
+def energy(robot: jn.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return 0.5 * np.einsum("...i,...ij,...j", v, robot.mass_matrix(q), v)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_impact_against_dense_equations(seed):
+    rng = np.random.default_rng(seed)
+    robot, q = closed(seed, KINDS[seed % 5], random_joints(rng)[seed + 1])
+    v = rng.normal(size=robot.nv)
+    hit = robot.impact(q, v)
+    M, J = robot.mass_matrix(q), robot.constraint_jacobian(q)
+    rows = len(J)
+    kkt = np.block([[M, -J.T], [J, np.zeros((rows, rows))]])
+    after, impulse = np.split(np.linalg.solve(kkt, np.concatenate([M @ v, np.zeros(rows)])), [robot.nv])
+    np.testing.assert_allclose(hit.v, after, atol=1e-9)
+    np.testing.assert_allclose(hit.multipliers, impulse, rtol=1e-8, atol=1e-9)
+    assert energy(robot, q, hit.v) < energy(robot, q, v)
+
+
+@pytest.mark.parametrize("wrench_frame", ["body", "mixed", "world"])
+def test_impulses_are_wrenches_like_forces(wrench_frame):
+    """Multipliers become wrenches as those of the core do: every kind, loops and contacts, batched."""
+    rng = np.random.default_rng(5)
+    for i, kind in enumerate([*KINDS, *random_joints(rng)]):
+        robot, q = closed(i, kind, kind, bodies=14)
+        contact = jn.Contact(jn.Distance(1.0), np.eye(4)) if isinstance(kind, jn.Distance) else kind
+        robot = robot.constrained({robot.body_names[3]: contact})
+        result = robot.constrained_dynamics(q, np.zeros(robot.nv), rng.normal(size=robot.nv), wrench_frame=wrench_frame)
+        found = constraint_wrenches(robot, q, result.multipliers, wrench_frame)
+        for name, force in result.forces.items():
+            np.testing.assert_allclose(found[name], force, atol=1e-10 * max(1.0, np.abs(force).max()), err_msg=name)
+    b = jn.Builder()
+    for name in "xy":
+        b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, (0, 1, 0), [1.0, 1.0, 1.0]))
+    b.close("gear", "x", "y", jn.Gear((0.1, 2.0, 0.5)))
+    robot = b.build()
+    result = robot.constrained_dynamics([0.3, 0.2], [0.0, 0.0], [1.0, 2.0])
+    found = constraint_wrenches(robot, np.array([0.3, 0.2]), result.multipliers, wrench_frame)["gear"]
+    np.testing.assert_allclose(found, result.forces["gear"], rtol=1e-13)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.3, 1.0])
+def test_impact_on_one_normal_loses_energy_and_bounces(e):
+    rng = np.random.default_rng(7)
+    for kind in (jn.OnPlane((1, 2, 3)), jn.Distance(0.4)):
+        robot, q = closed(4, kind)
+        v = rng.normal(size=(50, robot.nv))
+        hit = robot.impact(q, v, restitution=e)
+        before, after = robot.residual(q, v)[1], robot.residual(q, hit.v)[1]
+        np.testing.assert_allclose(after, -e * before, atol=1e-12)
+        lost = energy(robot, q, v) - energy(robot, q, hit.v)
+        expected = 0.5 * (1 - e**2) * before[:, 0] ** 2 / robot.inverse_constraint_inertia(q)[0, 0]
+        np.testing.assert_allclose(lost, expected, atol=1e-12)
+
+
+def test_impact_of_contacts_along_given_normals():
+    robot, q = quadruped(jn.Spherical())
+    rng = np.random.default_rng(0)
+    v = rng.normal(size=robot.nv)
+    n = np.array([0.2, -0.1, 1.0]) / np.linalg.norm([0.2, -0.1, 1.0])
+    hit = robot.impact(q, v, restitution={"lf_foot": 0.5}, normals={"lf_foot": n})
+    for name in robot.constraint_names:
+        old, new = (robot.twist(name, q, x[None], frame="mixed")[0, :3] for x in (v, hit.v))
+        np.testing.assert_allclose(new, -0.5 * n * (n @ old) if name == "lf_foot" else 0, atol=1e-10)
+    options = {"restitution": {"lf_foot": 0.5}, "normals": {"lf_foot": n}, "wrench_frame": "mixed"}
+    impulses = robot.impact(q, v, **options).impulses
+    jump = sum(robot.jacobian(name, q, frame="mixed").T @ impulse for name, impulse in impulses.items())
+    np.testing.assert_allclose(robot.mass_matrix(q) @ (hit.v - v), jump, atol=1e-10)
+
+
+def test_impact_where_rows_depend_on_each_other():
+    """A four-bar in space has two hinge rows too many: the least impulses, and one velocity."""
+    robot = four_bar()
+    q = robot.project([0.5, -0.3, -1.2])
+    v = np.array([1.0, -0.4, 2.0])
+    hit = robot.impact(q, v)
+    M, J = robot.mass_matrix(q), robot.constraint_jacobian(q)
+    Z = scipy.linalg.null_space(J, rcond=1e-9)
+    np.testing.assert_allclose(hit.v, Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ M @ v), atol=1e-12)
+    np.testing.assert_allclose(hit.multipliers, np.linalg.pinv(J.T, rcond=1e-9) @ M @ (hit.v - v), atol=1e-12)
+
+
+def test_impact_in_other_axes():
+    robot, q = quadruped(jn.Spherical())
+    v = np.random.default_rng(1).normal(size=robot.nv)
+    hit = robot.impact(q, v)
+    for frame in ("world", "mixed"):
+        other = robot.impact(q, robot.change_velocity_frame(q, v[None], "body", frame)[0], frame=frame)
+        np.testing.assert_allclose(robot.change_velocity_frame(q, other.v[None], frame, "body")[0], hit.v, atol=1e-11)
+        for name, impulse in hit.impulses.items():
+            np.testing.assert_allclose(other.impulses[name], impulse, atol=1e-11)
+
+
+def test_impact_refuses_what_makes_no_sense():
+    robot, q = quadruped(jn.Spherical())
+    v = np.ones(robot.nv)
+    bad = [
+        ({"restitution": 1.5}, "restitution is 1.5, expected 0 to 1"),
+        ({"restitution": 0.5}, "restitution is 0.5, but no constraint has a normal"),
+        ({"restitution": {"x": 0.5}}, "restitution: no constraint is named 'x'"),
+        ({"restitution": {"lf_foot": 0.5}}, "restitution\\['lf_foot'\\]: the constraint has no normal"),
+        ({"normals": {"lf_foot": (0, 0, 0)}}, "normals\\['lf_foot'\\] is .*, expected a direction that is not zero"),
+        ({"normals": [1]}, "normals is \\[1\\], expected a mapping"),
+        ({"normals": {"x": (0, 0, 1)}}, "normals: no constraint is named 'x'"),
+        ({"frame": "base"}, "frame is 'base', expected"),
+        ({"wrench_frame": 3}, "wrench_frame is 3, expected"),
+    ]
+    for options, message in bad:
+        with pytest.raises(ValueError, match=message):
+            robot.impact(q, v, **options)
+    with pytest.raises(ValueError, match="v has shape"):
+        robot.impact(q, v[1:])
+    plane = closed(0, jn.OnPlane())[0]
+    with pytest.raises(ValueError, match="normals\\['0'\\] is for a OnPlane, which takes none"):
+        plane.impact(plane.neutral(), np.zeros(plane.nv), normals={"0": (0, 0, 1)})
+    slider, q = closed(0, jn.Prismatic((0, 0, 1)))
+    a = slider.pose(slider.constraints[0].a, q) @ slider.constraints[0].pose_a
+    with pytest.raises(ValueError, match="along which the constraint lets its frame move"):
+        slider.impact(q, np.zeros(slider.nv), restitution=0.5, normals={"0": a[:3, 2]})
+    b = jn.Builder()
+    b.add("block", "world", jn.Prismatic((0, 0, 1)), inertia=jn.Inertia(1.0))
+    b.close("floor", "world", "block", jn.OnPlane())
+    b.close("glue", "world", "block", jn.OnPlane())
+    with pytest.raises(jn.ConstraintError, match=r"constraint '.*' contradicts others: no velocity bounces"):
+        b.build().impact([0.0], [-1.0], restitution={"floor": 0.5})
+
+
+# Independent coordinates
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_independent_coordinates_span_all_motions(seed):
+    rng = np.random.default_rng(seed)
+    robot, q = closed(seed, KINDS[seed], random_joints(rng)[seed + 1])
+    found = robot.independent_coordinates(q)
+    J = robot.constraint_jacobian(q)
+    n = robot.nv - np.linalg.matrix_rank(J, 1e-9)
+    assert found.velocities == n == len(found.columns) == found.G.shape[1]
+    assert found.positions == n + (2 if isinstance(KINDS[seed], jn.Rolling) else 0)
+    assert np.abs(J @ found.G).max() < 1e-10
+    np.testing.assert_array_equal(found.G[found.columns], np.eye(n))
+    _, v = robot.project(q, rng.normal(size=robot.nv))
+    np.testing.assert_allclose(found.G @ v[found.columns], v, atol=1e-10)
+    for name in found.names:
+        assert set(range(robot.nv)[robot.coordinate(name)]) & set(found.columns.tolist())
+
+
+def test_independent_coordinates_by_name():
+    robot = four_bar()
+    q = robot.project([0.5, -0.3, -1.2])
+    assert robot.independent_coordinates(q).velocities == 1
+    for i, name in enumerate(robot.joint_names):
+        chosen = robot.independent_coordinates(q, [name])
+        assert chosen.names == (name,)
+        h = 1e-6
+        ahead = robot.project(q + h * chosen.G[:, 0])
+        np.testing.assert_allclose(ahead, q + h * chosen.G[:, 0], atol=1e-10)
+        assert chosen.G[i, 0] == 1
+    with pytest.raises(ValueError, match="names have 2 coordinates, expected 1"):
+        robot.independent_coordinates(q, ["crank", "rocker"])
+    with pytest.raises(ValueError, match="no joint is named 'cranc': did you mean 'crank'"):
+        robot.independent_coordinates(q, ["cranc"])
+    with pytest.raises(ValueError, match="names is 'crank', expected a list of joint names"):
+        robot.independent_coordinates(q, "crank")
+    with pytest.raises(ValueError, match="expected each joint once"):
+        robot.independent_coordinates(q, ["crank", "crank"])
+    with pytest.raises(ValueError, match="q has shape"):
+        robot.independent_coordinates(np.stack([q, q]))
+
+
+def test_coordinates_that_are_not_independent():
+    b = jn.Builder()
+    for name in ("a", "b", "c"):
+        b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, (0, 0, 0), [1.0, 1.0, 1.0]))
+    b.close("gear", "a", "b", jn.Gear((0.0, 3.0)))
+    robot = b.build()
+    with pytest.raises(jn.ConstraintError, match=r"'a', 'b' are not independent .* leave '[ab]' no motion of its own"):
+        robot.independent_coordinates(robot.neutral(), ["a", "b"])
+    assert robot.independent_coordinates(robot.neutral()).names == ("b", "c")
+    free = jn.robots.aerial_manipulator()
+    found = free.independent_coordinates(free.neutral())
+    assert found.velocities == found.positions == free.nv
+    np.testing.assert_array_equal(found.G, np.eye(free.nv))
