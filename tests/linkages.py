@@ -91,8 +91,8 @@ def four_bar(pin: object = None, spring: float = 0.0) -> jn.Model:
     return b.build()
 
 
-def quadruped(contact: object) -> tuple[jn.Model, np.ndarray]:
-    """A box on four legs of three joints each, its feet held."""
+def quadruped(contact: object, held: bool = False) -> tuple[jn.Model, np.ndarray]:
+    """A box on four legs of three joints each, its feet held, where they are or wherever they are."""
     b = jn.Builder()
     b.add("base", "world", jn.Free(), inertia=jn.Inertia(10.0, (0.01, 0, 0.02), [0.2, 0.4, 0.5]))
     q = [0, 0, 0.5, 0, 0, 0, 1.0]
@@ -103,8 +103,36 @@ def quadruped(contact: object) -> tuple[jn.Model, np.ndarray]:
         b.add(f"{name}_shank", f"{name}_thigh", jn.Revolute(HINGE), shift(z=-0.25), shank)
         b.add(f"{name}_foot", f"{name}_shank", jn.Fixed(), shift(z=-0.25))
         q += [0.1 * np.sign(y), 0.6 * np.sign(x), -1.2 * np.sign(x)]
+    robot, feet = b.build(), [f"{name}_foot" for name in ("lf", "rf", "lh", "rh")]
+    place = {name: robot.pose(name, q) if held else None for name in feet}
+    return robot.constrained({name: jn.Contact(contact, place[name]) for name in feet}), np.array(q)
+
+
+def two_arms() -> tuple[jn.Model, np.ndarray]:
+    """Two planar arms of three joints each that hold one plate from both sides: three motors more than motions."""
+    b = jn.Builder()
+    q = {"l": (0.8, 0.7, -0.3), "r": (-0.7, -0.9, 0.2)}
+    for side, x in (("l", -0.5), ("r", 0.5)):
+        at, parent = shift(x), "world"
+        for i in range(3):
+            b.add(f"{side}{i}", parent, jn.Revolute(HINGE), at, jn.Inertia(1.0 + i, (0.01, 0.02, 0.2), [0.02] * 3))
+            at, parent = shift(z=0.4), f"{side}{i}"
     robot = b.build()
-    return robot.constrained({f"{name}_foot": contact for name in ("lf", "rf", "lh", "rh")}), np.array(q)
+    start = np.array([*q["l"], *q["r"]])
+    there = np.linalg.inv(robot.pose("r2", start)) @ robot.pose("l2", start)
+    b.close("plate", "l2", "r2", jn.Fixed(), placement_b=there)
+    return b.build(), start
+
+
+def geared_parallelogram() -> tuple[jn.Model, np.ndarray]:
+    """Two cranks that a rod and a gear hold parallel: how the two share forces changes with the angle."""
+    b = jn.Builder()
+    for name, x in (("a", 0.0), ("b", 0.5)):
+        b.add(name, "world", jn.Revolute(HINGE), shift(x), jn.Inertia(1.0 + x, (0.2, 0, 0.1), [0.03] * 3))
+        b.add(f"{name}_tip", name, jn.Fixed(), shift(0.3))
+    b.close("rod", "a_tip", "b_tip", jn.Distance(0.5))
+    b.close("gear", "a", "b", jn.Gear((0.0, 1.0)))
+    return b.build(), np.array([0.7, 0.7])
 
 
 def slow_kkt(robot: jn.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.special
 
 import jounce as jn
-from linkages import HINGE, closed, four_bar, quadruped, random_joints
+from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, two_arms
 from jounce.constraint_wrenches import constraint_wrenches
 from trees import random_pose
 
@@ -294,3 +295,188 @@ def test_coordinates_that_are_not_independent():
     found = free.independent_coordinates(free.neutral())
     assert found.velocities == found.positions == free.nv
     np.testing.assert_array_equal(found.G, np.eye(free.nv))
+
+
+# Inverse dynamics under constraints
+
+
+def optimum(robot: jn.Model, q, v, a, columns, W, V) -> tuple[np.ndarray, np.ndarray]:
+    """The forces of motors and multipliers, from null spaces."""
+    J = robot.constraint_jacobian(q)
+    f = robot.inverse_dynamics(q, v, a)
+    B = np.eye(robot.nv)[:, columns]
+    if V is None or np.abs(V).max() < 1e-9:  # only motors count: they give all that constraints cannot
+        Z, root = scipy.linalg.null_space(J, rcond=1e-9), np.linalg.inv(scipy.linalg.sqrtm(W))
+        tau = root @ np.linalg.pinv(Z.T @ B @ root, rcond=1e-9) @ Z.T @ f
+        share = np.eye(len(J)) if V is None else np.linalg.inv(scipy.linalg.sqrtm(V / np.abs(V).max()))
+        return tau, share @ np.linalg.pinv(J.T @ share, rcond=1e-9) @ (f - B @ tau)
+    root = np.linalg.inv(scipy.linalg.sqrtm(scipy.linalg.block_diag(W, V)))
+    both = root @ np.linalg.pinv(np.hstack([B, J.T]) @ root, rcond=1e-9) @ f
+    return both[: len(columns)], both[len(columns) :]
+
+
+def along(robot: jn.Model, q: np.ndarray, stack: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The state at a time near, on a motion whose velocity is a polynomial."""
+    coefficients = stack / np.array([float(np.prod(np.arange(1, k + 1))) for k in range(len(stack))])[:, None]
+    velocity = np.polynomial.Polynomial
+    polynomials = [velocity(c) for c in coefficients.T]
+    steps = 1 if robot.nq == robot.nv else 1000
+    if steps == 1:
+        q = q + np.array([p.integ()(t) for p in polynomials])
+    else:
+        middle = (np.arange(steps) + 0.5) * t / steps
+        for v in np.array([p(middle) for p in polynomials]).T:
+            q = robot.integrate(q, v * t / steps)
+    return q, np.array([p(t) for p in polynomials]), np.array([p.deriv()(t) for p in polynomials])
+
+
+def robots_that_share_forces() -> dict[str, tuple]:
+    rng = np.random.default_rng(11)
+    arms, q = two_arms()
+    bar = four_bar()
+    legs, standing = quadruped(jn.Spherical(), held=True)
+    soles, _ = quadruped(jn.Universal((0, 0, 1), (1, 0, 0)), held=True)
+    rod, turned = geared_parallelogram()
+    psd = rng.normal(size=(12, 4))
+    return {
+        "four-bar, all motors": (bar, bar.project([0.5, -0.3, -1.2]), [0, 1, 2], None, None),
+        "four-bar, crank": (bar, bar.project([0.5, -0.3, -1.2]), [0], None, None),
+        "arms": (arms, q, list(range(6)), np.diag([1.0, 2, 3, 4, 5, 6]), None),
+        "arms, forces weighed": (arms, q, list(range(6)), None, np.diag(np.arange(1.0, 7))),
+        "arms, forces weighed little": (arms, q, list(range(6)), None, 1e-12 * (np.ones((6, 6)) + np.eye(6))),
+        "arms, five motors": (arms, q, [1, 2, 3, 4, 5], None, None),
+        "rod and gear": (rod, turned, [0, 1], None, None),
+        "rod and gear, forces weighed": (rod, turned, [0, 1], None, np.diag([1.0, 3.0])),
+        "quadruped": (legs, standing, list(range(6, 18)), None, None),
+        "quadruped, forces weighed": (legs, standing, list(range(6, 18)), None, psd @ psd.T + 0.1 * np.eye(12)),
+        "quadruped, four rows a foot": (soles, standing, list(range(6, 18)), None, None),
+    }
+
+
+@pytest.mark.parametrize("name", robots_that_share_forces())
+def test_constrained_inverse_dynamics_and_its_rates(name):
+    robot, q, columns, W, V = robots_that_share_forces()[name]
+    rng = np.random.default_rng(3)
+    order = 3
+    q, stack = robot.project(q, rng.normal(size=(10, robot.nv)))
+    result = robot.constrained_inverse_dynamics(
+        q, stack[: order + 2], actuated=columns, weight=W, force_weight=V, wrench_frame="mixed"
+    )
+    one = np.eye(len(columns)) if W is None else W
+    tau, multipliers = optimum(robot, q, stack[0], stack[1], columns, one, V)
+    np.testing.assert_allclose(result.tau[0, columns], tau, atol=1e-9 * max(1.0, np.abs(tau).max()))
+    np.testing.assert_allclose(result.multipliers[0], multipliers, atol=1e-9 * max(1.0, np.abs(multipliers).max()))
+    # Rates, from the optimum a little earlier and later.
+    h = 4e-3
+    times = h * np.arange(-4, 5)
+    values = [np.concatenate(optimum(robot, *along(robot, q, stack, t), columns, one, V)) for t in times]
+    fit = np.polynomial.polynomial.polyfit(times / h, np.array(values), 8)
+    rates = np.concatenate([result.tau[:, columns], result.multipliers], axis=-1)
+    for k in (1, 2, 3):
+        expected = fit[k] * scipy.special.factorial(k) / h**k
+        size = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(rates[k], expected, atol=(1e-7, 1e-5, 1e-3)[k - 1] * size, err_msg=f"order {k}")
+    # The forces are those of constraints when the motors do that.
+    again = robot.constrained_dynamics(q, stack[0], result.tau)
+    size = np.abs(stack[1 : order + 2]).max(axis=-1, keepdims=True) + 1
+    assert (np.abs(again.acc - stack[1 : order + 2]) < 1e-8 * size).all()
+    if "gear" in result.forces:
+        return
+    none = jn.Builder.from_model(robot)
+    none._constraints = []
+    pushes = {n: w for n, w in result.forces.items() if n != "plate" and n != "pin"}
+    for loop, first, second in (("plate", "l2", "r2"), ("pin", "coupler", "rocker")):
+        if loop in result.forces:
+            pushes = {first: result.forces[loop], second: opposite(robot, q, stack, first, second, result.forces[loop])}
+    loose = none.build().forward_dynamics(q, stack[0], result.tau, wrenches=pushes, wrench_frame="mixed")
+    assert (np.abs(loose - stack[1 : order + 2]) < 1e-8 * size).all()
+
+
+def opposite(robot: jn.Model, q, stack, first: str, second: str, wrench: np.ndarray) -> np.ndarray:
+    """The same wrench backwards, about the origin of another body, with derivatives."""
+    place = robot.pose_derivatives(q, stack[: len(wrench)], frames=[first, second])[:, :, :3, 3]
+    lever = place[:, 0] - place[:, 1]
+    moment = wrench[:, 3:].copy()
+    for k in range(len(wrench)):
+        moment[k] += sum(scipy.special.comb(k, j) * np.cross(lever[j], wrench[k - j, :3]) for j in range(k + 1))
+    return -np.concatenate([wrench[:, :3], moment], axis=-1)
+
+
+def test_constrained_inverse_dynamics_of_batches_frames_and_wrenches():
+    robot, q = quadruped(jn.Spherical())
+    rng = np.random.default_rng(2)
+    states = [robot.project(robot.integrate(q, 0.1 * rng.normal(size=18)), rng.normal(size=(4, 18))) for _ in range(3)]
+    q, stack = np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
+    wrench = {"base": rng.normal(size=(3, 3, 6))}
+    motors = np.arange(18) >= 6
+    all_ = robot.constrained_inverse_dynamics(q, stack, actuated=motors, wrenches=wrench)
+    assert all_.tau.shape == (3, 3, 18)
+    assert all_.forces["lf_foot"].shape == (3, 3, 6)
+    for i in range(3):
+        one = robot.constrained_inverse_dynamics(q[i], stack[i], actuated=motors, wrenches={"base": wrench["base"][i]})
+        np.testing.assert_allclose(one.tau, all_.tau[i], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(one.forces["rh_foot"], all_.forces["rh_foot"][i], rtol=1e-9, atol=1e-9)
+        plain = robot.constrained_inverse_dynamics(
+            q[i], *stack[i, :2], actuated=motors, wrenches={"base": wrench["base"][i, 0]}
+        )
+        np.testing.assert_allclose(plain.tau, one.tau[0], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(plain.forces["lf_foot"], one.forces["lf_foot"][0], rtol=1e-9, atol=1e-10)
+    for frame in ("world", "mixed"):
+        other = robot.constrained_inverse_dynamics(
+            q, robot.change_velocity_frame(q, stack, "body", frame), actuated=motors, wrenches=wrench, frame=frame
+        )
+        np.testing.assert_allclose(other.tau, all_.tau, rtol=1e-7, atol=1e-7)
+
+
+def test_motions_that_break_constraints_or_cannot_be_produced():
+    robot, q = quadruped(jn.Spherical())
+    q, stack = robot.project(q, np.random.default_rng(4).normal(size=(3, 18)))
+    broken = stack.copy()
+    broken[1, robot.coordinate("rf_shank")] += 1e-3
+    with pytest.raises(jn.ConstraintError, match=r"breaks constraint 'rf_foot': derivative 1 of J v is 2\.\de-04"):
+        robot.constrained_inverse_dynamics(q, broken)
+    with pytest.raises(jn.ConstraintError, match=r"breaks constraint 'rf_foot': derivative 1 of J v .* in state 1"):
+        robot.constrained_inverse_dynamics(q, np.stack([stack, broken]))
+    one = quadruped(jn.Spherical())[0]
+    hopper = jn.Model(one.bodies, one.gravity, one.constraints[:1])  # on one point foot it can but fall
+    q, stack = hopper.project(q, np.random.default_rng(4).normal(size=(3, 18)))
+    with pytest.raises(jn.ConstraintError, match=r"cannot be produced .*: \d\.\de\+\d\d N or N m is left on joint"):
+        hopper.constrained_inverse_dynamics(q, stack, actuated=np.arange(18) >= 6)
+    falls = hopper.forward_dynamics(q, stack[0], np.zeros((2, 18)))
+    none = hopper.constrained_inverse_dynamics(q, np.vstack([stack[:1], falls]), actuated=np.arange(18) >= 6)
+    assert np.abs(none.tau).max() < 1e-8
+    off = np.vstack([stack[:1], falls])
+    off[2] += 0.1 * hopper.independent_coordinates(q).G[:, 0]
+    with pytest.raises(jn.ConstraintError, match="N or N m of derivative 1 is left on joint"):
+        hopper.constrained_inverse_dynamics(q, off, actuated=np.arange(18) >= 6)
+
+
+def test_weights_that_make_no_sense():
+    robot = four_bar()
+    q, stack = robot.project([0.5, -0.3, -1.2], np.ones((2, 3)))
+    bad = [
+        ({"weight": 0.0}, "weight is 0.0, expected a positive number"),
+        ({"weight": [1.0, 2.0]}, r"weight has shape \(2,\), expected \(\) or \(3,\) or \(3, 3\)"),
+        (
+            {"weight": [[1.0, 2.0, 0], [0, 1, 0], [0, 0, 1]]},
+            "weight is .*, expected a symmetric matrix of the 3 actuated",
+        ),
+        ({"force_weight": -1.0}, "force_weight is -1.0, expected numbers, or a matrix, that are not negative"),
+        ({"force_weight": [1.0]}, r"force_weight has shape \(1,\), expected \(\) or \(5,\)"),
+        ({"actuated": ["cranc"]}, "no joint is named 'cranc'"),
+        ({"frame": "x"}, "frame is 'x'"),
+    ]
+    for options, message in bad:
+        with pytest.raises(ValueError, match=message):
+            robot.constrained_inverse_dynamics(q, stack, **options)
+    with pytest.raises(ValueError, match="v"):
+        robot.constrained_inverse_dynamics(q, stack[0])
+
+
+def test_without_constraints_it_is_inverse_dynamics():
+    robot = jn.robots.aerial_manipulator()
+    rng = np.random.default_rng(0)
+    q, stack = robot.random_configuration(rng), rng.normal(size=(4, robot.nv))
+    result = robot.constrained_inverse_dynamics(q, stack)
+    np.testing.assert_allclose(result.tau, robot.inverse_dynamics(q, stack), rtol=1e-9, atol=1e-9)
+    assert result.forces == {}

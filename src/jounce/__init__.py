@@ -6,6 +6,7 @@ from . import robots, soft
 from ._core import MAX_ORDER, num_threads, set_num_threads
 from .builder import Builder
 from .constrained import ConstrainedDynamics
+from .constrained_inverse_dynamics import ConstrainedInverseDynamics
 from .constraints import Contact, Distance, Gear, OnLine, OnPlane, Rolling
 from .errors import (
     ConstraintError,
@@ -45,6 +46,7 @@ __all__ = [
     "MAX_ORDER",
     "Builder",
     "ConstrainedDynamics",
+    "ConstrainedInverseDynamics",
     "ConstraintError",
     "ConstraintWarning",
     "Contact",

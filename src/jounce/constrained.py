@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, near, quoted, reals, rows_of, shapes
+from .constraint_frames import apply
 from .constraints import Gear
 from .errors import ConstraintError
 
@@ -78,11 +79,15 @@ def constrained_dynamics(
         acc, _, forces, multipliers, _, _ = model._constrained_dynamics(*fixed, shares, kp, kd)
     if not stacked:
         forces, multipliers = forces[..., 0, :, :], multipliers[..., 0, :]
-    by_name = {
+    return ConstrainedDynamics(acc, by_name(model, forces), multipliers)
+
+
+def by_name(model: Model, forces: Array) -> dict[str, Array]:
+    """Those of each constraint, from the core's (..., count, 6)."""
+    return {
         c.name: forces[..., i, :2] if isinstance(c.kind, Gear) else forces[..., i, :]
         for i, c in enumerate(model.constraints)
     }
-    return ConstrainedDynamics(acc, by_name, multipliers)
 
 
 def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) -> tuple[Array | None, list[bool]]:
@@ -125,26 +130,26 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
     J = np.broadcast_to(J, (*acc.shape[:-2], *J.shape[-3:])) / scale[:, None, None]
     transposed = np.swapaxes(J, -1, -2)
     old = multipliers / scale[:, None]
-    force = [sum(_apply(transposed[..., j, :, :], old[..., k - j, :]) for j in range(k + 1)) for k in range(order + 1)]
+    force = [sum(apply(transposed[..., j, :, :], old[..., k - j, :]) for j in range(k + 1)) for k in range(order + 1)]
+    return np.ascontiguousarray(least_multipliers(J, np.stack(force, axis=-2)) * scale[:, None])
+
+
+def least_multipliers(J: Array, force: Array) -> Array:
+    """The l of least norm with J^T l = f, as series: J (..., r + 1, rows, n) and f (..., r + 1, n) are coefficients."""
+    transposed = np.swapaxes(J, -1, -2)
     inverse = np.linalg.pinv(J[..., 0, :, :], rcond=RANK)
     across = np.swapaxes(inverse, -1, -2)  # that of J^T
     new: list[Array] = []
     z: list[Array] = []
-    for k in range(order + 1):
-        known, left = np.zeros_like(old[..., 0, :]), force[k]
+    for k in range(force.shape[-2]):
+        known, left = np.zeros(J.shape[:-3] + J.shape[-2:-1]), force[..., k, :]
         for j in range(1, k + 1):
-            known = known + _apply(J[..., j, :, :], z[k - j])
-            left = left - _apply(transposed[..., j, :, :], new[k - j])
-        left = left - _apply(transposed[..., 0, :, :], known)
-        z.append(_apply(inverse, _apply(across, left)))
-        new.append(_apply(J[..., 0, :, :], z[k]) + known)
-    result: Array = np.ascontiguousarray(np.stack(new, axis=-2) * scale[:, None])
-    return result
-
-
-def _apply(matrix: Array, vector: Array) -> Array:
-    result: Array = np.einsum("...ij,...j->...i", matrix, vector)
-    return result
+            known = known + apply(J[..., j, :, :], z[k - j])
+            left = left - apply(transposed[..., j, :, :], new[k - j])
+        left = left - apply(transposed[..., 0, :, :], known)
+        z.append(apply(inverse, apply(across, left)))
+        new.append(apply(J[..., 0, :, :], z[k]) + known)
+    return np.stack(new, axis=-2)
 
 
 def free_directions(jacobian: Array) -> Array:

@@ -17,6 +17,7 @@ from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_recor
 from .constrained import ConstrainedDynamics, constrained_dynamics, projected
 from .constrained_partials import ConstrainedDerivatives, constrained_derivatives
 from .constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
+from .constrained_inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from .drawing import drawn
 from .errors import SingularError
 from .impact import Impact, impact
@@ -471,6 +472,56 @@ class Model(CoreModel):
         ((12, 12), (6, 12))
         """
         return constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
+    def constrained_inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        *,
+        actuated: ArrayLike | Sequence[str] | None = None,
+        weight: ArrayLike | None = None,
+        force_weight: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+    ) -> ConstrainedInverseDynamics:
+        """The least forces of motors that produce a motion of a robot with constraints, with all derivatives.
+
+        Motors and constraints can often share the forces of a motion in many ways. This returns the one with the least
+        tau^T W tau + l^T V l, l the multipliers of the constraints, and of several such the one with the least l. The
+        derivatives are those of that optimum along the motion.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv), or without `a` a stack (..., r + 2, nv), that obeys the constraints with all its derivatives:
+                `project` makes such.
+            a: (..., nv).
+            actuated: where motors are: joint names, a mask (nv,), or columns; all when left out.
+            weight: W, of the n actuated coordinates, in their order: a number, a diagonal (n,) or a positive definite
+                matrix (n, n); 1 when left out.
+            force_weight: V, of the rows of `constraint_jacobian`, likewise, and 0 when left out. It may be singular.
+            wrenches, wrench_frame: as in `inverse_dynamics`.
+            frame: axes of the twist and wrench rows of `Free` joints.
+
+        Returns:
+            `ConstrainedInverseDynamics`, with tau, the forces of constraints by name, and the multipliers.
+
+        Raises:
+            ConstraintError: the motion breaks a constraint, or motors and constraints cannot produce it.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> for name in ("motor", "wheel"):
+        ...     b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, (0, 0, 0), np.eye(3)))
+        >>> b.close("gear", "motor", "wheel", jn.Gear((0.0, 2.0)))
+        >>> geared = b.build()
+        >>> result = geared.constrained_inverse_dynamics([0, 0], [1.0, 2.0], [1.0, 2.0], actuated=["motor"])
+        >>> result.tau.round(12), result.forces["gear"].round(12)  # on the motor and on the wheel
+        (array([5., 0.]), array([-4.,  2.]))
+        """
+        return constrained_inverse_dynamics(
+            self, q, v, a, actuated, weight, force_weight, wrenches, wrench_frame, frame
+        )
 
     def constraint_jacobian(self, q: ArrayLike, *, frame: str = "body") -> Array:
         """The matrix J (..., rows, nv) of all constraints: J v = 0.
