@@ -133,13 +133,3 @@ def geared_parallelogram() -> tuple[jn.Model, np.ndarray]:
     b.close("rod", "a_tip", "b_tip", jn.Distance(0.5))
     b.close("gear", "a", "b", jn.Gear((0.0, 1.0)))
     return b.build(), np.array([0.7, 0.7])
-
-
-def slow_kkt(robot: jn.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Acceleration and multipliers of least norm from the tree's matrices and J', by dense algebra."""
-    M, h = robot.mass_matrix(q), robot.inverse_dynamics(q, v, np.zeros(robot.nv))
-    J, dJ = robot.constraint_jacobian_derivatives(q, v[None])
-    inverse = np.linalg.inv(M)
-    wanted = -dJ @ v - J @ inverse @ (tau - h)
-    multipliers = np.linalg.pinv(J @ inverse @ J.T, rcond=1e-9) @ wanted
-    return inverse @ (tau - h + J.T @ multipliers), multipliers

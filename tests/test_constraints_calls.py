@@ -8,7 +8,7 @@ import scipy.linalg
 import scipy.special
 
 import jounce as jn
-from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, two_arms
+from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, shift, two_arms
 from jounce.constraint_wrenches import constraint_wrenches
 from trees import random_pose
 
@@ -480,3 +480,94 @@ def test_without_constraints_it_is_inverse_dynamics():
     result = robot.constrained_inverse_dynamics(q, stack)
     np.testing.assert_allclose(result.tau, robot.inverse_dynamics(q, stack), rtol=1e-9, atol=1e-9)
     assert result.forces == {}
+
+
+# Hybrid dynamics
+
+
+def trio_of_gears() -> tuple[jn.Model, np.ndarray]:
+    b = jn.Builder()
+    for name, parent in (("x", "world"), ("y", "x"), ("z", "world")):
+        b.add(name, parent, jn.Revolute(), shift(0.1), jn.Inertia(1.0, (0.3, 1, 0.1), [1.0, 1.0, 1.0]))
+    b.close("first", "x", "y", jn.Gear((0.1, 2.0, 0.5, -0.3)))
+    b.close("second", "y", "z", jn.Gear((0.1, 1.0, 0.5)))
+    return b.build(), np.array([0.1, 0.2, 0.3])
+
+
+def partly_prescribed() -> dict[str, tuple]:
+    bar, legs = four_bar(jn.OnLine(HINGE)), quadruped(jn.Spherical())
+    arms, gears = two_arms(), trio_of_gears()
+    start = bar.project([0.5, -0.3, -1.2])
+    wheel = closed(4, KINDS[4], bodies=12)
+    return {
+        "crank": (bar, start, ["crank"]),
+        "coupler": (bar, start, ["coupler"]),
+        "all of a loop but one": (bar, start, ["crank", "rocker"]),
+        "base": (*legs, ["base"]),
+        "leg": (*legs, ["lf_hip", "lf_thigh", "lf_shank"]),
+        "all": (*legs, list(legs[0].joint_names)),
+        "arms, inside the loop": (*arms, ["l0", "r1", "r2"]),
+        "first of the gears": (*gears, ["x"]),
+        "last of the gears": (*gears, ["z"]),
+        "two of the gears": (*gears, ["x", "y"]),
+        "wheel": (*wheel, [wheel[0].joint_names[2], wheel[0].joint_names[-1]]),
+    }
+
+
+@pytest.mark.parametrize("name", partly_prescribed())
+def test_hybrid_dynamics_obeys_constraints_at_every_order(name):
+    robot, q, prescribed = partly_prescribed()[name]
+    rng = np.random.default_rng(6)
+    order = 3
+    q, stack = robot.project(q, rng.normal(size=(order + 2, robot.nv)))
+    mask = np.zeros(robot.nv, dtype=bool)
+    for joint in prescribed:
+        mask[robot.coordinate(joint)] = True
+    given = rng.normal(size=(order + 1, robot.nv))
+    acc, tau = robot.hybrid_dynamics(q, stack[0], stack[1:], given, prescribed=mask)
+    np.testing.assert_array_equal(acc[:, mask], stack[1:, mask])
+    np.testing.assert_array_equal(tau[:, ~mask], given[:, ~mask])
+    # Order 0 from dense equations: of the accelerations there is only one.
+    M, h = robot.mass_matrix(q), robot.bias_force(q, stack[0])
+    J, dJ = robot.constraint_jacobian_derivatives(q, stack[:1])
+    free, J_free = M[np.ix_(~mask, ~mask)], J[:, ~mask]
+    rows = len(J)
+    kkt = np.block([[free, -J_free.T], [J_free, np.zeros((rows, rows))]])
+    right = np.concatenate(
+        [(given[0] - h - M[:, mask] @ stack[1, mask])[~mask], -dJ @ stack[0] - J[:, mask] @ stack[1, mask]]
+    )
+    found = np.linalg.lstsq(kkt, right, rcond=1e-10)[0]
+    np.testing.assert_allclose(acc[0, ~mask], found[: (~mask).sum()], rtol=1e-9, atol=1e-9)
+    # The motion obeys, and its forces cause it: what they leave is the constraints'.
+    motion = np.vstack([stack[:1], acc])
+    J = robot.constraint_jacobian_derivatives(q, motion[:-1])
+    left = robot.inverse_dynamics(q, motion) - tau
+    multipliers = np.zeros((order + 1, rows))
+    for k in range(order + 2):
+        broken = sum(scipy.special.comb(k, j) * J[j] @ motion[k - j] for j in range(k + 1))
+        assert np.abs(broken).max() < 1e-9 * (1 + np.abs(motion).max()), k
+    for k in range(order + 1):
+        rest = left[k] - sum(scipy.special.comb(k, j) * J[j].T @ multipliers[k - j] for j in range(1, k + 1))
+        multipliers[k], *_ = np.linalg.lstsq(J[0].T, rest, rcond=1e-9)
+        size = 1 + np.abs(left[k]).max() + np.abs(M @ acc[k]).max()
+        assert np.abs(J[0].T @ multipliers[k] - rest).max() < 1e-8 * size, k
+
+
+def test_prescribed_accelerations_that_break_a_constraint():
+    robot, q = four_bar(jn.OnLine(HINGE)), [0.5, -0.3, -1.2]
+    q, stack = robot.project(q, np.ones((3, 3)))
+    mask = np.array([True, False, True])
+    fine = robot.hybrid_dynamics(q, stack[0], stack[1:], np.zeros((2, 3)), prescribed=mask)[0]
+    np.testing.assert_allclose(fine, stack[1:], atol=1e-10)
+    for order in (0, 1):
+        broken = stack[1:].copy()
+        broken[order, 2] += 0.1
+        with pytest.raises(
+            jn.ConstraintError, match=r"constraint 'pin' contradicts others, or a prescribed acceleration"
+        ):
+            robot.hybrid_dynamics(q, stack[0], broken, np.zeros((2, 3)), prescribed=mask)
+    robot, q = trio_of_gears()
+    q, stack = robot.project(q, np.ones((2, 3)))
+    stack[1, 2] += 1.0
+    with pytest.raises(jn.ConstraintError, match="constraint 'second' contradicts"):
+        robot.hybrid_dynamics(q, *stack, np.zeros(3), prescribed=np.array([False, True, True]))
