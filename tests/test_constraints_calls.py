@@ -8,8 +8,8 @@ import scipy.linalg
 import scipy.special
 
 import jounce as jn
-from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, shift, two_arms
 from jounce.constraint_wrenches import constraint_wrenches
+from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, shift, two_arms
 from trees import random_pose
 
 KINDS = [

@@ -125,8 +125,12 @@ class ConstraintForces {
       const Constraint& c = all_.each[i];
       ConstraintSeries& s = series_[i];
       s.prepare(k + 1);
+      const bool carried = moving_ && c.tie != Tie::gear && c.a.body < 0;  // by what moves in the world as given
+      V va, wa;
+      if (carried) twist_of(2 * i, c.a, k + 1, va, wa);
       for (int r = 0; r < c.count; ++r) {
         double broken = l[c.first + r] + (k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
+        if (carried) broken -= (k + 1) * s.speed_of_a(r, va, wa);
         if (kp_ != 0 || kd_ != 0)
           broken += kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? residual_[c.first + r] : s.speed(k - 1, r) / k) : 0.0);
         l[c.first + r] = -broken;
@@ -474,6 +478,9 @@ class ConstraintForces {
         for (int i = 0; i < 6; ++i) size += std::fabs(K(t)[r][i] * factors_.accelerations()[at.body][i]);
       }
       for (int c = 0; c < tree_.nv; ++c) size += std::fabs(Y(c)[r] * factors_.force()[c]) * (scale_[r] > 0 ? 1.0 : 0.0);
+      for (int i = 0; i < all_.count; ++i)
+        if (const Constraint& c = all_.each[i]; c.tie == Tie::gear && c.first == r)
+          size += (k + 1) * (std::fabs(bias_.rate(k + 1)[c.v[1]]) + std::fabs(series_[i].gear_slope(0) * bias_.rate(k + 1)[c.v[0]]));
       size_[r] = k == 0 || size > size_[r] ? size : size_[r];
     }
   }

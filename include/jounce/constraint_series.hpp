@@ -155,6 +155,12 @@ class ConstraintSeries {
     return sum;
   }
 
+  // What a twist of A makes of it, taken off.
+  double speed_of_a(int i, const V& va, const V& wa) const {
+    const double* row = this->row(0, i);
+    return dot(at(row), va + cross_of(wa, p_[0])) + dot(at(row + 3), wa);
+  }
+
   // What is known of it before the twists of order n are.
   double known_speed(int n, int i) const {
     const double* row = this->row(0, i);

@@ -15,9 +15,9 @@ from ._checks import frozen, is_whole, near, quoted, reals, rows_of, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records
 from .constrained import ConstrainedDynamics, constrained_dynamics, projected
+from .constrained_inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from .constrained_partials import ConstrainedDerivatives, constrained_derivatives
 from .constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
-from .constrained_inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from .drawing import drawn
 from .errors import SingularError
 from .impact import Impact, impact
@@ -472,6 +472,7 @@ class Model(CoreModel):
         ((12, 12), (6, 12))
         """
         return constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
+
     def constrained_inverse_dynamics(
         self,
         q: ArrayLike,
