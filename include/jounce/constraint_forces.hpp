@@ -58,6 +58,8 @@ class ConstraintForces {
         pivot_(arena.template take<double>(all.rows)),
         size_(arena.template take<double>(all.rows)),
         residual_(arena.template take<double>(all.rows)),
+        known_(arena.template take<double>(all.rows)),
+        refined_(arena.template take<double>(stride_)),
         share_(arena.template take<double>(all.rows)),
         l_(arena.template take<double>((order + 1) * std::size_t(stride_))),
         x_(arena.template take<double>(tree.widest)),
@@ -129,16 +131,18 @@ class ConstraintForces {
       V va, wa;
       if (carried) twist_of(2 * i, c.a, k + 1, va, wa);
       for (int r = 0; r < c.count; ++r) {
-        double broken = l[c.first + r] + (k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
+        double broken = (k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
         if (carried) broken -= (k + 1) * s.speed_of_a(r, va, wa);
         if (kp_ != 0 || kd_ != 0)
           broken += kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? residual_[c.first + r] : s.speed(k - 1, r) / k) : 0.0);
-        l[c.first + r] = -broken;
+        known_[c.first + r] = broken;
+        l[c.first + r] = -(l[c.first + r] + broken);
       }
     }
     if (consistency_.dependent > 0) measure(k, l);
     solve_for(l);
     spread(l);
+    if (doubtful_) refine(l);
     for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
     for (int i = 0; i < all_.count; ++i)
       if (!series_[i].is_gear()) series_[i].finish_wrenches(k, l + all_.each[i].first);
@@ -408,6 +412,7 @@ class ConstraintForces {
   void factor() {
     const int m = all_.rows;
     std::memset(L_, 0, sizeof(double) * m * stride_);
+    doubtful_ = false;
     for (int k = 0; k < m; ++k) {
       const double* row = inertia(k);
       if (!(row[k] > dependent_fraction * scale_[k]) || row[k] == 0) {
@@ -416,6 +421,7 @@ class ConstraintForces {
         continue;
       }
       pivot_[k] = 1 / row[k];
+      doubtful_ |= row[k] < 1e-4 * scale_[k];
       for (int i = k + 1; i < m; ++i) {
         const double f = row[i] * pivot_[k];
         if (f == 0) continue;
@@ -466,6 +472,18 @@ class ConstraintForces {
     for (int i = 0; i < m; ++i) l[i] *= pivot_[i];
     for (int i = m - 1; i > 0; --i)
       for (int j = 0; j < i; ++j) l[j] -= L(i)[j] * l[i];
+  }
+
+  // Once more, for what is left of it.
+  JOUNCE_NOINLINE void refine(double* l) {
+    double* more = refined_;
+    accelerate(more);
+    for (int r = 0; r < all_.rows; ++r) more[r] = pivot_[r] != 0 ? -(more[r] + known_[r]) : 0.0;
+    const Consistency before = consistency_;
+    solve_for(more);
+    consistency_ = before;
+    spread(more);
+    for (int r = 0; r < all_.rows; ++r) l[r] += more[r];
   }
 
   // What meets in each row, so that what is left of it can be compared: the largest so far.
@@ -544,6 +562,8 @@ class ConstraintForces {
   double *inertia_, *L_;
   Six<double>* sum_;
   double *scale_, *pivot_, *size_, *residual_;
+  double *known_, *refined_;
+  bool doubtful_ = false;  // whether digits are lost in a pivot
   double* share_;
   const double* shares_ = nullptr;
   double* l_;  // (order + 1, rows)

@@ -39,8 +39,9 @@ class ConstrainedDynamics:
 
     Attributes:
         acc: dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of it and its derivatives.
-        forces: for each constraint by name the wrench [force; moment] on its first body, or on the frame of a contact,
-            (..., 6), or with its derivatives (..., r + 1, 6), in the axes asked for. For a `Gear` the forces on its two
+        forces: for each constraint by name the wrench [force; moment] on its first body, on its second where the first
+            is the world, or on the frame of a contact, (..., 6), or with its derivatives (..., r + 1, 6), in the axes
+            asked for; where the constraint is at a place on a soft body, about that. For a `Gear` the forces on its two
             joints, (..., 2) or (..., r + 1, 2).
         multipliers: (..., rows), or (..., r + 1, rows): what the rows of `Model.constraint_jacobian` are multiplied by.
     """
