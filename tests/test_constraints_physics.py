@@ -170,6 +170,28 @@ def test_forces_of_two_hinges_are_the_least_and_their_rates_are_rates(bodies: st
         assert np.abs(series - force).max() < 1e-7 * change, name
 
 
+def test_a_row_that_says_nothing_wherever_the_robot_stands() -> None:
+    """A planar four-bar closed by a ball joint: the row across its plane is zero, or what rounding makes of that.
+
+    The second plane is not one of the world's, where the row has numbers of 1e-17.
+    """
+    found = []
+    for place in (np.eye(4), placed(np.random.default_rng(10))):
+        builder, shift = jn.Builder(gravity=(0.0, 0.0, 0.0)), np.eye(4)
+        inertia = jn.Inertia(1.0, (0.1, 0.0, 0.0), np.diag([0.01, 0.02, 0.03]))
+        for name, parent, x in (("crank", "world", 0.0), ("coupler", "crank", 0.2), ("rocker", "world", 0.5)):
+            shift[0, 3] = x
+            builder.add(name, parent, jn.Revolute(), place @ shift if parent == "world" else shift, inertia)
+        ends = np.tile(np.eye(4), (2, 1, 1))
+        ends[:, 0, 3] = 0.5, 0.4
+        builder.close("pin", "coupler", "rocker", jn.Spherical(), placement_a=ends[0], placement_b=ends[1])
+        robot = builder.build()
+        q, v = robot.project([0.5, -0.5, -1.0], [1.0, 0.0, 0.0])
+        found.append(robot.constrained_dynamics(q, v, np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])))
+    close(found[1].acc, found[0].acc, 1e-10)
+    close(found[1].forces["pin"], found[0].forces["pin"], 1e-10)
+
+
 def test_two_hinges_at_a_high_order() -> None:
     """Factorials beyond 20! are no 64-bit integers."""
     case = _door("rigid")
