@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.optimize
 import scipy.special
 
 import jounce as jn
@@ -571,3 +572,147 @@ def test_prescribed_accelerations_that_break_a_constraint():
     stack[1, 2] += 1.0
     with pytest.raises(jn.ConstraintError, match="constraint 'second' contradicts"):
         robot.hybrid_dynamics(q, *stack, np.zeros(3), prescribed=np.array([False, True, True]))
+
+
+# Equilibrium
+
+
+def bar_energy(crank: float, spring: float) -> tuple[float, np.ndarray]:
+    """Of `four_bar` by trigonometry, with its rocker up, and q."""
+    pin = 0.3 * np.array([np.cos(crank), -np.sin(crank)])  # x and z; a turn about y takes x to -z
+    away = np.array([0.6, 0.0]) - pin
+    d = np.linalg.norm(away)
+    along = (0.7**2 - 0.5**2 + d**2) / (2 * d)
+    up = np.array([-away[1], away[0]]) / d
+    tip = pin + along * away / d + np.sqrt(0.7**2 - along**2) * up
+    coupler = -np.arctan2(*(tip - pin)[::-1])
+    rocker = -np.arctan2(*(tip - [0.6, 0.0])[::-1])
+    heights = 0.5 * 0.5 * pin[1] + 0.8 * (pin[1] + tip[1]) / 2 + 0.6 * 0.5 * tip[1]
+    return 9.81 * heights + 0.5 * spring * crank**2, np.array([crank, coupler - crank, rocker])
+
+
+def without_constraints(robot: jn.Model) -> jn.Model:
+    return jn.Model(robot.bodies, robot.gravity)
+
+
+@pytest.mark.parametrize("pin", [None, jn.OnLine(HINGE), jn.Spherical()])
+def test_equilibrium_of_a_four_bar_with_a_spring(pin):
+    spring = 6.0
+    robot = four_bar(pin, spring)
+    start = bar_energy(-0.4, spring)[1]
+    assert np.abs(robot.residual(start)).max() < 1e-12
+    rest = robot.equilibrium(q0=start)
+    options = {"bounds": (-1.5, 1.5), "options": {"xatol": 1e-12}}
+    lowest = scipy.optimize.minimize_scalar(lambda x: bar_energy(x, spring)[0], **options)
+    np.testing.assert_allclose(rest.q, bar_energy(lowest.x, spring)[1], atol=1e-6)
+    assert rest.stable
+    assert np.abs(rest.residual).max() < 1e-12
+    assert np.abs(robot.residual(rest.q)).max() < 1e-10
+    # The constraint's force alone holds the open chain.
+    J = robot.constraint_jacobian(rest.q)
+    np.testing.assert_allclose(robot.bias_force(rest.q, np.zeros(3)), J.T @ rest.multipliers, atol=1e-11)
+    # Stiffness along the loop is the second derivative of the energy.
+    h = 1e-4
+    e = [bar_energy(rest.q[0] + s * h, spring)[0] for s in (-1, 0, 1)]
+    G = robot.independent_coordinates(rest.q, ["crank"]).G[:, 0]
+    np.testing.assert_allclose(G @ rest.stiffness @ G, (e[0] - 2 * e[1] + e[2]) / h**2, rtol=1e-5)
+
+
+def fin(weld: object) -> jn.Model:
+    """Two soft rods that lean on each other, joined at the tip."""
+    b = jn.Builder()
+    rod = jn.soft.Rod(0.2, 0.004, 1100.0, 1e6, strain=jn.soft.constant_curvature(planar=True))
+    for name, x, tilt in (("left", -0.03, 0.15), ("right", 0.03, -0.15)):
+        at = shift(x)
+        at[:3, :3] = scipy.linalg.expm(tilt * np.array([[0.0, 0, 1], [0, 0, 0], [-1, 0, 0]]))
+        b.add(name, "world", jn.Fixed(), at, body=rod)
+    b.close("tip", "left", "right", weld)
+    return b.build()
+
+
+@pytest.mark.parametrize("weld", [jn.Revolute(HINGE), jn.OnLine(HINGE)])
+def test_equilibrium_of_a_fin_of_two_soft_rods(weld):
+    robot = fin(weld)
+    push = {"left": np.array([0.02, 0.0, 0.0, 0.0, 0.0, 0.0])}
+    rest = robot.equilibrium(wrenches=push, wrench_frame="mixed")
+    assert rest.stable
+    assert np.abs(robot.residual(rest.q)).max() < 1e-10
+    load = robot.pose("left", rest.q)[0, 3]
+    tree = without_constraints(robot)
+
+    def energy_of(q: np.ndarray) -> float:
+        return float(tree.potential_energy(q)) - 0.02 * float(robot.pose("left", q)[0, 3])
+
+    felt = np.abs(robot.constraint_jacobian(rest.q)).max(axis=1) > 1e-9  # in the plane
+    tied = {"type": "eq", "fun": lambda q: 100 * robot.residual(q)[felt]}
+    start = rest.q + 0.02
+    found = scipy.optimize.minimize(energy_of, start, constraints=tied, options={"ftol": 1e-15, "maxiter": 500})
+    np.testing.assert_allclose(found.x, rest.q, atol=2e-4)
+    assert energy_of(rest.q) <= found.fun + 1e-9
+    assert load > robot.pose("left", robot.equilibrium().q)[0, 3]
+    # Both rods by themselves, under the force of the tip.
+    wrench = rest.forces["tip"]
+    lever = robot.pose("left", rest.q)[:3, 3] - robot.pose("right", rest.q)[:3, 3]
+    back = -np.concatenate([wrench[:3], wrench[3:] + np.cross(lever, wrench[:3])])
+    both = {"left": wrench + push["left"], "right": back}
+    zero = np.zeros(robot.nv)
+    assert np.abs(tree.inverse_dynamics(rest.q, zero, zero, wrenches=both, wrench_frame="mixed")).max() < 1e-12
+
+
+def test_equilibrium_on_contacts():
+    """A quadruped with springs in its knees sinks, its feet stay where they are and bear its weight."""
+    robot, q = quadruped(jn.Spherical())
+    springs = jn.Builder(robot.gravity)
+    for body in robot.bodies:
+        joint = body.joint
+        if isinstance(joint, jn.Revolute):
+            joint = jn.Revolute(joint.axis, stiffness=60.0, rest=float(q[robot.position(body.name)][0]))
+        parent = "world" if body.parent < 0 else robot.bodies[body.parent].name
+        springs.add(body.name, parent, joint, body.placement, body.inertia)
+    robot = springs.build().constrained(dict.fromkeys(robot.constraint_names, jn.Spherical()))
+    rest = robot.equilibrium(q0=q, wrench_frame="mixed")
+    assert rest.stable
+    assert rest.q[2] < 0.5
+    for name in robot.constraint_names:
+        np.testing.assert_allclose(robot.pose(name, rest.q)[:3, 3], robot.pose(name, q)[:3, 3], atol=1e-9)
+    total = sum(force[:3] for force in rest.forces.values())
+    mass = sum(b.inertia.mass for b in robot.bodies)
+    np.testing.assert_allclose(total, [0, 0, 9.81 * mass], atol=1e-9)
+    still = robot.constrained_dynamics(rest.q, np.zeros(robot.nv), np.zeros(robot.nv))
+    assert np.abs(still.acc).max() < 1e-7
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_equilibrium_of_a_wheel_that_rolls(held):
+    """It is heavy on one side, and a spring pulls at it: x = radius times angle all the way."""
+    radius, stiffness = 0.2, 40.0
+    b = jn.Builder()
+    b.add("x", "world", jn.Prismatic((1, 0, 0), stiffness=stiffness, rest=0.1), inertia=jn.Inertia(0.1))
+    b.add("z", "x", jn.Prismatic((0, 0, 1)), shift(z=radius), jn.Inertia(0.1))
+    b.add("wheel", "z", jn.Revolute(HINGE), inertia=jn.Inertia(2.0, (0.1, 0, 0), [0.02] * 3))
+    kind = jn.Rolling(radius, axis=HINGE)
+    robot = b.build().constrained({"wheel": jn.Contact(kind, np.eye(4)) if held else kind})
+    rest = robot.equilibrium(q0=robot.neutral())
+    x = scipy.optimize.brentq(lambda x: stiffness * (x - 0.1) - 2.0 * 9.81 * 0.1 * np.cos(x / radius) / radius, -1, 1)
+    np.testing.assert_allclose(rest.q, [x, 0.0, x / radius], atol=1e-10)
+    assert rest.stable
+    np.testing.assert_allclose(rest.multipliers[0], 2.1 * 9.81, rtol=1e-10)
+
+
+def test_equilibrium_at_the_top_is_not_stable():
+    robot = four_bar(jn.OnLine(HINGE))
+    rest = robot.equilibrium(q0=robot.project([0.5, -0.3, -1.2]))
+    crank, h = rest.q[0], 1e-4
+    below, there, above = (bar_energy(crank + s * h, 0.0)[0] for s in (-1, 0, 1))
+    np.testing.assert_allclose(np.sin(rest.q), np.sin(bar_energy(crank, 0.0)[1]), atol=1e-9)  # its rocker is up
+    assert abs(above - below) / (2 * h) < 1e-6
+    assert above - 2 * there + below < 0
+    assert not rest.stable
+
+
+def test_no_equilibrium_under_constraints():
+    b = jn.Builder()
+    b.add("bead", "world", jn.Free(), inertia=jn.Inertia(1.0, (0, 0, 0), [1.0, 1.0, 1.0]))
+    b.close("wire", "world", "bead", jn.OnLine((0, 0, 1)))
+    with pytest.raises(jn.NoEquilibrium):
+        b.build().equilibrium()

@@ -863,6 +863,9 @@ class Model(CoreModel):
     ) -> Equilibrium:
         """Where the robot is at rest: gravity_force + elastic_force = actuation_matrix(q) u + tau + wrenches.
 
+        With constraints, their forces J^T l come on top, and q obeys them. The start is brought onto them, and contacts
+        that are held wherever they are stay where they are then.
+
         The load, which is weight, inputs, forces and wrenches, is raised from none to all, and the robot followed from
         `neutral`; or, given `q0`, what would hold it there is let go.
 
@@ -874,7 +877,7 @@ class Model(CoreModel):
             wrench_frame: as in `inverse_dynamics`; the wrenches are held in these axes.
 
         Returns:
-            `Equilibrium`, with q, the tangent stiffness, and whether it is stable.
+            `Equilibrium`, with q, the tangent stiffness, whether it is stable, and the forces of constraints.
 
         Raises:
             ValueError: an argument has the wrong shape or a value that makes no sense.

@@ -10,19 +10,23 @@ tangent, -K^-1 dF/dl, and is corrected by Newton; it is taken if each correction
 (P. Deuflhard, Newton Methods for Nonlinear Problems, 5.1), else it is halved. Where the path ends, at a load that the
 robot cannot bear, steps become too short. The weight is raised first, and then the rest; a robot that only the rest
 keeps from falling gets both at once.
+
+Constraints take what they can of F, and steps go where they allow: `static_ties`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, quoted
+from .constraint_wrenches import constraint_wrenches
 from .errors import Error, RangeError
+from .static_ties import Ties, held
 
 if TYPE_CHECKING:
     from .model import Model
@@ -65,11 +69,14 @@ class Equilibrium:
         q: (nq,) configuration.
         residual: (nv,) forces that are left there by rounding, N and N m.
         stiffness: (nv, nv) tangent stiffness: how these forces change with q, in the coordinates of `integrate`, with
-            inputs, forces and wrenches held. Symmetric if all forces have a potential.
+            inputs, forces, wrenches and multipliers held. Symmetric if all forces have a potential. With constraints it
+            is for displacements that these allow.
         stable: whether the robot comes back, or stays near, after a small push: the stiffness is positive definite;
             where it is not symmetric, as under loads that turn with a body, no eigenvalue of the linearization has a
             positive real part, and none is zero. A robot that is at rest elsewhere just as well is not stable.
         iterations: of Newton's method, over all steps of the load.
+        forces: of constraints by name, (6,) or (2,), as in `ConstrainedDynamics`, in the axes of the wrenches.
+        multipliers: (rows,): what the rows of `Model.constraint_jacobian` are multiplied by.
     """
 
     q: Array
@@ -77,6 +84,8 @@ class Equilibrium:
     stiffness: Array
     stable: bool
     iterations: int
+    forces: dict[str, Array] = field(default_factory=dict)
+    multipliers: Array = field(default_factory=lambda: np.zeros(0))
 
     def __repr__(self) -> str:
         kind = "stable" if self.stable else "unstable"
@@ -88,6 +97,7 @@ class _Forces(NamedTuple):
 
     F: Array
     K: Array  # (3, nv, nv)
+    ties: Ties
 
     @property
     def size(self) -> float:
@@ -120,34 +130,34 @@ class _Statics:
         F[2] -= robot._inputs.matrix(q) @ self._u + self._tau
         if self._u.size:
             K[2] -= robot._inputs.derivative(q, self._u)
-        return _Forces(F, K)
+        return _Forces(F, K, Ties.at(robot, q))
 
-    def stable(self, q: Array, K: Array) -> bool:
-        scaled, symmetric = self._scaled(K)
-        if symmetric:
+    def stable(self, q: Array, K: Array, ties: Ties) -> bool:
+        scaled, Z = K / self.scale[:, None] / self.scale, ties.split(self.scale)[1]
+        scaled = Z.T @ scaled @ Z
+        if _most(scaled - scaled.T) <= _SYMMETRIC * _most(scaled):
             return bool((np.linalg.eigvalsh(scaled) > _ZERO * _most(scaled)).all())
         if np.linalg.norm(scaled, -2) <= _ZERO * _most(scaled):
             return False
         rest = np.zeros(self.robot.nv)
         _, D, M = self.robot.inverse_dynamics_derivatives(q, rest, rest)
-        inverse, one = np.linalg.pinv(M, hermitian=True), np.eye(self.robot.nv)
+        free = Z / self.scale[:, None]
+        K, D, M = (free.T @ each @ free for each in (K, D, M))
+        inverse, one = np.linalg.pinv(M, hermitian=True), np.eye(len(K))
         rates = np.linalg.eigvals(np.block([[0 * one, one], [-inverse @ K, -inverse @ D]]))
         return bool(rates.real.max() <= _SYMMETRIC * np.abs(rates).max())
 
-    def solved(self, K: Array, F: Array) -> Array:
-        """The displacement -K^-1 F; the least one, where there are indifferent directions."""
-        scaled, force = self._scaled(K)[0], -F / self.scale
-        if not (np.isfinite(scaled).all() and np.isfinite(force).all()):
+    def solved(self, K: Array, F: Array, ties: Ties) -> Array:
+        """The displacement -K^-1 F that closes the constraints; the least, where there are indifferent directions."""
+        scaled, force = K / self.scale[:, None] / self.scale, -F / self.scale
+        if not (np.isfinite(scaled).all() and np.isfinite(force).all() and np.isfinite(ties.J).all()):
             return np.full_like(F, np.nan)
-        return np.asarray(np.linalg.lstsq(scaled, force, rcond=1e-13)[0] / self.scale)
+        closing, Z = ties.split(self.scale)
+        left = Z.T @ (force - scaled @ closing)
+        return np.asarray((closing + Z @ np.linalg.lstsq(Z.T @ scaled @ Z, left, rcond=1e-13)[0]) / self.scale)
 
     def length(self, shift: Array) -> float:
         return float(np.linalg.norm(self.scale * shift))
-
-    def _scaled(self, K: Array) -> tuple[Array, bool]:
-        """K in scaled coordinates, and whether it is symmetric."""
-        scaled = K / self.scale[:, None] / self.scale
-        return scaled, _most(scaled - scaled.T) <= _SYMMETRIC * _most(scaled)
 
 
 class _Point(NamedTuple):
@@ -166,12 +176,12 @@ class _Path:
         self._statics, self._from, self._to = statics, np.array(start, float), np.array(end, float)
         self._held = np.zeros(statics.robot.nv)
         self._q, self._first = q, statics.forces(q)
-        self._held = self.balance(self._first, 0.0)[0]
+        self._held = self._from @ self._first.F
 
     def balance(self, forces: _Forces, part: float) -> tuple[Array, Array]:
-        """F and K at a part of the path."""
+        """F and K at a part of the path, without what the constraints take."""
         acting = (1 - part) * self._from + part * self._to
-        return acting @ forces.F - (1 - part) * self._held, np.tensordot(acting, forces.K, axes=1)
+        return forces.ties.freed(acting @ forces.F - (1 - part) * self._held, np.tensordot(acting, forces.K, axes=1))
 
     def followed(self, iterations: int, of: str) -> _Point:
         """The end of the path.
@@ -199,7 +209,8 @@ class _Path:
     def _next(self, now: _Point, part: float) -> _Point | None:
         """The equilibrium at another part of the path; None if that is too far."""
         statics, robot = self._statics, self._statics.robot
-        leap = statics.solved(self.balance(now.forces, now.part)[1], self.balance(now.forces, part)[0])
+        tangent, pull = self.balance(now.forces, now.part)[1], self.balance(now.forces, part)[0]
+        leap = statics.solved(tangent, pull, now.forces.ties)
         if not np.isfinite(leap).all():
             return None
         q, last = robot.integrate(now.q, leap), statics.length(leap)
@@ -208,16 +219,16 @@ class _Path:
             F, K = self.balance(forces, part)
             if not (np.isfinite(F).all() and np.isfinite(K).all()):
                 return None
-            shift = statics.solved(K, F)
+            shift = statics.solved(K, F, forces.ties)
             size = max(forces.size, self._first.size)
-            length, still = statics.length(shift), _most(F) <= _ROUNDING * size
+            length, still = statics.length(shift), forces.ties.closed and _most(F) <= _ROUNDING * size
             still = still or length <= _CLOSE * statics.length(robot.difference(statics.start, q))
             if not np.isfinite(shift).all() or (not still and not length <= 0.5 * last):
                 return None
             q, last = robot.integrate(q, shift), length
             if still:
                 forces = statics.forces(q)
-                fine = _most(self.balance(forces, part)[0]) <= _BALANCED * size
+                fine = forces.ties.closed and _most(self.balance(forces, part)[0]) <= _BALANCED * size
                 return _Point(q, part, forces, now.iterations + iteration) if fine else None
         return None
 
@@ -240,14 +251,21 @@ def equilibrium(
     start = robot.neutral()
     if q0 is not None:
         start = robot.integrate(array_of("q0", q0, (robot.nq,)), np.zeros(robot.nv))  # normalises quaternions
+    if robot.constraints:
+        start = robot.project(start)
+        robot = held(robot, start)
     statics = _Statics(robot, inputs, force, given, wrench_frame, start)
     with np.errstate(over="ignore", invalid="ignore"):
         if q0 is None:
             found = _loaded(statics)
         else:
             found = _Path(statics, start, _ALL, _ALL).followed(0, "the way from q0 to rest")
-    F, K = found.forces.F.sum(axis=0), found.forces.K.sum(axis=0)
-    return Equilibrium(found.q, F, K, statics.stable(found.q, K), found.iterations)
+    F, K, ties = found.forces.F.sum(axis=0), found.forces.K.sum(axis=0), found.forces.ties
+    multipliers = ties.multipliers(F)
+    F, K = ties.freed(F, K)
+    stable = statics.stable(found.q, K, ties)
+    forces = constraint_wrenches(robot, found.q, multipliers, wrench_frame)
+    return Equilibrium(found.q, F, K, stable, found.iterations, forces, multipliers)
 
 
 def _loaded(statics: _Statics) -> _Point:
