@@ -7,8 +7,8 @@ any order: the order is the number of rows.
 
 If the motors drive through springs (stiffness K), their position is ahead of the leg by f / K, and to accelerate it as
 the motion asks takes f''. Müller, Kumar and Kordik, "A recursive Lie-group formulation for the second-order time
-derivatives of the inverse dynamics of parallel kinematic manipulators", arXiv 2507.14274, derive f'' and its algorithm
-for the first time. Here it is the third row of what the same call returns; the fifth is f''''.
+derivatives of the inverse dynamics of parallel kinematic manipulators", arXiv 2507.14274, are, as they say, the first
+to give f'' for parallel robots. Here it is the third row of what the same call returns; the fifth is f''''.
 
 The picture shows the platform on its way, the forces and their first two derivatives. Dots are differences of the
 forces, of eighth order in time. The number to look at is how far they are off.

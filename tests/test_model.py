@@ -153,6 +153,11 @@ world
     )
 
 
+def test_text_of_constraints() -> None:
+    held = jn.robots.quadrotor_arm().constrained({"tool": jn.Spherical()})
+    assert str(held).splitlines()[-1] == "tool: Spherical(), world to tool"
+
+
 def test_text_of_nothing_and_of_much() -> None:
     assert str(jn.Builder().build()) == "jounce.Model: 0 bodies, nq = 0, nv = 0\nworld"
     assert str(jn.robots.aerial_manipulator(1, 1000)).count("\n") == 1002

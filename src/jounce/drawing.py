@@ -1,4 +1,4 @@
-"""A robot as text: its tree, a line a body."""
+"""A robot as text: its tree, a line a body, and its constraints, a line each."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def drawn(model: Model) -> str:
         deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
         todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
     for c in model.constraints:
-        ends = printable(c.b) if c.contact else f"{printable(c.a)} to {printable(c.b)}"
-        lines.append(f"{'held' if c.contact else 'closed'}: {printable(c.name)}, {ends}, {c.kind!r}")
+        lines.append(f"{printable(c.name)}: {c.kind!r}, {printable(c.a)} to {printable(c.b)}")
     return "\n".join(lines)
 
 

@@ -53,8 +53,6 @@ def simulate(
     torque, feedback too. Both take short steps where something is stiff, a rod of rubber or a high gain; "implicit",
     Radau's method of order 9 with the exact derivatives of the dynamics, does not, and takes any torque, too.
 
-    A robot with constraints should start on them (`Model.project`); after every step it is brought back onto them.
-
     Args:
         robot: the model.
         q0: (nq,) configuration at times[0].
@@ -64,7 +62,7 @@ def simulate(
             (t, q, v) -> (nv,), or -> (r + 1, nv) with the time derivatives along the motion, which "taylor" needs: the
             more rows, the longer its steps. A function is asked a few times in every step and at every output time:
             shorter events pass unseen. "implicit" also asks it near the state, for its derivatives by differences.
-        method: "taylor", "rkmk" or "implicit".
+        method: "taylor", "rkmk" or "implicit", the last for robots without constraints.
         rtol, atol: the error that a step may make is atol + rtol times the magnitude, for every coordinate, rad or m
             and their rates; of orientations the magnitude counts as 1.
         order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; left out, it follows
@@ -99,7 +97,7 @@ def simulate(
     a_model("robot", robot)
     one_of("method", method, *_METHODS)
     if method == "implicit" and robot.constraints:
-        raise ValueError("method is 'implicit', which does not know constraints, and the robot has some: use another")
+        raise ValueError("method is 'implicit', which does not know constraints: expected 'taylor' or 'rkmk'")
     q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
     when = array_of("times", times, (_length(times),))
     if len(when) == 0 or not (when[1:] > when[:-1]).all():
