@@ -243,6 +243,14 @@ CASSIES: dict[str, Callable[[np.random.Generator], Cassie]] = {
 each_cassie = pytest.mark.parametrize("name", CASSIES)
 
 
+def told(forces: np.ndarray, name: str) -> np.ndarray:
+    """Without what the peer's iterations leave in the row of a planar loop that says nothing."""
+    if "both" in name:
+        forces = forces.copy()
+        forces[..., [1, 3], 2] = 0.0
+    return forces
+
+
 @each_seed
 @each_cassie
 def test_loops(name: str, seed: int) -> None:
@@ -254,7 +262,7 @@ def test_loops(name: str, seed: int) -> None:
     acc, forces = robot.peer.dynamics(*args, mu=1e-7 if "both" in name else 0.0)
     found = robot.held.constrained_dynamics(q, v, tau[0])
     close(found.acc, tree.v_from_pin(acc), 1e-9)
-    close(robot.forces(found), forces, 1e-9)
+    close(robot.forces(found), told(forces, name), 1e-9)
 
 
 # Higher orders
@@ -295,5 +303,6 @@ def test_jerks_and_rates_of_forces_of_loops(name: str) -> None:
     times = h * np.arange(-4, 5)
     mu = 1e-7 if "both" in name else 0.0
     along = robot.peer.along(tree.q_to_pin(q), tree.v_to_pin(v), tree.v_to_pin(tau), times, mu)
+    along = [(acc, told(forces, name)) for acc, forces in along]
     found = robot.held.constrained_dynamics(q, v, tau)
     rates_agree(found, along, tree.v_from_pin, robot.forces, h, 1e-6)

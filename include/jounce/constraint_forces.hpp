@@ -63,6 +63,7 @@ class ConstraintForces {
         share_(arena.template take<double>(all.rows)),
         l_(arena.template take<double>((order + 1) * std::size_t(stride_))),
         x_(arena.template take<double>(tree.widest)),
+        z_(arena.template take<double>(tree.nv)),
         velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
         spin_(arena.template take<V>((order + 2) * std::size_t(all.count))) {
     for (int i = 0; i < all.count; ++i) {
@@ -330,7 +331,9 @@ class ConstraintForces {
   void gather() {
     const int m = all_.rows;
     std::memset(Y_, 0, sizeof(double) * tree_.nv * stride_);
+    std::memset(z_, 0, sizeof(double) * tree_.nv);
     std::memset(inertia_, 0, sizeof(double) * m * stride_);
+    std::memset(scale_, 0, sizeof(double) * m);
     for (int t = 0; t < all_.path_count; ++t)
       for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<double>::zero();
     for (int i = 0; i < all_.count; ++i) {
@@ -353,7 +356,15 @@ class ConstraintForces {
       else
         gather_several(t, b);
     }
-    for (int r = 0; r < m; ++r) scale_[r] = inertia(r)[r];
+  }
+
+  // S . K, and the squares of what it is made of: where those are much larger, it is rounding error.
+  static JOUNCE_INLINE double product_of(const Six<double>& S, const Six<double>& K, double& squares) {
+    Six<double> parts = Six<double>::zero(), square = parts;
+    parts.add_products(S, K);
+    square.add_products(parts, parts);
+    squares = square.total();
+    return parts.total();
   }
 
   JOUNCE_INLINE void gather_single(int t, const Body& b) {
@@ -361,14 +372,18 @@ class ConstraintForces {
     const Six<double> S = factors_.screw(b.screw), G = factors_.G(b.column);
     const Six<double>* own = K(t);
     double* y = Y(b.column);
+    const double inverse = factors_.inverse_pivot(b);
     for (int r = begin; r < end; ++r) {
-      y[r] -= dot(S, own[r]);
+      double squares;
+      const double own_force = y[r];  // of a gear
+      y[r] -= product_of(S, own[r], squares);
+      scale_[r] += inverse * (squares + own_force * own_force);
       if (up < 0) continue;
       Six<double> sum = K(up)[r] + own[r];
       sum.add(y[r], G);
       K(up)[r] = sum;
     }
-    add_squares(factors_.inverse_pivot(b), y, begin, end);
+    add_squares(inverse, y, begin, end);
   }
 
   JOUNCE_NOINLINE void gather_several(int t, const Body& b) {
@@ -379,7 +394,12 @@ class ConstraintForces {
       if (const int column = factors_.own(cluster, b.local + c); !factors_.holds(column)) {
         double* y = Y(column);
         const Six<double> S = factors_.screw(b.screw + c);
-        for (int r = begin; r < end; ++r) y[r] -= b.ratio * dot(S, own[r]);
+        const double inverse = factors_.block(cluster)[(b.local + c) * (n + 1)];
+        for (int r = begin; r < end; ++r) {
+          double squares;
+          y[r] -= b.ratio * product_of(S, own[r], squares);
+          scale_[r] += inverse * b.ratio * b.ratio * squares;
+        }
       }
     for (int r = begin; up >= 0 && r < end; ++r) K(up)[r] += own[r];
     if (tree_.bodies + cluster.body != &b || n == 0 || (cluster.alone && factors_.holds(b.column))) return;
@@ -443,7 +463,8 @@ class ConstraintForces {
       const Body& b = tree_.bodies[at.body];
       for (int r = at.begin; r < at.end; ++r) sum_[r].add_products(K(t)[r], c[at.body]);
       if (b.single && !factors_.holds(b.column)) {
-        add_row(factors_.inverse_pivot(b) * u[b.column], Y(b.column), at, out);
+        z_[b.column] = factors_.inverse_pivot(b) * u[b.column];
+        add_row(z_[b.column], Y(b.column), at, out);
       } else if (const Cluster& cluster = tree_.clusters[b.cluster]; cluster.body == at.body && cluster.count > 0) {
         if (cluster.alone && factors_.holds(b.column)) continue;
         for (int d = 0; d < cluster.count; ++d) {
@@ -451,7 +472,11 @@ class ConstraintForces {
           x_[d] = factors_.holds(column) ? 0.0 : u[column];
         }
         factors_.solve_block(cluster, x_);
-        for (int d = 0; d < cluster.count; ++d) add_row(x_[d], Y(factors_.own(cluster, d)), at, out);
+        for (int d = 0; d < cluster.count; ++d) {
+          const int column = factors_.own(cluster, d);
+          z_[column] = x_[d];
+          add_row(x_[d], Y(column), at, out);
+        }
       }
     }
     for (int r = 0; r < m; ++r) out[r] -= sum_[r].total();
@@ -486,8 +511,10 @@ class ConstraintForces {
     for (int r = 0; r < all_.rows; ++r) l[r] += more[r];
   }
 
-  // What meets in each row, so that what is left of it can be compared: the largest so far.
+  // What meets in each row, so that what is left of it can be compared: the largest so far, and in no row less than in the others, as
+  // measured by how easily they move.
   JOUNCE_NOINLINE void measure(int k, const double* wanted) {
+    double largest = 0;
     for (int r = 0; r < all_.rows; ++r) {
       double size = std::fabs(wanted[r]);
       for (int t = 0; t < all_.path_count; ++t) {
@@ -495,12 +522,20 @@ class ConstraintForces {
         if (r < at.begin || r >= at.end) continue;
         for (int i = 0; i < 6; ++i) size += std::fabs(K(t)[r][i] * factors_.accelerations()[at.body][i]);
       }
-      for (int c = 0; c < tree_.nv; ++c) size += std::fabs(Y(c)[r] * factors_.force()[c]) * (scale_[r] > 0 ? 1.0 : 0.0);
-      for (int i = 0; i < all_.count; ++i)
-        if (const Constraint& c = all_.each[i]; c.tie == Tie::gear && c.first == r)
+      for (int c = 0; c < tree_.nv; ++c) size += std::fabs(Y(c)[r] * z_[c]);
+      for (int i = 0; i < all_.count; ++i) {
+        const Constraint& c = all_.each[i];
+        if (r < c.first || r >= c.first + c.count) continue;
+        if (c.tie != Tie::gear)
+          size += (k + 1) * series_[i].known_size(r - c.first);
+        else
           size += (k + 1) * (std::fabs(bias_.rate(k + 1)[c.v[1]]) + std::fabs(series_[i].gear_slope(0) * bias_.rate(k + 1)[c.v[0]]));
+      }
       size_[r] = k == 0 || size > size_[r] ? size : size_[r];
+      if (scale_[r] > 0 && size_[r] > largest * std::sqrt(scale_[r])) largest = size_[r] / std::sqrt(scale_[r]);
     }
+    for (int r = 0; r < all_.rows; ++r)
+      if (const double size = largest * std::sqrt(scale_[r]); size > size_[r]) size_[r] = size;
   }
 
   // A row that depends on others asks for nothing more than those, or for something else.
@@ -566,8 +601,8 @@ class ConstraintForces {
   bool doubtful_ = false;  // whether digits are lost in a pivot
   double* share_;
   const double* shares_ = nullptr;
-  double* l_;  // (order + 1, rows)
-  double* x_;
+  double* l_;            // (order + 1, rows)
+  double *x_, *z_;       // (nv) D^-1 u, and that of a cluster
   V *velocity_, *spin_;  // (count, order + 2) of places that move
   bool moving_ = false;
   double kp_ = 0, kd_ = 0;

@@ -172,6 +172,14 @@ class ConstraintSeries {
     }
     return sum;
   }
+  // What its first part is made of, without cancellation.
+  double known_size(int i) const {
+    const double* row = this->row(0, i);
+    const double u[6] = {known_v_.x, known_v_.y, known_v_.z, known_w_.x, known_w_.y, known_w_.z};
+    double sum = 0;
+    for (int j = 0; j < 6; ++j) sum += std::fabs(row[j] * u[j]);
+    return sum;
+  }
   double known_gear_speed(int n) const {
     double sum = 0;
     for (int j = 1; j <= n; ++j) sum -= slope()[j] * rate_of_first()[n - j];
