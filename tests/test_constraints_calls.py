@@ -716,3 +716,194 @@ def test_no_equilibrium_under_constraints():
     b.close("wire", "world", "bead", jn.OnLine((0, 0, 1)))
     with pytest.raises(jn.NoEquilibrium):
         b.build().equilibrium()
+
+
+# Bad input
+
+
+class NoStrain(jn.soft.Strain):
+    n = 0
+
+    def basis(self, s: float, length: float) -> np.ndarray:
+        return np.zeros((6, 0))
+
+
+def some_bodies() -> jn.Builder:
+    b = jn.Builder()
+    solid = jn.Inertia(1.0, (0, 0, 0), [1.0, 1.0, 1.0])
+    b.add("a", "world", jn.Revolute(), inertia=solid)
+    b.add("b", "a", jn.Revolute(), inertia=solid)
+    b.add("ball", "b", jn.Spherical(), inertia=solid)
+    b.add("twin", "world", jn.Revolute(follows=jn.Follow("a")), inertia=solid)
+    b.add("tool", "b", jn.Fixed())
+    b.add("pole", "world", jn.Fixed())
+    b.add("rod", "world", body=jn.soft.Rod(0.2, 0.01, 1000.0, 1e6))
+    b.add("stiff", "a", body=jn.soft.Rod(0.2, 0.01, 1000.0, 1e6, strain=NoStrain()))
+    return b
+
+
+HINGED = jn.Revolute()
+GEAR = jn.Gear((0.0, 1.0))
+BAD_LOOPS = [
+    (("x", "a", "bb", HINGED), {}, r"constraint 'x': second is 'bb', which was not added before: did you mean 'b'"),
+    (("x", 3, "b", HINGED), {}, r"first of constraint 'x' is 3, expected a text"),
+    (("", "a", "b", HINGED), {}, r"name is '', expected a text"),
+    (("x", "a", "a", HINGED), {}, r"constraint 'x': first and second are both 'a': a body cannot be tied to itself"),
+    (("x", "b", "tool", HINGED), {}, r"'b' and 'tool' do not move relative to each other: both are parts of 'b'"),
+    (("x", "a", "stiff", HINGED), {}, r"'a' and 'stiff' do not move relative to each other: both are parts of 'a'"),
+    (("x", "pole", "world", HINGED), {}, r"'pole' and 'world' do not .*: both are parts of the world"),
+    (("x", "rod", "rod", HINGED), {"at_a": 0.2}, r"'rod' and 'rod' do not move .*: both are parts of 'rod'"),
+    (("x", "rod", "pole", HINGED), {"at_a": 0.0}, r"'rod' and 'pole' do not move .*: both are parts of the world"),
+    (
+        ("x", "rod", "b", HINGED),
+        {"at_a": 0.3},
+        r"at_a of constraint 'x' is 0.3, expected 0 to 0.2, the length of",
+    ),
+    (("x", "a", "b", HINGED), {"at_b": 0.1}, r"at_b of constraint 'x' is 0.1, but its parent 'b' is not soft"),
+    (("x", "a", "b", HINGED), {"placement_a": np.ones((4, 4))}, r"placement_a of constraint 'x' has last row"),
+    (("x", "a", "b", HINGED), {"placement_b": np.eye(3)}, r"placement_b of constraint 'x' has shape \(3, 3\)"),
+    (("x", "a", "b", None), {}, r"constraint 'x' is None, expected a joint such as jounce.Revolute"),
+    (("x", "a", "b", jn.Revolute), {}, r"constraint 'x' is <class .*>, expected a joint"),
+    (("x", "a", "b", jn.Free()), {}, r"constraint 'x' is a Free joint, which closes nothing: expected one of Fixed"),
+    (("x", "a", "b", jn.Revolute(stiffness=1.0)), {}, r"constraint 'x': its joint has stiffness"),
+    (("x", "a", "b", jn.Revolute(rest=1.0)), {}, r"constraint 'x': its joint has rest"),
+    (("x", "a", "b", jn.Revolute(damping=1.0)), {}, r"constraint 'x': its joint has damping"),
+    (("x", "a", "b", jn.Revolute(armature=1.0)), {}, r"constraint 'x': its joint has armature"),
+    (("x", "a", "b", jn.Revolute(limits=jn.Limits(0, 1))), {}, r"constraint 'x': its joint has limits"),
+    (("x", "a", "b", jn.Revolute(follows=jn.Follow("a"))), {}, r"constraint 'x': its joint has follows"),
+    (("x", "a", "tool", GEAR), {}, r"constraint 'x': second is 'tool', which is no joint added before"),
+    (("x", "ball", "b", GEAR), {}, r"constraint 'x': first is 'ball', expected a joint with one coordinate of its own"),
+    (
+        ("x", "a", "twin", GEAR),
+        {},
+        r"constraint 'x': second is 'twin', expected a joint with one coordinate of",
+    ),
+    (("x", "a", "a", GEAR), {}, r"constraint 'x': first and second are both 'a'"),
+    (("x", "a", "b", GEAR), {"at_a": 0.1}, r"constraint 'x': a gear is between joints, which have no placement"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options", "message"), BAD_LOOPS)
+def test_loops_that_cannot_be(arguments, options, message):
+    b = some_bodies()
+    with pytest.raises(ValueError, match=message):
+        b.close(*arguments, **options)
+    b.close("x", "world", "tool", jn.Fixed())  # it is as it was
+    assert len(b.build().bodies) == len(some_bodies().build().bodies)
+    with pytest.raises(ValueError, match="name is 'x', which another constraint has"):
+        b.close("x", "world", "rod", jn.Fixed())
+
+
+def test_loop_within_a_soft_body():
+    """Two places of a rod move relative to each other, and a mark that fails leaves nothing behind."""
+    b = some_bodies()
+    with pytest.raises(ValueError, match="at_b of constraint 'bow'"):
+        b.close("bow", "rod", "rod", jn.Distance(0.1), at_a=0.05, at_b=3.0)
+    b.close("bow", "rod", "rod", jn.Distance(0.1), at_a=0.05)
+    robot = b.build()
+    assert robot.frame_names.count("bow.a") == 1
+    q = robot.project(robot.integrate(robot.neutral(), np.full(robot.nv, 0.1)))
+    np.testing.assert_allclose(robot.loop_coordinate("bow", q), [0.1], atol=1e-9)
+
+
+def test_kinds_that_cannot_be():
+    bad = [
+        (lambda: jn.Distance(0), "length is 0, expected a positive number of metres"),
+        (lambda: jn.Distance(-1.0), "length is -1.0, expected a positive"),
+        (lambda: jn.Distance(np.inf), "length is inf, expected a positive"),
+        (lambda: jn.Distance("1"), "length is '1', expected a number"),
+        (lambda: jn.OnPlane((0, 0, 0)), "normal is .*, expected a direction that is not zero"),
+        (lambda: jn.OnLine((0, 1)), r"axis has shape \(2,\), expected \(3,\)"),
+        (lambda: jn.Rolling(0.0), "radius is 0.0, expected a positive number of metres"),
+        (lambda: jn.Rolling(1.0, (0, 0, 0)), "axis is .*, expected a direction that is not zero"),
+        (lambda: jn.Gear(1.0), "polynomial is 1.0, expected 2 to 100 finite coefficients"),
+        (lambda: jn.Gear((1.0, np.nan)), "polynomial is .*, expected 2 to 100 finite coefficients"),
+    ]
+    for make, message in bad:
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+def test_contacts_that_cannot_be():
+    robot = some_bodies().build()
+    bad = [
+        ({"toool": HINGED}, "contacts: no body or frame is named 'toool': did you mean 'tool'"),
+        ({3: HINGED}, "contacts: no body or frame is named 3"),
+        (["tool"], r"contacts is \['tool'\], expected a mapping"),
+        (None, "contacts is None, expected a mapping"),
+        ({"tool": 3}, "constraint 'tool' is 3, expected a joint"),
+        ({"tool": jn.Contact(3)}, "constraint 'tool' is 3, expected a joint"),
+        ({"tool": jn.Revolute(stiffness=1.0)}, "constraint 'tool': its joint has stiffness"),
+        ({"tool": GEAR}, "constraint 'tool': a gear is between two joints"),
+        ({"tool": jn.Distance(1.0)}, "constraint 'tool': a distance needs to know from where"),
+        ({"pole": jn.Fixed()}, "contacts: 'pole' is a part of the world, which holds it already"),
+    ]
+    for contacts, message in bad:
+        with pytest.raises(ValueError, match=message):
+            robot.constrained(contacts)
+    with pytest.raises(ValueError, match="there is a constraint named 'tool' already"):
+        robot.constrained({"tool": jn.Fixed()}).constrained({"tool": jn.Fixed()})
+    with pytest.raises(ValueError, match="pose of a contact has last row"):
+        jn.Contact(jn.Fixed(), np.ones((4, 4)))
+
+
+def test_calls_with_wrong_arguments():
+    robot = some_bodies().build().constrained({"tool": jn.Spherical(), "ball": jn.OnPlane()})
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    stack = np.zeros((2, robot.nv))
+
+    def move(motions: object) -> object:
+        return robot.constrained_dynamics(q, rest, stack, motions=motions)
+
+    bad = [
+        (lambda: move({"tool": np.zeros((2, 6))}), r"motions\['tool'\] has shape \(2, 6\), expected \(..., 3, 6\)"),
+        (lambda: move({"tool": np.zeros((3, 5))}), r"motions\['tool'\] has shape \(3, 5\), expected \(..., 3, 6\)"),
+        (lambda: move({"tool": np.full((3, 6), np.nan)}), r"motions\['tool'\] holds nan or inf"),
+        (lambda: move({"tool": "x"}), r"motions\['tool'\] must be an array of real numbers"),
+        (lambda: move({"toll": np.zeros((3, 6))}), "motions: no contact is named 'toll': did you mean 'tool'"),
+        (lambda: move([1]), r"motions is \[1\], expected a mapping"),
+        (
+            lambda: move({"tool": np.zeros((2, 3, 6)), "ball": np.zeros((4, 3, 6))}),
+            "the batch dimensions of motions do not broadcast: 'tool' .*, 'ball'",
+        ),
+        (
+            lambda: robot.constrained_dynamics(q, rest, rest, correction=3),
+            r"correction has shape \(\), expected \(2,\)",
+        ),
+        (lambda: robot.constrained_dynamics(q, rest, rest, correction=(-1, 2)), "correction is .* not negative"),
+        (lambda: robot.constrained_dynamics(q, rest, rest[1:]), "tau has shape"),
+        (lambda: robot.constrained_dynamics(q, rest, [[1], [1, 2]]), "tau must be an array of real numbers"),
+        (lambda: robot.constrained_dynamics(q, rest, None), "tau must be an array of real numbers"),
+        (lambda: robot.constrained_dynamics(q, rest, rest, wrench_frame=None), "wrench_frame is None, expected"),
+        (lambda: robot.constraint_jacobian(q[1:]), "q has shape"),
+        (lambda: robot.constraint_jacobian_derivatives(q, None), "v must be an array of real numbers, got None"),
+        (lambda: robot.constraint_jacobian_derivatives(q, rest), "v has shape .*, expected a stack"),
+        (lambda: robot.constraint_rows("x"), "no constraint is named 'x': there are 'tool', 'ball'"),
+        (lambda: robot.constraint_rows(["x"]), r"no constraint is named \['x'\]"),
+        (lambda: robot.residual(q, rest[1:]), "v has shape"),
+        (
+            lambda: robot.residual(np.stack([q] * 3), np.zeros((2, robot.nv))),
+            r"the batch dimensions do not broadcast: q \(3, \d+\), v \(2, \d+\)",
+        ),
+        (lambda: robot.impact(np.stack([q] * 3), np.zeros((2, robot.nv))), "the batch dimensions do not broadcast"),
+        (lambda: robot.project(np.stack([q, q])), "q has shape"),
+        (lambda: robot.project(q, np.zeros((2, 3, robot.nv))), "v has shape .*, expected"),
+        (lambda: robot.project(q, np.zeros((0, robot.nv))), "v has shape .*, expected"),
+        (lambda: robot.loop_coordinate(["x"], q), r"no constraint is named \['x'\]"),
+        (lambda: robot.constrained_inverse_dynamics(q, stack[:1]), "v has shape .*, expected a stack"),
+        (lambda: robot.constrained_inverse_dynamics(q, rest, rest, wrenches=[1]), "wrenches must be a dict"),
+        (lambda: robot.constrained_inverse_dynamics(np.stack([q] * 3), stack, stack), "do not broadcast"),
+    ]
+    for call, message in bad:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_rate_of_a_distance_that_is_none():
+    b = jn.Builder()
+    b.add("bead", "world", jn.Free(), inertia=jn.Inertia(1.0, (0, 0, 0), [1.0, 1.0, 1.0]))
+    b.close("string", "world", "bead", jn.Distance(0.3))
+    robot = b.build()
+    assert robot.loop_coordinate("string", robot.neutral()) == 0
+    with pytest.raises(jn.SingularError, match="constraint 'string': its points are in one place"):
+        robot.loop_coordinate("string", robot.neutral(), np.ones(6))

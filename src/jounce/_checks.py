@@ -66,6 +66,23 @@ def rows_of(name: str, value: object, size: int, symbol: str) -> NDArray[np.floa
     return given
 
 
+def lead_of(**arrays: NDArray[np.float64]) -> tuple[int, ...]:
+    """The batch dimensions of arrays (..., n) together."""
+    try:
+        return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except ValueError:
+        shapes_ = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise ValueError(f"the batch dimensions do not broadcast: {shapes_}") from None
+
+
+def dimensions(value: object) -> int:
+    """Of what should be an array; that it is one is for others to check."""
+    try:
+        return np.asarray(value).ndim
+    except (ValueError, TypeError):  # ragged
+        return 0
+
+
 def whole(name: str, value: object, least: int, most: int) -> int:
     """An integer within bounds."""
     if not is_whole(value) or not least <= value <= most:

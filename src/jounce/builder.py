@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import array_of, flag, frozen, near, pose, quoted, text
-from .compile import BodyRecord, massless_bodies
+from .compile import BodyRecord, massless_bodies, rigidly
 from .constraints import ConstraintRecord, Gear, Kind, a_kind
 from .inertia import Inertia
 from .joints import Fixed, Joint
@@ -109,7 +109,7 @@ class Builder:
                 raise ValueError(f"body of {quoted(name)} is {quoted(body)}, expected one such as jounce.soft.Rod(...)")
             if inertia is not None:
                 raise ValueError(f"body and inertia of {quoted(name)} were both given: a soft body has its own mass")
-        mark = None if at is None else self._mark(name, parent, at)
+        mark = None if at is None else self._mark(f"at of {quoted(name)}", parent, at)
         placed = np.eye(4) if placement is None else pose(f"placement of {quoted(name)}", placement)
         above = -1 if parent == "world" else self._index[parent]
         self._index[name] = len(self._bodies)
@@ -173,15 +173,28 @@ class Builder:
                 raise ValueError(f"{what}: {key} is {quoted(given)}, which was not added before: {hint}")
         if first == second and at_a == at_b:
             raise ValueError(f"{what}: first and second are both {quoted(first)}: a body cannot be tied to itself")
+        trial = list(self._bodies)  # so that the builder stays as it is where something is wrong
         places = []
         for letter, body, placement, at in (("a", first, placement_a, at_a), ("b", second, placement_b, at_b)):
             placed = np.eye(4) if placement is None else pose(f"placement_{letter} of {what}", placement)
             if at is not None:
-                mark = f"{name}.{letter}"
-                self.add(mark, body, Fixed(), at=at)
+                place, mark = self._mark(f"at_{letter} of {what}", body, at), f"{name}.{letter}"
+                if mark in self._index:
+                    raise ValueError(f"{what}: at_{letter} needs a frame named {mark!r}, which a body has already")
+                trial.append(BodyRecord(mark, self._index[body], Fixed(), np.eye(4), Inertia(0.0), None, place))
                 body = mark
             places.append((body, frozen(placed)))
         (a, pose_a), (b, pose_b) = places
+        part, place = rigidly(trial, a)
+        if (part, place) == rigidly(trial, b):
+            both = "the world" if part == "world" else quoted(part)
+            raise ValueError(
+                f"{what}: {quoted(first)} and {quoted(second)} do not move relative to each other: "
+                f"both are parts of {both}"
+            )
+        for added in trial[len(self._bodies) :]:
+            self._index[added.name] = len(self._bodies)
+            self._bodies.append(added)
         self._constraints.append(ConstraintRecord(name, kind, a, b, pose_a, pose_b))
 
     def _expect_coordinate(self, what: str, key: str, given: str) -> None:
@@ -193,22 +206,16 @@ class Builder:
         if joints[given].nv != 1 or joints[given].follows:
             raise ValueError(f"{what}: {key} is {quoted(given)}, expected a joint with one coordinate of its own")
 
-    def _mark(self, name: str, parent: str, at: float) -> float | None:
+    def _mark(self, what: str, parent: str, at: float) -> float | None:
         """Where on its parent the body is: None at the far end."""
         soft = None if parent == "world" else self._bodies[self._index[parent]].soft
         if soft is None:
-            raise ValueError(
-                f"at of {quoted(name)} is {quoted(at)}, but its parent {quoted(parent)} is not soft: give a placement"
-            )
+            raise ValueError(f"{what} is {quoted(at)}, but its parent {quoted(parent)} is not soft: give a placement")
         if soft.length == 0:
-            raise ValueError(
-                f"at of {quoted(name)} is {quoted(at)}, but its parent {quoted(parent)} has no place but its far end"
-            )
-        s = float(array_of(f"at of {quoted(name)}", at, ()))
+            raise ValueError(f"{what} is {quoted(at)}, but its parent {quoted(parent)} has no place but its far end")
+        s = float(array_of(what, at, ()))
         if not 0 <= s <= soft.length * (1 + 1e-12):
-            raise ValueError(
-                f"at of {quoted(name)} is {s:g}, expected 0 to {soft.length:g}, the length of {quoted(parent)}"
-            )
+            raise ValueError(f"{what} is {s:g}, expected 0 to {soft.length:g}, the length of {quoted(parent)}")
         return None if s >= soft.length else s
 
     def build(self, *, allow_massless: bool = False) -> Model:

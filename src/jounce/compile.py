@@ -71,6 +71,22 @@ def own_records(bodies: Sequence[BodyRecord]) -> list[BodyRecord]:
     return records
 
 
+def rigidly(bodies: Sequence[BodyRecord], name: str) -> tuple[str, float | None]:
+    """What a body or frame is a part of: a body that moves, or "world"; of a soft body the place along it."""
+    index = next((i for i, b in enumerate(bodies) if b.name == name), -1)
+    while index >= 0:
+        body = bodies[index]
+        if body.moves and not (isinstance(body.joint, Fixed) and body.soft is not None and body.soft.n == 0):
+            return body.name, None
+        above = bodies[body.parent] if body.parent >= 0 else None
+        if body.at is not None and above is not None and above.soft is not None and above.soft.n > 0:
+            if body.at > 0 or not isinstance(above.joint, Fixed):
+                return above.name, body.at
+            index = body.parent  # the near end of a rod that is fixed
+        index = bodies[index].parent
+    return "world", None
+
+
 @dataclass
 class _Carrier:
     """Where a user's body went: internal body `index`, the user's frame in it, and of a soft one the marks on it."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, near, quoted, reals, rows_of, shapes
+from ._checks import array_of, dimensions, near, quoted, reals, rows_of, shapes
 from .constraint_frames import apply
 from .constraints import Gear
 from .errors import ConstraintError
@@ -69,7 +69,7 @@ def constrained_dynamics(
     kp, kd = (0.0, 0.0) if correction is None else array_of("correction", correction, (2,)).tolist()
     if kp < 0 or kd < 0:
         raise ValueError(f"correction is {quoted(correction)}, expected (kp, kd) that are not negative")
-    stacked = np.ndim(tau) > np.ndim(v)
+    stacked = dimensions(tau) > max(dimensions(v), 1)
     order = np.shape(tau)[-2] - 1 if stacked else 0
     motion, moves = _motions(model, motions, order)
     fixed = (q, v, None, tau, None, wrenches, wrench_frame, frame, motion, moves)
@@ -111,7 +111,11 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
             raise ValueError(f"motions[{name!r}] holds nan or inf, expected finite numbers")
         index = model.constraint_names.index(name)
         given[index], moves[index] = values, True
-    lead = np.broadcast_shapes(*(x.shape[:-2] for x in given.values()))
+    try:
+        lead = np.broadcast_shapes(*(x.shape[:-2] for x in given.values()))
+    except ValueError:
+        shapes_ = ", ".join(f"{model.constraint_names[i]!r} {x.shape}" for i, x in given.items())
+        raise ValueError(f"the batch dimensions of motions do not broadcast: {shapes_}") from None
     motion = np.zeros((*lead, len(moves), order + 2, 6))
     for index, values in given.items():
         motion[..., index, :, :] = values

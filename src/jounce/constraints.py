@@ -6,7 +6,7 @@ The core sees all of them alike, as rows on the motion of a frame B relative to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,7 +196,7 @@ def a_kind(name: str, given: object) -> Kind:
     if type(given) not in _CLOSING:
         names = ", ".join(c.__name__ for c in _CLOSING)
         raise ValueError(f"{what} is a {type(given).__name__} joint, which closes nothing: expected one of {names}")
-    for key in ("stiffness", "damping", "armature"):
+    for key in ("stiffness", "rest", "damping", "armature"):
         if np.any(getattr(given, key)):
             raise ValueError(f"{what}: its joint has {key}, which only joints of the tree have")
     for key in ("limits", "follows"):
@@ -206,9 +206,9 @@ def a_kind(name: str, given: object) -> Kind:
 
 
 def contact_records(
-    contacts: Mapping[str, Kind | Contact], frame_names: tuple[str, ...], taken: list[str]
+    contacts: Mapping[str, Kind | Contact], frame_names: tuple[str, ...], fixed: Collection[str], taken: list[str]
 ) -> list[ConstraintRecord]:
-    """The records of {frame name: contact}."""
+    """The records of {frame name: contact}; `fixed` are frames that the world has anyway."""
     if not isinstance(contacts, Mapping):
         raise ValueError(f"contacts is {quoted(contacts)}, expected a mapping from frame names to joints")
     records = []
@@ -216,6 +216,8 @@ def contact_records(
         if not isinstance(name, str) or name not in frame_names:
             hint = near(name if isinstance(name, str) else quoted(name), frame_names)
             raise ValueError(f"contacts: no body or frame is named {quoted(name)}: {hint}")
+        if name in fixed:
+            raise ValueError(f"contacts: {quoted(name)} is a part of the world, which holds it already")
         if name in taken:
             raise ValueError(f"contacts: there is a constraint named {quoted(name)} already")
         contact = given if isinstance(given, Contact) else Contact(given)

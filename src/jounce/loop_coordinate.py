@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import quoted, rows_of
 from .constraint_frames import Relative, apply, relative
 from .constraints import Distance, OnLine
+from .errors import SingularError
 from .joints import Cylindrical, Fixed, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def loop_coordinate(model: Model, name: str, q: ArrayLike, v: ArrayLike | None) 
         return position(record.kind, relative(model, record, q))
     motion = relative(model, record, q, rows_of("v", v, model.nv, "nv"))
     where, rate = position(record.kind, motion), velocity(record.kind, motion)
+    if not np.isfinite(rate).all():
+        raise SingularError(f"constraint {quoted(name)}: its points are in one place, where their distance has no rate")
     lead = np.broadcast_shapes(where.shape[:-1], rate.shape[:-1])
     return np.broadcast_to(where, (*lead, where.shape[-1])).copy(), rate
 
@@ -108,7 +111,8 @@ def _distance(kind: Distance, b: Relative) -> Array:
 
 
 def _distance_rate(kind: Distance, b: Relative) -> Array:
-    return _columns(np.sum(b.p * b.v, axis=-1) / np.linalg.norm(b.p, axis=-1))
+    with np.errstate(invalid="ignore"):
+        return _columns(np.sum(b.p * b.v, axis=-1) / np.linalg.norm(b.p, axis=-1))
 
 
 _READ: dict[type, tuple[Any, Any]] = {

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import frozen, is_whole, near, quoted, reals, rows_of, shapes
+from ._checks import dimensions, frozen, is_whole, lead_of, near, quoted, reals, rows_of, shapes
 from ._core import CoreModel
-from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records
+from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from .constrained import ConstrainedDynamics, constrained_dynamics, projected
 from .constrained_inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from .constrained_partials import ConstrainedDerivatives, constrained_derivatives
@@ -405,7 +405,9 @@ class Model(CoreModel):
         >>> result.acc.shape, result.forces["B7"].shape
         ((2, 12), (2, 6))
         """
-        records = contact_records(contacts, self.frame_names, list(self.constraint_names))
+        names = [name for name in contacts if name in self.frame_names] if isinstance(contacts, Mapping) else []
+        fixed = [name for name in names if rigidly(self.bodies, name) == ("world", None)]
+        records = contact_records(contacts, self.frame_names, fixed, list(self.constraint_names))
         return Model(self.bodies, self.gravity, [*self.constraints, *records])
 
     def constraint_rows(self, name: str) -> slice:
@@ -554,6 +556,7 @@ class Model(CoreModel):
         if v is None:
             return positions
         velocity = rows_of("v", v, self.nv, "nv")
+        lead_of(q=np.asarray(q, dtype=np.float64), v=velocity)
         return positions, np.einsum("...ij,...j->...i", J[..., 0, :, :], velocity)
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
@@ -751,7 +754,7 @@ class Model(CoreModel):
         try:
             stacked = force.ndim > velocity.ndim
         except (AttributeError, TypeError):  # lists
-            stacked = _dimensions(force) > _dimensions(velocity)
+            stacked = dimensions(force) > dimensions(velocity)
         if self.constraints:
             change = constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
             return change.acc_q, change.acc_v, change.acc_tau
@@ -1042,14 +1045,6 @@ def _lead(shape: object) -> tuple[int, ...]:
     if not all(is_whole(n) and 0 <= n <= limit for n in given) or prod(given) > limit or len(given) > 30:
         raise ValueError(f"shape is {quoted(shape)}, expected numbers of an array's shape")
     return tuple(int(n) for n in given)
-
-
-def _dimensions(value: object) -> int:
-    """Of what should be an array; that it is one is for others to check."""
-    try:
-        return np.asarray(value).ndim
-    except (ValueError, TypeError):  # ragged
-        return 0
 
 
 def _counted(n: int) -> NDArray[np.intp]:
