@@ -16,12 +16,14 @@ namespace {
 
 std::atomic<int> wanted_threads{0};
 
-constexpr double worth_releasing_the_gil = 20;  // microseconds
-constexpr double worth_a_thread = 100;          // microseconds of work; waking one takes about 20
-constexpr double worth_a_piece = 20;            // microseconds
-constexpr double longest_piece = 50e3;          // microseconds: how long Ctrl-C may have to wait
+constexpr double worth_releasing_the_gil = 20;            // microseconds
+constexpr double worth_a_thread = 100;                    // microseconds of work; waking one takes about 20
+constexpr double worth_a_piece = 20;                      // microseconds
+constexpr double longest_piece = 20e3;                    // microseconds on the clock
+constexpr double first_piece = 200;                       // microseconds by the guess, which may be wrong a hundredfold
+constexpr std::chrono::milliseconds between_signals{50};  // how often Python is asked whether one has come
 constexpr int most_threads = 1024;
-constexpr std::ptrdiff_t together = 16;  // states that no border parts: they share registers and cache lines
+constexpr std::ptrdiff_t together = 16;  // states that share registers and cache lines: pieces are multiples of so many, if not shorter
 
 // The GIL let go of, for as long as this lives. Where Python ends meanwhile, it ends a thread that asks for the GIL by unwinding its
 // stack, which no function that is noexcept lets through, such as a destructor: such a thread stays here until the process is gone.
@@ -76,25 +78,29 @@ void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_byte
   if (work > worth_releasing_the_gil) released.emplace();
   const std::ptrdiff_t threads =
       work < 2 * worth_a_thread ? 1 : std::min({std::ptrdiff_t(thread_count()), std::ptrdiff_t(work / worth_a_thread), count});
-  if (threads == 1 && work < longest_piece) return part(0, count, workspace);
-  // More pieces than threads, taken as each gets to them: one that wakes late, or whose core is busy, holds nobody up.
-  const std::ptrdiff_t few = std::clamp<std::ptrdiff_t>(std::ptrdiff_t(work / worth_a_piece), threads, 8 * threads);
-  const std::ptrdiff_t pieces = std::clamp<std::ptrdiff_t>(std::ptrdiff_t(work / longest_piece), few, std::max(few, count));
-  const auto border = [&](std::ptrdiff_t i) {
-    const std::ptrdiff_t state = std::ptrdiff_t(double(count) * double(i) / double(pieces));
-    return i == pieces ? count : count > pieces * together ? state / together * together : state;
+  if (threads == 1 && work < first_piece) return part(0, count, workspace);
+  // More pieces than threads, taken as each gets to them: one that wakes late, or whose core is busy, holds nobody up. The cost is a
+  // guess: a thread begins with a little piece, and from how long that took chooses the next.
+  const std::ptrdiff_t pieces = threads == 1 ? 1 : std::clamp<std::ptrdiff_t>(std::ptrdiff_t(work / worth_a_piece), threads, 8 * threads);
+  const double most = double((count + pieces - 1) / pieces);
+  const auto whole = [](double states) {
+    return states < together ? std::max<std::ptrdiff_t>(1, std::ptrdiff_t(states)) : std::ptrdiff_t(states) / together * together;
   };
   std::atomic<std::ptrdiff_t> next{0};
   std::atomic<bool> stop{false};
   const auto take_pieces = [&](int i, void* given) {
-    auto heard = std::chrono::steady_clock::now();
-    for (std::ptrdiff_t k; !stop && (k = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
-      part(border(k), border(k + 1), i == 0 ? workspace : given);
-      if (i > 0 || work < longest_piece) continue;
-      if (const auto now = std::chrono::steady_clock::now(); now - heard > std::chrono::milliseconds(50)) {
+    using Microseconds = std::chrono::duration<double, std::micro>;
+    auto began = std::chrono::steady_clock::now(), heard = began;
+    std::ptrdiff_t size = whole(std::min(most, first_piece / cost));
+    for (std::ptrdiff_t begin; !stop && (begin = next.fetch_add(size, std::memory_order_relaxed)) < count;) {
+      part(begin, std::min(begin + size, count), i == 0 ? workspace : given);
+      const auto now = std::chrono::steady_clock::now();
+      if (i == 0 && now - heard > between_signals) {
         if (released->interrupted()) stop = true;
         heard = now;
       }
+      size = whole(std::min(most, double(size) * longest_piece / std::max(1.0, Microseconds(now - began).count())));
+      began = now;
     }
   };
   if (threads == 1 || !ThreadPool::instance().run(int(threads), workspace_bytes, take_pieces)) take_pieces(0, workspace);

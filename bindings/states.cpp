@@ -1,5 +1,6 @@
 #include "states.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -82,7 +83,10 @@ void expect_stack(const Tree& tree, const Input& v, int least, int most, const c
   v.expect_finite();
 }
 
-double cost(const Tree& tree, npy_intp rows) { return 0.02 * double(tree.size + 1) * double(rows) * (1 + 0.1 * double(rows)); }
+double cost(const Tree& tree, npy_intp rows) {
+  const int bodies = tree.soft ? std::max(tree.size, tree.screws) : tree.size;  // a section has a screw for each coordinate of its body
+  return 0.02 * double(bodies + 1) * double(rows) * (1 + 0.1 * double(rows));
+}
 
 MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes)
     : tree_(model.tree()), axes_(axes), kind_(kind), q_(q, "q", 1) {
