@@ -101,3 +101,12 @@ def test_numbers_that_are_too_large(a: float, b: float) -> None:
     one = np.ones((3, 1, 1))
     with pytest.raises(jn.SingularError, match="no answer in double precision"):
         control.riccati([0, 1, 2], a * one, b * one, [1.0], [1.0], [1.0])
+
+
+@pytest.mark.parametrize("a", [1e17, 1e19, 1e100, -1e19, -1e100, -8e307])
+def test_numbers_that_are_large(a: float) -> None:
+    """x' = a x + u, all weights 1: P is a + sqrt(a² + 1) after no time, which is 2 a or -1 / 2 a."""
+    one = np.ones((3, 1, 1))
+    K, P = control.riccati([0, 1, 2], a * one, one, [1.0], [1.0], [1.0])
+    np.testing.assert_allclose(P[:-1], 2 * a if a > 0 else -0.5 / a, rtol=1e-12)
+    np.testing.assert_array_equal(K, P)

@@ -297,7 +297,7 @@ def _solved(time: Array, A: Array, B: Array, cost: Array, price: Array, end: Arr
     if not np.isfinite(size):
         raise np.linalg.LinAlgError
     halvings = max(0, int(np.ceil(np.log2(max(1.0, size)))) + 1)
-    M /= 2**halvings
+    M = np.ldexp(M, -halvings)  # 2**halvings may be too large for a number
     one = np.eye(2 * n)
     E = one + M / 14
     for j in range(13, 0, -1):  # exp(M) by its series: for many small matrices ten times faster than scipy's
