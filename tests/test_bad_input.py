@@ -372,7 +372,8 @@ def test_numbers_of_any_size_do_no_harm(call: str, argument: str, value: float) 
 
 
 def test_too_many_dimensions() -> None:
-    q = np.zeros((1,) * 63 + (3,))
+    most = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    q = np.zeros((1,) * (most - 1) + (3,))
     rejects("dimension", PLAIN.forward_kinematics, q, np.zeros((1, 3)))
     assert PLAIN.integrate(q, [1.0, 2.0, 3.0]).ravel().tolist() == [1, 2, 3]
 

@@ -52,7 +52,9 @@ def test_figure_5() -> None:
     for curve in nine_joints.difference_errors(list(deltas), 25):
         left, right = curve[1:6], curve[8:]  # 1e-2 to 1e-6, 1e-9 to 1e-12
         np.testing.assert_allclose(left[1:] / left[:-1], 0.1, rtol=0.05)
-        np.testing.assert_allclose(right[1:] / right[:-1], 10, rtol=0.5)
+        steps = right[1:] / right[:-1]  # of rounding, so by chance; of all three less so
+        assert ((steps > 3) & (steps < 30)).all()
+        np.testing.assert_allclose(steps.prod(axis=0), 1000, rtol=0.6)
         assert (curve[6:8].min(axis=0) < 1e-5).all()
         assert set(curve.argmin(axis=0)) <= {6, 7}  # the best step is 1e-7 or 1e-8
 
@@ -379,8 +381,8 @@ def test_discretize_against_series() -> None:
     for i in range(2):
         power, series_a, series_b = np.eye(2 * robot.nv), 0, 0
         for k in range(30):
-            series_a = series_a + power * dt**k / factorial(k)
-            series_b = series_b + power @ lin.B[i] * dt ** (k + 1) / factorial(k + 1)
+            series_a = series_a + power * dt**k / float(factorial(k))
+            series_b = series_b + power @ lin.B[i] * dt ** (k + 1) / float(factorial(k + 1))
             power = power @ lin.A[i]
         np.testing.assert_allclose(Ad[i], series_a, rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(Bd[i], series_b, rtol=1e-12, atol=1e-13)
