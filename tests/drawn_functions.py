@@ -17,7 +17,7 @@ import numpy as np
 
 import differences
 import jounce as jn
-from calls import outcome, says
+from calls import outcome, says, signature
 from differences import LAYOUTS
 from drawn_calls import OVERFLOWS, described
 from jounce import control, conversions, robots, soft
@@ -67,11 +67,7 @@ def untried() -> dict[str, set[str]]:
 
 
 def _parameters(function: object) -> set[str]:
-    try:
-        kinds = inspect.signature(function).parameters.values()
-    except ValueError:  # of the core
-        return set()
-    return {p.name for p in kinds if p.kind is not p.VAR_KEYWORD}
+    return {p.name for p in signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD}
 
 
 def flat(value: object, depth: int = 0) -> Iterator[object]:
