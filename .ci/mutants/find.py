@@ -84,12 +84,13 @@ class Mutation:
 
     def selected(self, source: str, number: int) -> str:
         was = source[self.begin : self.end]
+        changed = re.sub(r"\s*(//.*)?\n\s*", " ", self.changed)  # or the compiler would count other lines
         test = f"JOUNCE_MUTANT({number})"
         if self.statement and was.endswith(";"):
             return f"{{ if (!{test}) {was} }}"
         if self.statement:
-            return f"({test} ? (void)({self.changed or 0}) : (void)({was}))"
-        return f"({test} ? ({self.changed}) : ({was}))"
+            return f"({test} ? (void)({changed or 0}) : (void)({was}))"
+        return f"({test} ? ({changed}) : ({was}))"
 
 
 def tokens_of(source: str) -> list[Token]:
