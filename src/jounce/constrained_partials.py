@@ -475,7 +475,8 @@ def _solved(model: Model, stack: Array, ties: Sequence[_Tie], K: Array, D: Array
         -transposed[..., 0, :, :],
         J[..., 0, :, :],
     )
-    rank = np.linalg.matrix_rank(J[..., 0, :, :], rtol=RANK) if m else np.zeros(lead)
+    sizes = np.linalg.svd(J[..., 0, :, :], compute_uv=False)
+    rank = (sizes > RANK * sizes.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
     solve = (lambda x: np.linalg.solve(matrix, x)) if (rank == m).all() else (lambda x: np.linalg.pinv(matrix) @ x)
     width = (2 + rows) * nv
     acc = np.zeros((*lead, rows, nv, width))
