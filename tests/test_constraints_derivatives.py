@@ -1,0 +1,281 @@
+"""Derivatives of constrained dynamics with respect to the state and the forces, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from closed_robots import placed, some_inertia
+from jounce import control
+
+# Central differences of order 8.
+WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
+STEP = 2e-3
+
+JOINTS: dict[str, Callable[[np.random.Generator], jn.Joint]] = {
+    "fixed": lambda rng: jn.Fixed(),
+    "revolute": lambda rng: jn.Revolute(rng.normal(size=3)),
+    "prismatic": lambda rng: jn.Prismatic(rng.normal(size=3)),
+    "helical": lambda rng: jn.Helical(rng.normal(size=3), 0.3),
+    "cylindrical": lambda rng: jn.Cylindrical(rng.normal(size=3)),
+    "universal": lambda rng: jn.Universal(rng.normal(size=3), rng.normal(size=3)),
+    "planar": lambda rng: jn.Planar(),
+    "spherical": lambda rng: jn.Spherical(),
+}
+OTHERS: dict[str, Callable[[np.random.Generator], object]] = {
+    "distance": lambda rng: jn.Distance(0.7),
+    "on plane": lambda rng: jn.OnPlane(rng.normal(size=3)),
+    "on line": lambda rng: jn.OnLine(rng.normal(size=3)),
+    "ball": lambda rng: jn.Rolling(0.2),
+    "wheel": lambda rng: jn.Rolling(0.2, axis=rng.normal(size=3)),
+}
+KINDS = JOINTS | OTHERS
+FORCES = ("forces_q", "forces_v", "forces_tau")
+
+
+def arms(rng: np.random.Generator, soft: bool = False) -> jn.Builder:
+    """Two arms on a flying base; a joint of one follows the other."""
+    builder = jn.Builder()
+    builder.add("base", "world", jn.Free(), placed(rng), some_inertia(rng))
+    for arm in "ab":
+        above = "base"
+        for i in range(4):
+            axis = rng.normal(size=3)
+            joint = (jn.Revolute(axis), jn.Prismatic(axis), jn.Spherical(), jn.Revolute(axis))[i]
+            if (arm, i) == ("b", 3):
+                joint = jn.Revolute(axis, follows=jn.Follow("a3", 0.7, 0.1))
+            builder.add(f"{arm}{i}", above, joint, placed(rng), some_inertia(rng))
+            above = f"{arm}{i}"
+        if soft:
+            builder.add(f"{arm} rod", above, None, placed(rng), body=jn.soft.Rod(0.3, 0.02, 1e3, 1e5))
+    return builder
+
+
+def closed(name: str, rng: np.random.Generator, soft: bool = False) -> jn.Model:
+    builder, ends = arms(rng, soft), ("a rod", "b rod") if soft else ("a3", "b3")
+    if name == "gear":
+        builder.close("tie", "a0", "b0", jn.Gear((0.1, 0.5, 0.2, -0.3)))
+    else:
+        at = {"at_a": 0.1} if soft else {}
+        kind = KINDS[name](rng)
+        builder.close("tie", *ends, kind, placement_a=placed(rng), placement_b=placed(rng), **at)
+    return builder.build()
+
+
+def standing(name: str, rng: np.random.Generator, held: bool) -> jn.Model:
+    kind = KINDS[name](rng)
+    return arms(rng).build().constrained({"a3": jn.Contact(kind, placed(rng)) if held else kind})
+
+
+def state(robot: jn.Model, rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    q, v = robot.project(robot.random_configuration(rng), rng.normal(size=robot.nv))
+    return q, v, rng.normal(size=(rows, robot.nv))
+
+
+def difference(f: Callable[[float], np.ndarray]) -> np.ndarray:
+    return sum(w * (f(k * STEP) - f(-k * STEP)) for k, w in WEIGHTS.items()) / STEP
+
+
+def agree(found: np.ndarray, expected: np.ndarray, error: float) -> None:
+    """Order by order, relative to the largest entry of each."""
+    for mine, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=0, atol=error * np.abs(other).max(initial=1e-12))
+
+
+def check(robot: jn.Model, rng: np.random.Generator, error: float = 2e-8) -> None:
+    """Along some directions, to order 2."""
+    q, v, tau = state(robot, rng, 3)
+    change = robot.constrained_dynamics_derivatives(q, v, tau)
+    (name,) = robot.constraint_names
+    for _ in range(2):
+        d = rng.normal(size=robot.nv)
+        d /= np.abs(d).max() * 10
+        ways = {
+            "q": lambda h, d=d: robot.constrained_dynamics(robot.integrate(q, h * d), v, tau),
+            "v": lambda h, d=d: robot.constrained_dynamics(q, v + h * d, tau),
+        }
+        for way, f in ways.items():
+            agree(getattr(change, f"acc_{way}") @ d, difference(lambda h, f=f: f(h).acc), error)
+            mine = getattr(change, f"forces_{way}")[name] @ d
+            agree(mine, difference(lambda h, f=f: f(h).forces[name]), error)
+        for order in range(3):
+            more = np.zeros_like(tau)
+            more[order] = d
+            plus, minus = (robot.constrained_dynamics(q, v, tau + s * more) for s in (1, -1))
+            agree(change.acc_tau[:, order] @ d, (plus.acc - minus.acc) / 2, max(error / 10, 1e-9))  # no cubic terms
+            if order == 2:
+                mine = change.forces_tau[name][2, 2] @ d
+                other = (plus.forces[name] - minus.forces[name])[2] / 2
+                np.testing.assert_allclose(mine, other, rtol=0, atol=error * np.abs(other).max())
+
+
+@pytest.mark.parametrize("name", [*KINDS, "gear"])
+def test_loops(name: str) -> None:
+    check(closed(name, np.random.default_rng(1)), np.random.default_rng(2))
+
+
+@pytest.mark.parametrize("name", ["fixed", "spherical", "distance"])
+def test_loops_of_soft_bodies(name: str) -> None:
+    check(closed(name, np.random.default_rng(3), soft=True), np.random.default_rng(4), 1e-6)
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("name", KINDS)
+def test_contacts(name: str, held: bool) -> None:
+    if name == "distance" and not held:
+        pytest.skip("a distance needs to know from where")
+    check(standing(name, np.random.default_rng(5), held), np.random.default_rng(6))
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("name", [*JOINTS, "on plane", "on line"])
+def test_the_core_says_the_same_at_order_zero(name: str, soft: bool) -> None:
+    """Which has it written out; constraints that change take the general way."""
+    rng = np.random.default_rng(7)
+    robots = [closed(name, rng, soft), standing(name, rng, held=True), standing(name, rng, held=False)]
+    for robot in robots:
+        q = robot.project(robot.random_configuration(rng))
+        v, tau = rng.normal(size=(2, robot.nv))  # it need not obey
+        mine, general = (robot.constrained_dynamics_derivatives(q, v, x) for x in (tau, tau[None]))
+        for key in ("acc", "acc_q", "acc_v"):
+            agree(getattr(mine, key)[None], getattr(general, key), 1e-10)
+        agree(mine.acc_tau[None], general.acc_tau[:, 0], 1e-10)
+        agree(mine.jacobian[None], general.jacobian[None], 1e-13)
+        agree(mine.speed_q[None], general.speed_q[None], 1e-12)
+        for constraint in robot.constraint_names:
+            agree(mine.forces[constraint][None], general.forces[constraint], 1e-10)
+            for key in FORCES:
+                other = getattr(general, key)[constraint]
+                agree(getattr(mine, key)[constraint][None], other[:, 0] if key == "forces_tau" else other, 1e-10)
+
+
+def test_batches_and_wrenches() -> None:
+    rng = np.random.default_rng(8)
+    robot = closed("revolute", rng)
+    q, v, tau = (np.array(x) for x in zip(*(state(robot, rng, 2) for _ in range(3)), strict=True))
+    wrenches = {"a1": rng.normal(size=(2, 6)), "b2": rng.normal(size=(3, 2, 6))}
+    for stacked in (False, True):
+        force = tau if stacked else tau[:, 0]
+        acting = wrenches if stacked else {k: w[..., 0, :] for k, w in wrenches.items()}
+        found = robot.constrained_dynamics_derivatives(q, v, force, wrenches=acting, wrench_frame="mixed")
+        for i in range(3):
+            one = {k: w[i] if w.ndim > (1 + stacked) else w for k, w in acting.items()}
+            single = robot.constrained_dynamics_derivatives(q[i], v[i], force[i], wrenches=one, wrench_frame="mixed")
+            agree(found.acc_q[i][None], single.acc_q[None], 1e-12)
+            agree(found.forces_v["tie"][i][None], single.forces_v["tie"][None], 1e-12)
+    d = rng.normal(size=robot.nv) / 10
+    acting = {k: w[..., 0, :] if w.ndim == 2 else w[0, 0] for k, w in wrenches.items()}
+    change = robot.constrained_dynamics_derivatives(q[0], v[0], tau[0, 0], wrenches=acting, wrench_frame="mixed")
+    moved = difference(
+        lambda h: robot.forward_dynamics(
+            robot.integrate(q[0], h * d), v[0], tau[0, 0], wrenches=acting, wrench_frame="mixed"
+        )
+    )
+    agree((change.acc_q @ d)[None], moved[None], 1e-8)
+
+
+def test_forward_dynamics_derivatives_obey() -> None:
+    rng = np.random.default_rng(9)
+    robot = closed("spherical", rng)
+    q, v, tau = state(robot, rng, 2)
+    change = robot.constrained_dynamics_derivatives(q, v, tau)
+    for mine, other in zip(
+        robot.forward_dynamics_derivatives(q, v, tau), (change.acc_q, change.acc_v, change.acc_tau), strict=True
+    ):
+        np.testing.assert_array_equal(mine, other)
+    assert np.abs(robot.constraint_jacobian(q) @ change.acc_tau[0, 0]).max() < 1e-12
+
+
+def four_bar(axis: tuple[float, float, float]) -> jn.Model:
+    """Hinges in space: three of the rows of the pin depend on others."""
+    builder, shift = jn.Builder(), np.eye(4)
+    for name, parent, x in (("crank", "world", 0.0), ("coupler", "crank", 0.1), ("rocker", "world", 0.34)):
+        shift[0, 3] = x
+        bar = jn.Inertia(1.0, (0.1, 0.0, 0.0), np.diag([0.01, 0.02, 0.02]))
+        builder.add(name, parent, jn.Revolute(axis, damping=0.01), shift, bar)
+    ends = np.tile(np.eye(4), (2, 1, 1))
+    ends[:, 0, 3] = 0.3, 0.27
+    builder.close("pin", "coupler", "rocker", jn.Revolute(axis), placement_a=ends[0], placement_b=ends[1])
+    return builder.build()
+
+
+def test_rows_that_depend_on_others() -> None:
+    """Accelerations have derivatives; forces that are shared by least norm are not differentiated, and it says so."""
+    robot = four_bar((0, -1, 0))
+    q, v = robot.project([0.5, 0.5, 2.0], [3.0, 0.0, 0.0])
+    tau = np.array([[1.0, 0.2, -0.3], [0.5, 0.0, 1.0]])
+    d = robot.project(q, np.array([0.1, 0.0, 0.0]))[1]
+    for force in (tau[0], tau):
+        change = robot.constrained_dynamics_derivatives(q, v, force)
+        moved = difference(lambda h, force=force: robot.forward_dynamics(*robot.project(q + h * d, v), force))
+        dv = difference(lambda h: robot.project(q + h * d, v)[1])
+        dq = difference(lambda h: robot.project(q + h * d))
+        mine = change.acc_q @ dq + change.acc_v @ dv
+        np.testing.assert_allclose(mine, moved, rtol=0, atol=1e-7 * np.abs(moved).max())
+        with pytest.raises(jn.ConstraintError, match="depend on each other"):
+            _ = change.forces_q
+
+
+def test_linearization_in_independent_coordinates() -> None:
+    """A linkage has one angle: against differences of its motion in that angle, at a state that moves."""
+    robot = four_bar((0, -1, 0))
+    q, v = robot.project([0.5, 0.5, 2.0], [3.0, 0.0, 0.0])
+    tau = np.array([1.0, 0.0, 0.0])
+    lin = robot.linearize(q, v, tau, actuated=["crank"])
+    A, B = lin.reduced()
+    assert lin.A.shape == (6, 6)
+    assert A.shape == (2, 2)
+    assert B.shape == (2, 1)
+
+    def rate(z: np.ndarray) -> np.ndarray:  # of the two coordinates, from themselves
+        x = lin.lift @ z
+        place, speed = robot.project(q + x[:3], v + x[3:])
+        for _ in range(5):  # onto the constraints, without leaving z
+            error = z - lin.independent @ np.concatenate([place - q, speed - v])
+            x = x + lin.lift @ error
+            place, speed = robot.project(q + x[:3], v + x[3:])
+        return lin.independent @ np.concatenate([speed, robot.forward_dynamics(place, speed, tau)])
+
+    for i in range(2):
+        column = difference(lambda h, i=i: rate(0.1 * h * np.eye(2)[i])) / 0.1
+        np.testing.assert_allclose(A[:, i], column, rtol=0, atol=1e-7 * np.abs(A).max())
+
+
+def test_rolling_has_more_positions_than_velocities() -> None:
+    builder = jn.Builder()
+    builder.add("disc", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(2.5e-3, 5e-3, 2.5e-3)))
+    builder.close("ground", "world", "disc", jn.Rolling(0.1, axis=(0, 1, 0)))
+    disc = builder.build()
+    q = np.array([0, 0, 0.1, 0, 0, 0, 1.0])
+    v = disc.project(q, np.array([0, 0, 0, 0.0, 20.0, 0.0]))[1]
+    lin = disc.linearize(q, v, np.zeros(6))
+    assert lin.lift.shape == (12, 5 + 3)
+    change = disc.constrained_dynamics_derivatives(q, v, np.zeros(6))
+    dq, dv = lin.lift[:6], lin.lift[6:]
+    assert np.abs(change.jacobian[0] @ dq).max() < 1e-14  # only that it touches the plane comes from positions
+    assert np.abs(change.jacobian[1:] @ dq).max() > 0.1
+    assert np.abs(change.speed_q @ dq + change.jacobian @ dv).max() < 1e-13
+    np.testing.assert_allclose(lin.independent @ lin.lift, np.eye(8), atol=1e-14)
+
+
+def test_lqr_of_a_robot_that_holds_on() -> None:
+    """The linkage is held up by a torque on its crank, and comes back to where it was."""
+    robot = four_bar((0, -1, 0))
+    q, rest = robot.project([0.5, 0.5, 2.0]), np.zeros(3)
+    crank = np.array([True, False, False])
+    _, hold = robot.hybrid_dynamics(q, rest, rest, rest, prescribed=crank)
+    lin = robot.linearize(q, rest, hold, actuated=["crank"])
+    regulator = control.lqr(lin, np.ones(6), np.ones(1))
+    assert regulator.K.shape == (1, 6)
+    assert len(regulator.poles) == 2
+    assert regulator.poles.real.max() < -0.1
+    start = robot.project(q + np.array([0.05, 0.0, 0.0]))
+    times = np.linspace(0.0, 15 / -regulator.poles.real.max(), 5)
+    run = jn.simulate(robot, start, rest, times, lambda t, q, v: regulator.control(robot, q, v), method="rkmk")
+    assert np.abs(run.q[-1] - q).max() < 1e-4
+    assert np.abs(robot.residual(run.q)).max() < 1e-12
+    sampled = control.lqr(lin, np.ones(6), np.ones(1), dt=0.01)
+    assert np.abs(sampled.poles).max() < 1
