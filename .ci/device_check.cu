@@ -2,6 +2,8 @@
 // sense or not, and is never run. Each line `template __global__ ...` is compiled without the others.
 #include "jounce/centroidal.hpp"
 #include "jounce/configuration.hpp"
+#include "jounce/constraint_jacobian.hpp"
+#include "jounce/constraint_partials.hpp"
 #include "jounce/energy.hpp"
 #include "jounce/fold.hpp"
 #include "jounce/forward_dynamics.hpp"
@@ -22,6 +24,7 @@ using namespace jounce;
 struct Call {
   const Tree* tree;
   const Frame* frame;
+  const Constraints* constraints;
   const bool* prescribed;
   const double *q, *v, *rest, *tau;
   long q_step, v_step, rest_step;
@@ -258,6 +261,36 @@ __global__ void coordinates(Call c) {
   free.change_wrenches(0, c.axes, Axes::body, c.most);
 }
 
+template <class Partials>
+__global__ void constrained_dynamics(Call c) {
+  Arena arena(c.block);
+  ForwardDynamics<double> dynamics(*c.tree, c.rows - 1, arena);
+  ConstraintForces forces(*c.tree, *c.constraints, c.rows - 1, dynamics.places(), dynamics.factors(), dynamics.bias(), arena);
+  Partials partials(*c.tree, *c.constraints, forces, dynamics.factors(), dynamics.bias(), dynamics.motion().sections, dynamics.places(),
+                    arena);
+  dynamics.motion().read(*c.tree, c, c.state(), 1, 1);
+  dynamics.start(c.prescribed);
+  forces.set_correction(1.0, 1.0);
+  forces.set_motion(0, c.v, 6);
+  forces.set_shares(c.tau);
+  dynamics.run([](int) {}, [](int) {}, forces);
+  forces.take_forces(0, c.prescribed, c.out);
+  forces.force(0, 0, c.axes, c.out);
+  forces.inverse_inertia(c.more);
+  partials.run(c.v, c.tau, c.out);
+  partials.project(c.more);
+  partials.forces(c.out, c.rows, c.out, c.more, c.most);
+}
+
+template <class Ring>
+__global__ void constraint_rows(Call c) {
+  Moving<Ring> moving(c);
+  ConstraintJacobian<Ring> rows(*c.tree, *c.constraints, moving.motion, moving.world, c.rows, moving.arena);
+  rows.place();
+  rows.run(c.out);
+  rows.residuals(c.more);
+}
+
 // Orders 0, 2 and one that is not unrolled; where positions are enough, -1.
 template __global__ void inverse_dynamics<ArrayRing<double, 0>>(Call);
 template __global__ void inverse_dynamics<ArrayRing<double, 2>>(Call);
@@ -276,6 +309,8 @@ template __global__ void centroidal<ArrayRing<double, 2>>(Call);
 template __global__ void energy<ArrayRing<double, 2>>(Call);
 template __global__ void regressor<ArrayRing<double, 2>>(Call);
 template __global__ void forward_dynamics<double>(Call);
+template __global__ void constrained_dynamics<ConstraintPartials>(Call);
+template __global__ void constraint_rows<ArrayRing<double, 2>>(Call);
 template __global__ void articulated_bodies<double>(Call);
 template __global__ void inverse_mass_matrix<InverseMassMatrix>(Call);
 template __global__ void passive_inverse_dynamics<PassiveInverseDynamics>(Call);

@@ -15,7 +15,7 @@
 // Inside jounce, `std` is this namespace. What NVRTC has built in is taken from it.
 namespace jounce::std {
 
-using ::acos, ::atan, ::atan2, ::cos, ::exp, ::fabs, ::log, ::pow, ::sin, ::sqrt;
+using ::acos, ::atan, ::atan2, ::cos, ::exp, ::fabs, ::log, ::pow, ::round, ::sin, ::sqrt;
 using ::memcpy, ::memset;
 
 using int32_t = int;
