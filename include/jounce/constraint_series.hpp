@@ -10,7 +10,7 @@
 //
 // The wrench on B is N^T l in A's axes, about B's origin; A takes the opposite one. In B's own axes it is E_b^T E_a N^T l.
 //
-// The derivation is that of paper A's Lemma 2, for constraints. No paper has it that we know of.
+// This is paper A's Lemma 2, for constraints; we know of no paper that has it.
 #pragma once
 
 #include "jounce/arena.hpp"
@@ -81,7 +81,6 @@ class ConstraintSeries {
       angular_ |= constraint.rows[i][3] != 0 || constraint.rows[i][4] != 0 || constraint.rows[i][5] != 0;
   }
 
-  const Constraint& constraint() const { return *constraint_; }
   bool is_gear() const { return constraint_->tie == Tie::gear; }
   bool varies() const { return constraint_->tie != Tie::joint; }
   bool a_moves() const { return a_.moves; }
@@ -235,7 +234,6 @@ class ConstraintSeries {
   const V& origin(int k, bool of_a) const { return (of_a ? a_ : b_).x[k]; }
 
   const double* row(int k, int i) const { return rows_ + 6 * (std::ptrdiff_t(k) * constraint_->count + i); }
-  const V& p(int k) const { return p_[k]; }
   const double* turned_a(int k) const { return a_.E + 9 * k; }
 
   // Where the motion is given by poses: coefficient n of how far the frames have turned since the instant, by rows, and where they are.
@@ -305,7 +303,6 @@ class ConstraintSeries {
   static V at(const double* u) { return {u[0], u[1], u[2]}; }
   static void put(const V& u, double* to) { to[0] = u.x, to[1] = u.y, to[2] = u.z; }
   static Wrench turned(const double* E, const Wrench& w) { return {apply(E, w.f), apply(E, w.m)}; }
-  static Wrench turned_back(const double* E, const Wrench& w) { return {apply_transpose(E, w.f), apply_transpose(E, w.m)}; }
 
   // A quaternion's logarithm, of a rotation that is small where it matters.
   static V rotation_vector(const double* R) {
