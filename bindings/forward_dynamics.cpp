@@ -59,13 +59,17 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
   std::vector<std::ptrdiff_t> redundant;
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const Consistency& each = call.consistency[i];
+    if (each.flat >= 0)
+      fail_as("ConstraintError", "constraint " + model.constraint_name(each.flat) +
+                                     " has no point where it rolls: the wheel lies flat, its axis is along the normal of the plane" +
+                                     in_state(batch, i));
     if (each.error > contradiction_fraction)
       fail_as("ConstraintError", "constraint " + model.constraint_name(each.contradicts) +
                                      " contradicts others, or a prescribed acceleration: no motion obeys all of them" + in_state(batch, i));
     if (each.dependent > 0) redundant.push_back(i);
     most = std::max<std::ptrdiff_t>(most, each.dependent);
   }
-  if (redundant.empty()) return most;
+  if (redundant.empty() || call.shares) return most;  // with shares, it has been tried before
   // Constraints of constant rank can be obeyed from any velocity that obeys them; so try one, which is the acceleration that some force
   // causes from rest.
   const std::ptrdiff_t n = std::ptrdiff_t(redundant.size());

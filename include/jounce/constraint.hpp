@@ -67,7 +67,8 @@ constexpr double contradiction_fraction = 1e-6;
 struct Consistency {
   std::int32_t contradicts = -1;
   std::int32_t dependent = 0;
-  double error = 0;  // by how much, relative
+  double error = 0;        // by how much, relative
+  std::int32_t flat = -1;  // a wheel that lies on its plane, or -1
 };
 
 }  // namespace jounce

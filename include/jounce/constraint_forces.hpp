@@ -272,7 +272,10 @@ class ConstraintForces {
       series_[i].start(frame_[2 * i], frame_[2 * i + 1], on_body_a(c) || (moving_ && c.a.body < 0), on_body_a(c) ? g : none,
                        c.b.body >= 0 ? g : none);
     }
-    for (int i = 0; i < all_.count; ++i) series_[i].prepare(0);
+    for (int i = 0; i < all_.count; ++i) {
+      series_[i].prepare(0);
+      if (series_[i].is_flat()) consistency_.flat = i;
+    }
     set_twists(0);
     if (kp_ != 0) set_residuals();
   }

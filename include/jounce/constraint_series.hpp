@@ -84,6 +84,7 @@ class ConstraintSeries {
   bool is_gear() const { return constraint_->tie == Tie::gear; }
   bool varies() const { return constraint_->tie != Tie::joint; }
   bool a_moves() const { return a_.moves; }
+  bool is_flat() const { return flat_; }  // a wheel that touches everywhere
 
   // From where the frames are; A only matters where it is not where B is. `fall`: that of the twists of bodies, for each side.
   void start(const PlacedFrame& a, const PlacedFrame& b, bool a_moves, const V& fall_a, const V& fall_b) {
@@ -260,7 +261,7 @@ class ConstraintSeries {
       const double turn = 6.283185307179586 * c.length, left = dot(n, p_[0]) - c.length * angle;
       return turn != 0 ? left - turn * std::round(left / turn) : left;
     }
-    if (c.turning == 2) return dot(n, p_[0]) + dot(m, cross_of(a, jounce::apply(R, a)));
+    if (c.turning == 2) return dot(n, p_[0]) + tilt(m, a, jounce::apply(R, a));
     return dot(n, p_[0]);
   }
 
@@ -315,6 +316,13 @@ class ConstraintSeries {
     V axis{R[i] + (i == 0), R[3 + i] + (i == 1), R[6 + i] + (i == 2)};
     return (angle / std::sqrt(dot(axis, axis))) * axis;
   }
+  // How far a direction b is turned away from a, about m; half a turn where they are opposite, and any m will do.
+  static double tilt(const V& m, const V& a, const V& b) {
+    const V across = cross_of(a, b);
+    const double s = std::sqrt(dot(across, across)), c = dot(a, b);
+    if (s > 1e-9) return std::atan2(s, c) / s * dot(m, across);
+    return c > 0 ? dot(m, across) : 3.141592653589793 * std::sqrt(dot(m, m));
+  }
   // The turn about a, times a.
   static V rotation_about(const double* R, const V& a) {
     const V twice{R[7] - R[5], R[2] - R[6], R[3] - R[1]};
@@ -358,11 +366,12 @@ class ConstraintSeries {
     z[n] = n == 0 ? 1.0 : 0.0;
     for (int j = 0; j <= n; ++j) z[n] -= h[j] * h[n - j];
     if (n == 0) {
-      y[0] = 1 / std::sqrt(z[0]);
+      flat_ = !(z[0] > 1e-12);
+      y[0] = flat_ ? 0.0 : 1 / std::sqrt(z[0]);
     } else {
       y[n] = 0;
       for (int j = 1; j <= n; ++j) y[n] += (-0.5 * j - (n - j)) * z[j] * y[n - j];
-      y[n] /= n * z[0];
+      y[n] = flat_ ? 0.0 : y[n] / (n * z[0]);
     }
     V sum = y[n] * axis_;
     for (int i = 0; i <= n; ++i)
@@ -370,8 +379,8 @@ class ConstraintSeries {
     return -c.length * sum;
   }
   V contact() const {
-    const double h = dot(axis_, other_);
-    return (-constraint_->length / std::sqrt(1 - h * h)) * (axis_ - h * other_);
+    const double h = dot(axis_, other_), square = 1 - h * h;
+    return square > 1e-12 ? (-constraint_->length / std::sqrt(square)) * (axis_ - h * other_) : V{0, 0, 0};
   }
 
   // Coefficient n of the powers of q_0, and of f'(q_0).
@@ -401,6 +410,7 @@ class ConstraintSeries {
   V axis_, other_, known_v_, known_w_;
   int length_;
   bool angular_;  // whether it has rows on w
+  bool flat_ = false;
 };
 
 JOUNCE_END
