@@ -55,6 +55,26 @@ forward_dynamics_derivatives            q v tau*        | wrenches* wrench_frame
 inverse_dynamics_regressor              q v a           | frame
 inverse_dynamics_regressor              q v*            | frame
 linearize                               q v tau         | u actuated wrenches wrench_frame frame
+constrained_dynamics                    q v tau         | wrenches wrench_frame frame motions correction
+constrained_dynamics                    q v tau*        | wrenches* wrench_frame frame motions correction
+constrained_dynamics_derivatives        q v tau         | wrenches wrench_frame
+constrained_dynamics_derivatives        q v tau*        | wrenches* wrench_frame
+constrained_inverse_dynamics            q v a           | actuated weight force_weight wrenches wrench_frame frame
+constrained_inverse_dynamics            q v*            | actuated weight force_weight wrenches* wrench_frame frame
+constraint_jacobian                     q               | frame
+constraint_jacobian_derivatives         q v*            | frame
+inverse_constraint_inertia              q               |
+impact                                  q v             | restitution normals wrench_frame frame
+residual                                q               |
+residual                                q v             |
+project                                 q               |
+project                                 q v             |
+project                                 q v*            |
+loop_coordinate                         constraint q    |
+loop_coordinate                         constraint q v  |
+independent_coordinates                 q               | names
+constraint_rows                         constraint      |
+constrained                             contacts        |
 equilibrium                                             | u q0 tau wrenches wrench_frame
 forward_kinematics                      q               | frames frame velocity_frame
 forward_kinematics                      q v*            | frames frame velocity_frame
@@ -86,7 +106,7 @@ frame_index                             name            |
 """
 PROPERTIES = {
     "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
-    "lower", "upper", "velocity_limit", "effort_limit",
+    "lower", "upper", "velocity_limit", "effort_limit", "constraints", "constraint_names",
 }  # fmt: skip
 
 # Where the orders of a stack's result are among its dimensions, for each array of the result.
@@ -112,9 +132,20 @@ SOLVES = {
     "forward_dynamics_derivatives",
     "linearize",
     "equilibrium",
+    "constrained_dynamics",
+    "constrained_dynamics_derivatives",
+    "constrained_inverse_dynamics",
+    "inverse_constraint_inertia",
+    "impact",
+    "project",
+    "independent_coordinates",
 }
 BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inverse_dynamics_regressor"}
 ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
+ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates"}
+OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, or of one that moves
+OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name
+OF_MOTIONS = {"constrained_inverse_dynamics"}  # that obey the constraints, or there is no answer
 ARRAYS = {"q", "q0", "q1", "v", "a", "dv", "tau", "acc", "f", "v_ref", "a_ref"}
 WORDS = {"frame", "velocity_frame", "wrench_frame", "source", "target"}
 
@@ -130,6 +161,8 @@ class Call:
 
     @property
     def name(self) -> str:
+        if self.method in OF_STATES and "v" in self.first and not self.stacks:
+            return f"{self.method} of moving states"
         return f"{self.method} of stacks" if self.stacks else self.method
 
     @property
@@ -145,6 +178,9 @@ class Call:
         """Which axis of an array of the result, by its name in `numbers`, counts the orders."""
         if not self.stacks or self.method in ("closed_form", "forward_kinematics"):
             return -2 if self.method == "forward_kinematics" and "twist" in key else None
+        if self.method.startswith("constrained_") or self.method == "project":
+            without = key in ("jacobian", "speed_q") or (self.method, key) == ("project", "0")
+            return None if without else {"_q": -3, "_v": -3, "_tau": -4}.get("".join(key.rpartition("_")[1:]), -2)
         axes = _ORDERS.get(self.method, (-2,))
         return axes[int(key)] if len(axes) > 1 else axes[0]
 
@@ -196,7 +232,7 @@ def parameters(model: jn.Model, method: str) -> set[str]:
 
 
 def parameters_in_table(method: str) -> set[str]:
-    named = {"soft": "name"}
+    named = {"soft": "name", "constraint": "name"}
     return {named.get(a, a) for c in CALLS.values() if c.method == method for a in (*c.first, *c.keywords)}
 
 
@@ -213,10 +249,43 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
         elif name in ARRAYS:
             count = rows if name == "v" else rows - 1
             given[name] = robot.rates(rng, (*batch, count) if name in call.stacks else batch)
+    given |= obeyed(call, robot, given)
     soft = [p.spec.name for p in robot.parts if p.soft is not None]
     names = {"name": robot.parts[-1].spec.name, "joint": robot.model.joint_names[-1], "soft": [*soft, "rod"][0]}
     names |= {"source": "mixed", "target": "world", "s": [0.02, 0.0, 0.1], "rng": None, "shape": (2,)}
+    names |= {"constraint": [*robot.model.constraint_names, "loop"][0], "contacts": contacts(robot)}
     return {name: given.get(name, names.get(name)) for name in call.first}
+
+
+def obeyed(call: Call, robot: Robot, given: dict[str, object], frame: str = "body") -> dict[str, np.ndarray]:
+    """The motion among the arguments, with what it takes to obey the robot's constraints; q and v have one batch."""
+    if not robot.ties or not {"q", "v"} <= set(given):
+        return {}
+    rows = {k: given[k] if k in call.stacks else given[k][..., None, :] for k in ("v", "a", "acc") if k in given}
+    stack = robot.motion(given["q"], np.concatenate(list(rows.values()), axis=-2), frame)
+    ends = np.cumsum([x.shape[-2] for x in rows.values()])
+    parts = dict(zip(rows, np.split(stack, ends[:-1], axis=-2), strict=True))
+    return {k: x if k in call.stacks else x[..., 0, :] for k, x in parts.items()}
+
+
+def contacts(robot: Robot) -> dict[str, object]:
+    """Of the last body, if nothing holds it, and of the first."""
+    free = [p.spec.name for p in robot.parts if p.spec.name not in robot.model.constraint_names]
+    return {free[-1]: jn.Contact(jn.OnPlane((0.0, 0.6, 0.8)), np.eye(4)), free[0]: jn.Spherical()}
+
+
+def motions(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS) -> dict[str, np.ndarray]:
+    """Of the places that contacts hold on to."""
+    rng = np.random.default_rng(9)
+    count = rows if "tau" in call.stacks else 2
+    return {c.name: rng.uniform(-1, 1, (*batch, count, 6)) for c in robot.model.constraints if c.contact}
+
+
+def bounces(robot: Robot) -> tuple[list[str], list[str]]:
+    """Constraints that have a normal of their own, and those that take one."""
+    own = [c.name for c in robot.model.constraints if isinstance(c.kind, (jn.OnPlane, jn.Rolling, jn.Distance))]
+    points = (jn.Fixed, jn.Revolute, jn.Spherical)  # that let no point move
+    return own, [c.name for c in robot.model.constraints if isinstance(c.kind, points)]
 
 
 def wrenches(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS) -> dict[str, np.ndarray]:
@@ -238,7 +307,9 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
     always = {"prescribed": prescribed(robot)} if "prescribed" in call.keywords else {}
     found: dict[str, dict[str, object]] = {"": always}
     has = set(call.keywords)
-    if "frame" in has:
+    # A motion that obeys would have to be in those axes; drawn ones are.
+    turns = not (robot.ties and call.method in OF_MOTIONS | {"linearize"})
+    if "frame" in has and turns:
         found |= {f"frame {f}": always | {"frame": f} for f in FRAMES}
     if "velocity_frame" in has:
         for pair in (("mixed", "body"), ("body", "world")):
@@ -246,7 +317,7 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
     if "wrenches" in has:
         push = wrenches(call, robot, batch, rows)
         found |= {f"wrenches {f}": always | {"wrenches": push, "wrench_frame": f} for f in FRAMES}
-        if "frame" in has:
+        if "frame" in has and turns:
             both = {"wrenches": push, "wrench_frame": "world", "frame": "mixed"}
             found["wrenches world, frame mixed"] = always | both
     names = [robot.parts[-1].spec.name, robot.parts[0].spec.name]
@@ -258,10 +329,31 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
         joint = robot.model.joint_names[-1]
         found |= {f"actuated {joint}": {"actuated": [joint]}, "a mask": {"actuated": prescribed(robot)}}
         found |= {"columns": {"actuated": [0]}, "no input": {"actuated": []}}
+    if "motions" in has:
+        found |= {"correction": {"correction": (100.0, 20.0)}, "no motions": {"motions": {}}}
+        if moves := motions(call, robot, batch, rows):
+            found["motions"] = {"motions": moves, "correction": (4.0, np.float32(0.5))}
+    if "weight" in has:
+        count = sum(c.rows for c in robot.model.constraints)
+        nv = robot.model.nv
+        found |= {"a weight": {"weight": 2.0, "force_weight": 0.1}, "weights": {"weight": np.linspace(1, 2, nv)}}
+        square = np.eye(count) + 0.1 * np.ones((count, count))
+        found["matrices"] = {"weight": np.diag(np.linspace(1, 2, nv)), "force_weight": square}
+    if "normals" in has:
+        own, points = bounces(robot)
+        if own:
+            found["bounces"] = {"restitution": {own[0]: 0.5}}
+        if points:
+            found["normals"] = {"restitution": 0.3, "normals": {points[0]: (0.0, 0.6, 0.8)}}
+        found["impulses in the world"] = {"wrench_frame": "world"}
+    if "names" in has:
+        free = robot.model.independent_coordinates(good(call, robot)["q"])
+        if sum(np.arange(robot.model.nv)[robot.model.coordinate(j)].size for j in free.names) == free.velocities:
+            found["names"] = {"names": free.names}
     if "u" in has and robot.model.input_names:
         found["inputs"] = {"u": np.linspace(0.1, 0.2, len(robot.model.input_names))}
         if call.method == "linearize":
-            found["inputs and forces"] = found["inputs"] | {"actuated": [0], "frame": "mixed"}
+            found["inputs and forces"] = found["inputs"] | {"actuated": [0]} | ({"frame": "mixed"} if turns else {})
     if call.method == "equilibrium":
         rng = np.random.default_rng(8)
         found["forces"] = {"tau": 0.1 * robot.rates(rng)}
@@ -275,7 +367,10 @@ def ask(model: jn.Model, call: Call, given: dict[str, object], **options: object
 
 
 def ask_by_keyword(model: jn.Model, call: Call, given: dict[str, object], **options: object) -> object:
-    named = {"name" if k == "soft" else k: np.random.default_rng(3) if k == "rng" else x for k, x in given.items()}
+    named = {
+        "name" if k in ("soft", "constraint") else k: np.random.default_rng(3) if k == "rng" else x
+        for k, x in given.items()
+    }
     return getattr(model, call.method)(**named, **options)
 
 
@@ -300,11 +395,30 @@ def numbers(model: jn.Model, call: Call, result: object, frames: object = None) 
         return {k: np.asarray(getattr(result, k)) for k in ("q", "stiffness", "stable")}
     if call.method == "closed_form":
         return _of_closed_form(result, call)
+    if isinstance(result, jn.Model):  # with other constraints
+        return {"jacobian": result.constraint_jacobian(result.neutral())}
+    if call.method.startswith("constrained_") or isinstance(result, jn.Impact):
+        return _of_constraints(result)
+    if isinstance(result, jn.IndependentCoordinates):
+        return {k: np.asarray(getattr(result, k)) for k in ("columns", "G", "velocities", "positions")}
     if isinstance(result, slice):
         return {"": np.array([result.start, result.stop])}
     if isinstance(result, tuple):
         return {str(i): x for i, x in enumerate(result)}
     return {"": np.asarray(result)}
+
+
+def _of_constraints(result: object) -> dict[str, np.ndarray]:
+    """Motions and multipliers, and forces by the names of constraints; their derivatives where they have any."""
+    keys = ("acc", "tau", "v", "multipliers", "acc_q", "acc_v", "acc_tau", "jacobian", "speed_q")
+    found = {k: getattr(result, k) for k in keys if hasattr(result, k)}
+    for kind in ("forces", "impulses", "forces_q", "forces_v", "forces_tau"):
+        try:
+            forces = getattr(result, kind, {})
+        except jn.ConstraintError:  # shared by rows that depend on each other
+            continue
+        found |= {f"{name}: {kind}": x for name, x in forces.items()}
+    return found
 
 
 def _of_closed_form(form, call: Call) -> dict[str, np.ndarray]:
@@ -469,6 +583,14 @@ def bad_names(robot: Robot) -> list[object]:
     return [name + "x", name[:-1] + "_", "", None, 5.5, True, [], b"arm", -1, 99, 10**30]
 
 
+def bad_contacts(robot: Robot) -> list[object]:
+    """What cannot be held."""
+    name, kind = contacts(robot).popitem()
+    kinds = (None, 5, "fixed", jn.Fixed, jn.Free(), jn.Gear((0, 1)), jn.Distance(0.3), jn.Revolute(stiffness=1.0))
+    taken = [{n: kind} for n in robot.model.constraint_names[:1]]
+    return [5, None, "tip", [name], {name + "x": kind}, {None: kind}, {0: kind}, *({name: x} for x in kinds), *taken]
+
+
 def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
     """Sets of keywords of which one cannot be meant."""
     name, nv = robot.parts[-1].spec.name, robot.model.nv
@@ -509,6 +631,33 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
             yield from ({key: bad} for bad in ([True], np.zeros(nv + 1, bool), np.zeros(nv), "all", None, [0]))
         elif key == "actuated":
             yield from ({key: bad} for bad in (["nobody"], [nv], [-1], [0, 0], [0.5], np.zeros(nv + 1, bool), 3.0))
+        elif key == "motions":
+            ties = [c.name for c in robot.model.constraints if c.contact] or ["foot"]
+            twist = np.zeros((ROWS if call.stacks else 2, 6))
+            bad_twists = (twist[:-1], twist[..., :5], np.zeros(6), 1.0, None, "still", twist * np.nan, [[1.0], [1, 2]])
+            for bad in ([1.0], 5, "still", {"nobody": twist}, {None: twist}, *({ties[0]: x} for x in bad_twists)):
+                yield {key: bad}
+        elif key == "correction":
+            yield from (
+                {key: bad} for bad in ((1.0,), 5.0, (-1.0, 1.0), (1.0, np.nan), "soft", [[1.0, 2.0]], (1, None))
+            )
+        elif key == "restitution":
+            own = [*bounces(robot)[0], "foot"][0]
+            for bad in (-0.1, 1.5, np.nan, "high", None, [0.5], {own: 2.0}, {own: "x"}, {"nobody": 0.5}, {None: 0.5}):
+                yield {key: bad}
+        elif key == "normals":
+            one = [*bounces(robot)[1], "foot"][0]
+            good_one, all_ = (0.0, 0.0, 1.0), robot.model.constraint_names
+            for bad in ([1.0], good_one, "up", {"nobody": good_one}, {None: good_one}, {one: (0, 0, 0)}, {one: "up"},
+                        {one: (1.0, 0.0)}, {one: np.full(3, np.nan)}, dict.fromkeys(all_[:1])):  # fmt: skip
+                yield {key: bad, "restitution": 0.5}
+        elif key in ("weight", "force_weight"):
+            for bad in (-1.0, np.nan, "heavy", [[1.0], [1.0, 2.0]], np.zeros(97), -np.eye(nv), 1j):
+                yield {key: bad}
+        elif key == "names":
+            joints = list(robot.model.joint_names) or ["arm"]
+            for bad in (joints[0], 5, ["nobody"], [None], [joints[0]] * 2, joints if robot.ties else [], [[joints[0]]]):
+                yield {key: bad}
         elif key == "u":
             yield from ({key: bad} for bad in (np.zeros(7), "full", np.full(7, np.nan), [[0.0]]))
         elif key in ("tau", "q0"):

@@ -2,8 +2,9 @@
 
 A `Robot` is in the neutral form of `trees`, with what that form has not: joints that follow, springs that are at rest
 elsewhere, and soft bodies. It builds itself with jounce, and knows what it would be with all joints free (`freed`),
-with some of them fixed (`fixed`), and as a rigid robot of the same coordinates (`plain`). With x the coordinates of
-the freed robot, x = G q + offset, where G is constant: a follower has the row of its leader, times the ratio.
+with some of them fixed (`fixed`), as a rigid robot of the same coordinates (`plain`), and without its constraints
+(`untied`). With x the coordinates of the freed robot, x = G q + offset, where G is constant: a follower has the row of
+its leader, times the ratio.
 """
 
 from __future__ import annotations
@@ -62,9 +63,27 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
+class Tie:
+    """A constraint between bodies, or joints for a gear; a contact, with the world, if there is no second."""
+
+    name: str
+    kind: object
+    first: str
+    second: str = ""
+    placement_a: np.ndarray | None = None
+    placement_b: np.ndarray | None = None
+    at_a: float | None = None
+    at_b: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Robot:
+    """`home` is a configuration that obeys the ties, if there are any."""
+
     parts: tuple[Part, ...]
     gravity: tuple[float, ...] = GRAVITY
+    ties: tuple[Tie, ...] = ()
+    home: np.ndarray | None = None
 
     @cached_property
     def model(self) -> jn.Model:
@@ -74,7 +93,27 @@ class Robot:
             parent = "world" if b.parent < 0 else self.parts[b.parent].spec.name
             content = {"inertia": jn.Inertia(b.mass, b.com, b.inertia)} if part.soft is None else {"body": part.soft}
             builder.add(b.name, parent, part.joint(), b.placement, at=part.at, **content)
-        return builder.build()
+        for tie in self.ties:
+            if tie.second:
+                places = {k: getattr(tie, k) for k in ("placement_a", "placement_b", "at_a", "at_b")}
+                builder.close(tie.name, tie.first, tie.second, tie.kind, **places)
+        held = {tie.first: tie.kind for tie in self.ties if not tie.second}
+        return builder.build().constrained(held) if held else builder.build()
+
+    @cached_property
+    def untied(self) -> Robot:
+        return replace(self, ties=(), home=None)
+
+    @cached_property
+    def geared(self) -> Robot:
+        """All joints free, and those that followed geared to their leaders: the same motion, with more coordinates."""
+        gears = [
+            Tie(f"gear of {p.spec.name}", jn.Gear((p.follows.offset, p.follows.ratio)), p.follows.joint, p.spec.name)
+            for p in self.parts
+            if p.follows is not None
+        ]
+        home = None if self.home is None else self.full(self.home)
+        return replace(self.freed, ties=(*gears, *self.ties), home=home)
 
     @property
     def tree(self) -> TreeSpec:
@@ -150,7 +189,10 @@ class Robot:
         return q @ G.T + offset
 
     def configuration(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> np.ndarray:
-        """Random, by numbers that do not come from jounce."""
+        """Random, by numbers that do not come from jounce; but for a robot with ties, which obeys them."""
+        if self.ties:
+            near = self.model.integrate(self.home, 0.2 * self.rates(rng, batch))
+            return self.model.project(near)
         pieces = [np.zeros((*batch, 0))]
         for p in self.parts:
             if p.spec.joint in ("spherical", "free"):
@@ -168,6 +210,12 @@ class Robot:
             scale += [np.ones(0 if p.follows is not None else p.spec.nv), self._scale(p)]
         return np.concatenate(scale) * rng.uniform(-1, 1, (*shape, sum(map(len, scale))))
 
+    def motion(self, q: np.ndarray, stack: np.ndarray, frame: str = "body") -> np.ndarray:
+        """A stack (*batch, K, nv) of a motion from q (*batch, nq), made to obey the ties; in the axes `frame`."""
+        if not self.ties:
+            return stack
+        return self.model.change_velocity_frame(q, self.model.project(q, stack)[1], "body", frame)
+
     @staticmethod
     def _scale(part: Part) -> np.ndarray:
         return np.zeros(0) if part.soft is None else np.broadcast_to(part.soft.scale, (part.shape,))
@@ -184,16 +232,53 @@ class Maker:
 
     rng: np.random.Generator
     parts: list[Part] = field(default_factory=list)
+    ties: list[Tie] = field(default_factory=list)
 
     def add(self, name: str, parent: str, joint: str, *, soft: object = None, **options: object) -> Maker:
         names = [p.spec.name for p in self.parts]
         spec = random_body(self.rng, name, -1 if parent == "world" else names.index(parent), joint)
-        keys = {k: options.pop(k) for k in ("armature", "damping", "stiffness") if k in options}
+        keys = {k: options.pop(k) for k in ("armature", "damping", "stiffness", "axis", "placement") if k in options}
         self.parts.append(Part(replace(spec, **keys), soft=soft, **options))
         return self
 
+    def tie(self, kind: object, first: str, second: str = "", name: str = "", **places: object) -> Maker:
+        """The last of the arguments are those of `Builder.close`."""
+        self.ties.append(Tie(name or f"tie of {first}", kind, first, second, **places))
+        return self
+
     def robot(self) -> Robot:
-        return Robot(tuple(self.parts))
+        """Its ties hold where it happens to be: of a joint, the second frame is placed on the first."""
+        free = Robot(tuple(self.parts))
+        if not self.ties:
+            return free
+        q = free.configuration(self.rng)
+        ties = []
+        for tie in self.ties:
+            if tie.second and tie.placement_b is None and not isinstance(tie.kind, jn.Gear):
+                marks = [self._marked(free, body, at) for body, at in ((tie.first, tie.at_a), (tie.second, tie.at_b))]
+                a, b = (np.eye(4) if m is None else m.model.pose("mark", q) for m in marks)
+                there = np.eye(4)
+                there[:3, 3] = _apart(tie.kind)
+                place = np.eye(4) if tie.placement_a is None else tie.placement_a
+                tie = replace(tie, placement_b=np.linalg.inv(b) @ a @ place @ there)
+            ties.append(tie)
+        held = replace(free, ties=tuple(ties))
+        return replace(held, home=held.model.project(q))
+
+    @staticmethod
+    def _marked(robot: Robot, body: str, at: float | None) -> Robot | None:
+        if body == "world":
+            return None
+        index = [p.spec.name for p in robot.parts].index(body)
+        spec = replace(random_body(np.random.default_rng(0), "mark", index, "fixed"), placement=np.eye(4))
+        return replace(robot, parts=(*robot.parts, Part(spec, at=at)))
+
+
+def _apart(kind: object) -> np.ndarray:
+    """Where B may be in A."""
+    if isinstance(kind, jn.Distance):
+        return np.array([0.6, 0.0, 0.8]) * kind.length
+    return kind.radius * kind.normal if isinstance(kind, jn.Rolling) else np.zeros(3)
 
 
 def maker(seed: int) -> Maker:

@@ -25,10 +25,11 @@ import numpy as np
 import jounce as jn
 from calls import ARRAYS, BY_BODY, FRAMES, ONE_STATE, WORDS, error, numbers, outcome, outs, says
 from coupled_robots import Part, Robot
+from demands import DEMANDS
 from drawn_calls import Question, drawn
 from jounce import _core
 from kinds import EVERY, FIXED, RIGID, STIFF
-from rules import RULE, freed_arguments, projected
+from rules import RULE, freed_arguments, lift, projected
 from trees import random_body
 
 FLOOR = 1e-4  # forces, inertias and the like that are smaller are zero but for rounding
@@ -71,6 +72,10 @@ OF_THE_ROBOT = (
     "has no answer: the joint of body ",
     "^the batch dimensions do not broadcast: ",
     "has no sections along a backbone$",
+    "^no constraint is named ",
+    "^constraint '.*' is a .*, which has no coordinates$",
+    "^contact '.*' is held wherever it is, ",
+    "^constraint '.*'( is|:| ties) ",
 )
 
 
@@ -90,7 +95,7 @@ def undocumented(fault: Exception, question: Question) -> str:
     if len(str(fault)) > 2000:
         return f"{len(str(fault))} characters: {text}"
     names = "|".join([*question.given, "v", "q"])
-    named = re.search(rf"\b({names})\b(\[.*\])? ?(is|has|must|holds|splits|was|shares|in state|,)", str(fault))
+    named = re.search(rf"\b({names})\b(\[.*\])? ?(is|has|have|must|holds|splits|was|shares|in state|,|:)", str(fault))
     return "" if named or any(re.search(p, str(fault)) for p in OF_THE_ROBOT) else f"names no argument: {text}"
 
 
@@ -123,6 +128,9 @@ def words(fault: Exception, across: bool = False) -> str:
     text = says(fault)
     if isinstance(fault, jn.NoEquilibrium):  # how far it got is a matter of rounding
         return type(fault).__name__
+    if isinstance(fault, jn.ConstraintError):  # so is how much is left
+        text = re.sub(r"\d\.\de[+-]\d+", "#", text)
+        text = re.sub(r"constraint '.*?' contradicts", "one contradicts", text) if across else text  # the worst of many
     return re.sub(r"(there are|did you mean) .*", r"\1", text) if across else text
 
 
@@ -174,8 +182,13 @@ def tolerance(question: Question, model: jn.Model) -> float:
         return 1e-6
     if not question.call.solves:
         return float(1e-11 * 1.6**rows)
-    M = model.mass_matrix(question.given["q"])
+    q = model.neutral() if question.given.get("q") is None else question.given["q"]
+    M = model.mass_matrix(q)
     condition = np.linalg.cond(M).max(initial=1.0) if M.size else 1.0
+    if model.constraints and np.size(q):
+        sizes = np.linalg.svd(model.constraint_jacobian(q), compute_uv=False)
+        least = np.where(sizes > 1e-6 * sizes[..., :1], sizes, np.inf).min(axis=-1, initial=np.inf)
+        condition *= float((sizes[..., 0] / least).max()) ** 2
     return float(max(1e-10, 1e-13 * condition) * 30.0 ** max(rows - 1, 0))
 
 
@@ -330,14 +343,14 @@ def _whole(question: Question) -> dict[str, object]:
         return np.broadcast_to(x, question.lead + x.shape[x.ndim - core :]).copy()
 
     changes: dict[str, object] = {k: spread(k, x) for k, x in question.given.items() if k in question.batch}
-    if question.given.get("wrenches"):
-        pushes = dict(question.given["wrenches"])
-        keys = [k for k in question.batch if k.startswith("wrenches ")]
+    for name in ("wrenches", "motions"):
+        if not question.given.get(name):
+            continue
+        pushes = dict(question.given[name])
+        keys = [k for k in question.batch if k.startswith(f"{name} ")]
         if len(keys) != len(pushes):  # the same frame twice
-            keys = None
-        changes["wrenches"] = None if keys is None else {
-            n: spread(k, w) for k, (n, w) in zip(keys, pushes.items(), strict=True)
-        }  # fmt: skip
+            return {}
+        changes[name] = {n: spread(k, w) for k, (n, w) in zip(keys, pushes.items(), strict=True)}
     return changes
 
 
@@ -346,7 +359,7 @@ def spread_out(robot: Robot, question: Question, rng: np.random.Generator, found
     if question.wrong or not question.lead or question.call.method in ONE_STATE:
         return
     changes = _whole(question)
-    if changes.get("wrenches", ()) is None:
+    if not changes:
         return
     other = answer(robot.model, question, **changes)
     if isinstance(found, Exception) or isinstance(other, Exception):  # whose texts tell of shapes
@@ -362,12 +375,10 @@ def one_by_one(robot: Robot, question: Question, rng: np.random.Generator, found
     if isinstance(found, Exception) or not question.plain or not lead or 0 in lead:
         return
     changes = _whole(question)
-    if changes.get("wrenches", ()) is None:
+    if not changes:
         return
     at = tuple(int(rng.integers(n)) for n in lead)
-    alone = {k: x[at] for k, x in changes.items() if k != "wrenches"}
-    if "wrenches" in changes:
-        alone["wrenches"] = {n: w[at] for n, w in changes["wrenches"].items()}
+    alone = {k: {n: w[at] for n, w in x.items()} if isinstance(x, dict) else x[at] for k, x in changes.items()}
     single = answer(robot.model, question, **alone)
     part = {k: x if k in ("actuated", "stable") else x[at] for k, x in found.items()}
     yield nearly(part, single, question.with_(**alone), robot.model)
@@ -474,7 +485,7 @@ def _by_name(model: jn.Model, question: Question) -> Question:
 
 def _quotes(question: Question) -> bool:
     """Whether an error tells of a number of the robot's frames."""
-    return question.wrong in ("name", "frames", "wrenches", "joint")
+    return question.wrong in ("name", "frames", "wrenches", "joint", "contacts", "names")
 
 
 def joint_that_stays(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
@@ -498,7 +509,7 @@ def rigid_body(robot: Robot, question: Question, rng: np.random.Generator, found
         or not (isinstance(found, Exception) or question.plain)
     ):
         return
-    if isinstance(given.get("actuated"), list):  # names of joints
+    if isinstance(given.get("actuated"), list) or given.get("names") is not None:  # names of joints
         return
     named = _by_name(robot.model, question)
     if method in BY_BODY and given.get("frames") is None:
@@ -554,7 +565,12 @@ OWN_AXES = {
     "inverse_mass_matrix": (-2, -1),
     "forward_dynamics_derivatives": (-2, -1),
     "articulated_inertia": (),
+    "inverse_constraint_inertia": (),
 }
+KEY_AXES = {"acc": (-1,), "tau": (-1,), "v": (-1,), "jacobian": (-1,), "speed_q": (-1,), "multipliers": ()}
+KEY_AXES |= {"acc_q": (-2, -1), "acc_v": (-2, -1), "acc_tau": (-2, -1), "forces": (), "impulses": ()}
+KEY_AXES |= dict.fromkeys(("forces_q", "forces_v", "forces_tau"), (-1,))
+BY_KEY = {"constrained_dynamics", "constrained_dynamics_derivatives", "constrained_inverse_dynamics", "impact"}
 
 
 def siblings(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
@@ -563,7 +579,9 @@ def siblings(robot: Robot, question: Question, rng: np.random.Generator, found: 
     axes = OWN_AXES.get(method, V_AXES.get(RULE.get(method, "")))
     if not question.plain or isinstance(found, Exception) or method == "frame_index":
         return
-    if axes is None and method not in ("integrate", "neutral", "equilibrium"):
+    if axes is None and method not in {"integrate", "neutral", "equilibrium", "project"} | BY_KEY:
+        return
+    if {"actuated", "weight", "force_weight"} & set(question.given):  # which go with the order
         return
     other = _shuffled(robot, int(rng.integers(2)))
     if other.model.input_names != robot.model.input_names:
@@ -582,8 +600,14 @@ def siblings(robot: Robot, question: Question, rng: np.random.Generator, found: 
         return
     expected = {}
     for key, x in mine.items():
-        if method in ("integrate", "neutral") or key == "q":
+        if method in ("integrate", "neutral") or key == "q" or (method == "project" and key in ("", "0")):
             expected[key] = x[..., nq]
+        elif method == "project":
+            expected[key] = x[..., nv]
+        elif method in BY_KEY:
+            for axis in KEY_AXES[key.rpartition(": ")[2]]:
+                x = np.take(x, nv, axis)
+            expected[key] = x
         elif key == "stiffness":
             expected[key] = x[nv][:, nv]
         else:
@@ -611,9 +635,58 @@ def free_joints(robot: Robot, question: Question, rng: np.random.Generator, foun
     for key, x in full.items():
         left, right = mine[key] @ G.T if rule == "motion" else mine[key], projected(rule, x, G)
         zero = 1e-15 * np.abs(right).max(initial=0.0)  # but for rounding
+        if question.call.method == "residual":
+            zero = 1e-12
         off = error(left, right, question.call.order_axis(key), x if rule in ("force", "matrix") else None)
         wrong = off > tolerance(question, robot.model) and np.abs(left - right).max(initial=0.0) > zero
         yield f"{key!r} is off by {off:.1e}" if wrong else ""
+
+
+# --- robots with constraints ----------------------------------------------------------------------------
+
+OBEYS = {"forward_dynamics", "hybrid_dynamics", "forward_dynamics_derivatives", "linearize", "equilibrium"}
+OBEYS |= {"project", "residual", "loop_coordinate", "impact", "independent_coordinates", "constraint_rows"}
+OBEYS |= {"constraint_jacobian", "constraint_jacobian_derivatives", "inverse_constraint_inertia", "constrained"}
+OBEYS |= {"constrained_dynamics", "constrained_dynamics_derivatives", "constrained_inverse_dynamics"}
+
+
+def tree_alone(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
+    """What does not solve for motions is what the robot without its constraints answers, to the last bit."""
+    if not robot.ties or question.call.method in OBEYS | {"frame_index"} or _quotes(question):
+        return
+    named = _by_name(robot.model, question)
+    frames = {n for k in ("frames", "wrenches") for n in named.given.get(k) or ()} | {named.given.get("name")}
+    if all(f is None or f in robot.untied.model.frame_names for f in frames):
+        yield exactly(answer(robot.model, named), answer(robot.untied.model, named), across=True)
+
+
+def demands(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
+    """The equations that an answer under constraints solves, put together from what the tree answers."""
+    check = DEMANDS.get(question.call.method)
+    if check is None or isinstance(found, Exception) or not question.plain or 0 in question.lead:
+        return
+    off = check(robot.model, question, found)
+    yield f"is off by {off:.1e}" if off > max(1e-9, tolerance(question, robot.model)) else ""
+
+
+def geared(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
+    """Joints that follow are free joints that gears tie to their leaders: the motion is the same."""
+    method = question.call.method
+    if isinstance(found, Exception) or not question.plain or not any(p.follows is not None for p in robot.parts):
+        return
+    moved = {"forward_dynamics": "", "constrained_dynamics": "acc", "hybrid_dynamics": "0", "impact": "v"}
+    if method not in moved or 0 in question.lead or robot.geared.model.nv > 30:
+        return
+    named = _by_name(robot.model, question)
+    arguments = freed_arguments(robot, named.given)
+    if "prescribed" in arguments:
+        arguments["prescribed"] = (lift(robot) @ arguments["prescribed"]) > 0
+    other, key = answer(robot.geared.model, named, **arguments), moved[method]
+    if isinstance(other, Exception):
+        yield f"{other!r}, expected an answer"
+        return
+    mine = found if method == "impact" else answer(robot.model, named)
+    yield nearly({key: other[key]}, {key: mine[key] @ robot.G.T}, named, robot.model)
 
 
 TWINS: dict[str, Callable[[Robot, Question, np.random.Generator, Answer], Iterator[str]]] = {
@@ -631,6 +704,9 @@ TWINS: dict[str, Callable[[Robot, Question, np.random.Generator, Answer], Iterat
     "with a frame more": frame_more,
     "with siblings in another order": siblings,
     "where followers are free": free_joints,
+    "without constraints": tree_alone,
+    "as the constraints demand": demands,
+    "where followers are geared": geared,
 }
 
 

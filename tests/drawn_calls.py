@@ -15,7 +15,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 import jounce as jn
-from calls import ARRAYS, BAD_WORDS, CALLS, FRAMES, ONE_STATE, WORDS, Call, bad_arrays, bad_names, signature
+from calls import (
+    ARRAYS,
+    BAD_WORDS,
+    CALLS,
+    FRAMES,
+    OF_MOTIONS,
+    ONE_STATE,
+    WORDS,
+    Call,
+    bad_arrays,
+    bad_contacts,
+    bad_keywords,
+    bad_names,
+    bounces,
+    obeyed,
+    signature,
+)
 from coupled_robots import Robot
 from odd_values import ODD
 
@@ -110,8 +126,12 @@ class Draw:
         self.style = self.one(STYLES)
         self.lead = () if method in ONE_STATE else self.one(SHAPES)
         self.rows = self.one((0, 1, 2, 2, 3, 3, 4, 6, 9, 30) if rng.random() < 0.3 else (2, 3, 4))
-        # Whether tau is a stack is told by its dimensions: then it has those of v.
-        self.told = len({c.stacks for c in recipes}) > 1 and "tau" in self.signature
+        # Whether tau is a stack is told by its dimensions: then it has those of v. In `project`, v, by those of q.
+        self.told = len({c.stacks for c in recipes}) > 1 and ("tau" in self.signature or method == "project")
+        self.obeys = bool(robot.ties) and (method in OF_MOTIONS or rng.random() < 0.5)
+        if self.obeys:  # numbers of any size, or with few digits, would not
+            self.style = self.one(("plain", "plain", "plain", "big"))
+        self.given: dict[str, object] = {}
         self.batch: dict[str, tuple[int, ...]] = {}
 
     def one(self, values: object) -> object:
@@ -124,7 +144,7 @@ class Draw:
         return Call(self.method, tuple(self.signature), (), stacks)
 
     def question(self) -> Question:
-        given: dict[str, object] = {}
+        given = self.given
         single = "a" in self.call.first or "v" not in self.call.stacks
         for name, p in self.signature.items():
             if name in ("self", "out"):
@@ -136,6 +156,8 @@ class Draw:
             needed = p.default is inspect.Parameter.empty or name in self.call.first
             if needed or self.rng.random() < 0.5:
                 given[name] = PARAMETERS[name](self, name)
+        if self.obeys:
+            given |= self.motion()
         positional = [n for n, p in self.signature.items() if p.kind is p.POSITIONAL_OR_KEYWORD and n != "self"]
         count = 0
         while count < min(len(positional), len(given)) and positional[count] == list(given)[count]:
@@ -149,7 +171,7 @@ class Draw:
     def leading(self, name: str) -> tuple[int, ...]:
         """Batch dimensions that broadcast to those of the call."""
         shape, chance = self.lead, self.rng.random()
-        if shape and chance < 0.15 and not (self.told and name != "q"):
+        if shape and chance < 0.15 and not (self.told and (name != "q" or self.method == "project")):
             shape = shape[int(self.rng.integers(1, len(shape) + 1)) :]
         elif chance < 0.3:
             shape = tuple(1 if self.rng.random() < 0.5 else n for n in shape)
@@ -174,6 +196,8 @@ class Draw:
 
     def configuration(self, name: str) -> np.ndarray:
         q = self.robot.configuration(self.rng, self.leading(name))
+        if self.obeys:
+            return q
         numbers = q.copy() if self.style in ("big", "large") else self.sized(q)
         if self.style in ("big", "large"):
             numbers *= self.one((1.0, 1.0, 30.0))
@@ -185,6 +209,22 @@ class Draw:
                 numbers[..., where] = q[..., where]
         return np.ascontiguousarray(numbers)
 
+    def motion(self) -> dict[str, object]:
+        """The motion that was drawn, as the constraints allow it; it has the batch of q then."""
+        given, named = self.given, [k for k in ("v", "a", "acc") if k in self.given]
+        if "q" not in given or "v" not in named or not isinstance(given["v"], np.ndarray):
+            return {}
+        lead = np.broadcast_shapes(*(self.batch[k] for k in ("q", *named)))
+        whole = {}
+        for k in ("q", *named):
+            core = given[k].shape[given[k].ndim - 1 - (k in self.call.stacks) :]
+            whole[k] = np.broadcast_to(given[k], (*lead, *core)).copy()
+        if any(x.size == 0 for x in whole.values()):
+            return {}
+        self.batch |= dict.fromkeys(named, lead)
+        frame = given.get("velocity_frame") or given.get("frame", "body")
+        return obeyed(self.call, self.robot, whole, str(frame))
+
     def rates(self, name: str) -> np.ndarray:
         lead = self.leading(name)
         if name in self.call.stacks:
@@ -194,6 +234,8 @@ class Draw:
 
     def frame(self, name: str) -> object:
         """A body or frame."""
+        if "constraint" in self.call.first and name == "name":
+            return self.one(self.model.constraint_names or ["loop"])
         if "soft" in self.call.first and name == "name":
             soft = [p.spec.name for p in self.robot.parts if p.soft is not None]
             return self.one(soft or ["rod"])
@@ -223,6 +265,61 @@ class Draw:
             key = self.model.frame_index(str(each)) if self.rng.random() < 0.1 else str(each)
             found[key] = self.sized(self.rng.uniform(-1, 1, (*lead, *shape)))
         return found
+
+    def contacts(self, name: str) -> object:
+        found = {}
+        for each in self.rng.permutation(self.model.frame_names)[: int(self.rng.integers(4))]:
+            x, y, z = self.rng.normal(size=(3, 3))
+            kinds = (jn.Fixed(), jn.Revolute(x), jn.Universal(x, y), jn.Spherical(), jn.OnPlane(z), jn.OnLine(z),
+                     jn.Rolling(0.2, axis=x, normal=z), jn.Contact(jn.Prismatic(x)), jn.Contact(jn.Planar(), np.eye(4)),
+                     jn.Contact(jn.Distance(0.3), np.eye(4)))  # fmt: skip
+            if each not in self.model.constraint_names:
+                found[str(each)] = self.one(kinds)
+        return found
+
+    def motions(self, name: str) -> object:
+        """How the places of some contacts move."""
+        held = [c.name for c in self.model.constraints if c.contact]
+        if self.rng.random() < 0.2:
+            return None
+        rows = max(self.rows - 1, 0) + 1 if "tau" in self.call.stacks else 2
+        found = {}
+        for each in self.rng.permutation(held)[: int(self.rng.integers(len(held) + 1))]:
+            lead = self.leading(f"motions {len(found)}")
+            found[str(each)] = self.sized(self.rng.uniform(-1, 1, (*lead, rows, 6)))
+        return found
+
+    def correction(self, name: str) -> object:
+        return self.one((None, (0.0, 0.0), [100.0, 20.0], self.rng.uniform(0, 10, 2)))
+
+    def restitution(self, name: str) -> object:
+        own, _ = bounces(self.robot)
+        some = {n: self.rng.uniform(0, 1) for n in own if self.rng.random() < 0.7}
+        return self.one((0.0, some, self.rng.uniform(0, 1) if own else 0, np.float32(0.5) if own else {}))
+
+    def normals(self, name: str) -> object:
+        return self.one((None, {n: self.rng.normal(size=3) for n in bounces(self.robot)[1] if self.rng.random() < 0.7}))
+
+    def weight(self, name: str) -> object:
+        """Of actuated coordinates, or of the constraints' rows."""
+        count = sum(c.rows for c in self.model.constraints)
+        if name == "weight":
+            actuated = self.given.get("actuated")
+            joints = isinstance(actuated, list) and actuated and isinstance(actuated[0], str)
+            columns = np.arange(self.model.nv)
+            if joints:
+                columns = np.concatenate([columns[self.model.coordinate(j)] for j in actuated])
+            elif actuated is not None:
+                columns = columns[np.asarray(actuated, dtype=None if len(actuated) else int)]
+            count = len(columns)
+        root = self.rng.normal(size=(count, count))
+        return self.one((None, self.rng.uniform(0.1, 2), self.rng.uniform(1, 2, count), root @ root.T + np.eye(count)))
+
+    def joints(self, name: str) -> object:
+        """The independent ones, where they are whole joints, or some."""
+        found = list(self.model.independent_coordinates(self.given["q"]).names)
+        some = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
+        return self.one((None, found, found, tuple(found), some))
 
     def mask(self, name: str) -> object:
         """Coordinates of some of the joints."""
@@ -285,7 +382,12 @@ class Draw:
             with np.errstate(over="ignore"):
                 found = bad_arrays(one, name in self.call.stacks)
             return self.one(x for label, x in found.items() if label != "too large")
-        if isinstance(value, dict) and value and self.rng.random() < 0.7:
+        if name == "contacts" and self.rng.random() < 0.7:
+            return self.one(bad_contacts(self.robot))
+        own = ("motions", "correction", "restitution", "normals", "weight", "force_weight", "names")
+        if name in own and self.rng.random() < 0.6:
+            return self.one(x[name] for x in bad_keywords(self.call, self.robot) if name in x)
+        if name in ("wrenches", "motions") and isinstance(value, dict) and value and self.rng.random() < 0.7:
             key = self.one(value)
             return value | {key: self.bad("wrenches", value[key])} | self.one(({}, {"none such": value[key]}))
         if name in WORDS and self.rng.random() < 0.5:
@@ -312,6 +414,14 @@ PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
     "order": Draw.order,
     "rng": Draw.generator,
     "shape": Draw.shape,
+    "contacts": Draw.contacts,
+    "motions": Draw.motions,
+    "correction": Draw.correction,
+    "restitution": Draw.restitution,
+    "normals": Draw.normals,
+    "weight": Draw.weight,
+    "force_weight": Draw.weight,
+    "names": Draw.joints,
 }
 
 

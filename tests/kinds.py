@@ -71,6 +71,28 @@ KINDS: dict[str, Robot] = {
         "rod",
         "arm",
     ),
+    "closed": with_a_joint_that_stays(
+        maker(43)
+        .add("arm", "world", "revolute", **SPRING)
+        .add("ball", "arm", "spherical", **SPRING)
+        .add("slide", "ball", "prismatic", **SPRING)
+        .add("far", "world", "revolute", **SPRING)
+        .add("hand", "far", "revolute", **SPRING)
+        .tie(jn.Cylindrical((0.6, 0.0, 0.8)), "slide", "hand", "loop")
+        .tie(jn.Gear((0.1, 0.5, 0.2)), "arm", "end", "gear"),
+        "slide",
+        "arm",
+    ),
+    "held": with_a_joint_that_stays(
+        maker(44)
+        .add("arm", "world", "free", stiffness=80.0)
+        .add("leg", "arm", "revolute", **SPRING)
+        .add("foot", "leg", "revolute", **SPRING)
+        .tie(jn.Spherical(), "tip")
+        .tie(jn.Contact(jn.OnPlane((0.1, 0.2, 1.0)), np.eye(4)), "foot"),
+        "arm",
+        "leg",
+    ),
 }
 FIXED = {kind: robot.fixed("zero") for kind, robot in KINDS.items()}
 
@@ -113,11 +135,77 @@ def _cylinder() -> tuple[Robot, Robot]:
 
 STIFF, RIGID = _cylinder()
 
+_PLANE = {"axis": np.array([0.0, 1.0, 0.0])}
+
+
+def _shift(x: float) -> np.ndarray:
+    pose = np.eye(4)
+    pose[0, 3] = x
+    return pose
+
+
+TIED: dict[str, Robot] = {
+    "four-bar": maker(51)  # in a plane: two of the five rows of its hinge tell all
+    .add("crank", "world", "revolute", placement=_shift(0.0), **_PLANE)
+    .add("coupler", "crank", "revolute", placement=_shift(0.3), **_PLANE)
+    .add("rocker", "world", "revolute", placement=_shift(0.6), **_PLANE)
+    .tie(jn.Revolute((0, 1, 0)), "coupler", "rocker", "pin", placement_a=_shift(0.7))
+    .robot(),
+    "two feet": maker(52)
+    .add("base", "world", "free")
+    .add("left", "base", "revolute", damping=0.3)
+    .add("left foot", "left", "revolute")
+    .add("right", "base", "prismatic")
+    .add("right foot", "right", "revolute")
+    .tie(jn.Spherical(), "left foot")
+    .tie(jn.Contact(jn.OnPlane((0.0, 0.1, 1.0)), np.eye(4)), "right foot")
+    .robot(),
+    "geared pair": maker(53)
+    .add("arm", "world", "revolute")
+    .add("motor", "arm", "revolute", armature=0.1)
+    .add("wheel", "arm", "revolute")
+    .add("hand", "wheel", "universal")
+    .tie(jn.Gear((0.1, -0.5, 0.2)), "motor", "wheel", "gear")
+    .robot(),
+    "two rods": maker(54)
+    .add("left", "world", "fixed", soft=rod())
+    .add("right", "world", "fixed", soft=rod())
+    .add("hand", "right", "revolute")
+    .tie(jn.Spherical(), "left", "right", "grip", at_a=0.2)
+    .tie(jn.Distance(0.3), "world", "hand", "rope")
+    .robot(),
+    "followers in a loop": maker(55)
+    .add("a", "world", "revolute")
+    .add("b", "a", "revolute", follows=FOLLOW("a", 0.8, 0.1))
+    .add("c", "b", "spherical")
+    .add("d", "world", "revolute")
+    .add("e", "d", "prismatic", follows=FOLLOW("a", -0.5))
+    .add("f", "e", "revolute", follows=FOLLOW("d", 1.2, -0.2))
+    .tie(jn.OnLine((0.0, 0.6, 0.8)), "c", "f", "rail", placement_a=_shift(0.3))
+    .robot(),
+    "rolling": maker(56)
+    .add("wheel", "world", "free")
+    .add("pendulum", "wheel", "revolute", damping=0.1)
+    .add("arm", "pendulum", "spherical")
+    .tie(jn.Rolling(0.3, axis=(0.0, 1.0, 0.0)), "world", "wheel", "road")
+    .robot(),
+    "a ball in a bowl": maker(57)  # with each of the other ties
+    .add("bowl", "world", "free", stiffness=30.0)
+    .add("ball", "bowl", "free")
+    .add("arm", "world", "spherical")
+    .add("screw", "arm", "cylindrical")
+    .add("lid", "screw", "planar")
+    .tie(jn.Rolling(0.2, normal=(0.0, 0.6, 0.8)), "bowl", "ball", "rolls")
+    .tie(jn.Universal((1, 0, 0), (0, 0.6, 0.8)), "lid", "bowl", "hinge")
+    .robot(),
+}
+
 EVERY: dict[str, Robot] = {
     "rod that cannot deform": STIFF,
     **KINDS,
     **{f"followers, {name}": robot for name, robot in FOLLOWERS.items()},
     **SOFT,
+    **{f"constraints, {name}": robot for name, robot in TIED.items()},
     "every joint": _every.robot(),
     "one joint": maker(39).add("arm", "world", "revolute").robot(),
     "a body that flies": maker(40).add("arm", "world", "free").robot(),

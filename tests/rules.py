@@ -20,21 +20,24 @@ RULES = {
         "inverse_dynamics_derivatives"
     ),
     "columns": (
-        "jacobian jacobian_derivatives centroidal_momentum_matrix centroidal_momentum_matrix_derivatives"
+        "jacobian jacobian_derivatives centroidal_momentum_matrix centroidal_momentum_matrix_derivatives "
+        "constraint_jacobian constraint_jacobian_derivatives"
     ),
     "rows": "actuation_matrix inverse_dynamics_regressor",
     "same": (
         "forward_kinematics pose twist backbone pose_derivatives center_of_mass center_of_mass_derivatives "
         "centroidal_momentum centroidal_momentum_derivatives kinetic_energy kinetic_energy_derivatives "
-        "potential_energy potential_energy_derivatives frame_index"
+        "potential_energy potential_energy_derivatives frame_index residual loop_coordinate constraint_rows"
     ),
     "motion": "difference change_velocity_frame",
     "equation": (
         "forward_dynamics hybrid_dynamics inverse_mass_matrix inverse_mass_matrix_apply forward_dynamics_derivatives "
-        "linearize"
+        "linearize constrained_dynamics constrained_dynamics_derivatives constrained_inverse_dynamics "
+        "inverse_constraint_inertia impact"
     ),
     "own test": (  # of articulated_inertia, test_articulated_inertia.py
-        "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form"
+        "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form "
+        "project independent_coordinates constrained"
     ),
 }  # fmt: skip
 RULE = {method: rule for rule, methods in RULES.items() for method in methods.split()}
@@ -43,17 +46,21 @@ RULE = {method: rule for rule, methods in RULES.items() for method in methods.sp
 def freed_arguments(robot: Robot, given: dict[str, object]) -> dict[str, object]:
     """Of the robot whose joints are all free: its motion, and the forces on the leaders."""
     G, found = robot.G, dict(given)
-    own = robot.freed.model.coordinate
     for name in ARRAYS & set(given):
         if name.startswith("q"):
             found[name] = robot.full(given[name])
         elif name in ("tau", "f"):
-            lift = np.zeros_like(G)
-            for joint in robot.model.joint_names:
-                lift[own(joint), robot.model.coordinate(joint)] = np.eye(len(range(*own(joint).indices(len(G)))))
-            found[name] = given[name] @ lift.T
+            found[name] = given[name] @ lift(robot).T
         else:
             found[name] = given[name] @ G.T
+    return found
+
+
+def lift(robot: Robot) -> np.ndarray:
+    """(nv of the freed robot, nv), where the coordinates of leaders are among the freed robot's."""
+    found, own = np.zeros_like(robot.G), robot.freed.model.coordinate
+    for joint in robot.model.joint_names:
+        found[own(joint), robot.model.coordinate(joint)] = np.eye(len(range(*own(joint).indices(len(found)))))
     return found
 
 

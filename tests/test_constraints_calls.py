@@ -883,7 +883,7 @@ def test_calls_with_wrong_arguments():
         (lambda: robot.residual(q, rest[1:]), "v has shape"),
         (
             lambda: robot.residual(np.stack([q] * 3), np.zeros((2, robot.nv))),
-            r"the batch dimensions do not broadcast: q \(3, \d+\), v \(2, \d+\)",
+            r"the batch dimensions do not broadcast: q \(3,\), v \(2,\)",
         ),
         (lambda: robot.impact(np.stack([q] * 3), np.zeros((2, robot.nv))), "the batch dimensions do not broadcast"),
         (lambda: robot.project(q[1:]), "q has shape"),

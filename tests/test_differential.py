@@ -68,6 +68,8 @@ def test_calls_that_are_drawn_are_answered(method: str) -> None:
         sections = soft and kind != "module of a user"
         joints = any(p.spec.nv and p.follows is None for p in robot.parts)
         can = {"backbone": sections, "inverse_dynamics_regressor": not soft, "coordinate": joints, "position": joints}
+        loops = [t for t in robot.ties if t.second and not isinstance(t.kind, (jn.Gear, jn.Rolling))]
+        can |= {"constraint_rows": bool(robot.ties), "loop_coordinate": bool(loops)}
         if method == "equilibrium" or not can.get(method, True):  # an equilibrium need not be
             continue
         assert any(answered(kind, robot, method, seed) for seed in range(12)), kind

@@ -63,19 +63,29 @@ def rows_of(name: str, value: object, size: int, symbol: str) -> NDArray[np.floa
         raise ValueError(f"{name} has shape {given.shape}, expected (..., {size}): this model has {symbol} = {size}")
     if not np.isfinite(given).all():
         raise ValueError(f"{name} holds nan or inf, expected finite numbers")
-    return given
+    return np.require(given, requirements=("C", "A"))  # sums over other layouts round differently
 
 
-def lead_of(**arrays: NDArray[np.float64]) -> tuple[int, ...]:
-    """The batch dimensions of arrays (..., n) together."""
+def dimensions(name: str, value: object) -> int:
+    """How many an array has; what is in it is for others to check."""
+    if isinstance(value, np.ndarray):
+        return value.ndim
     try:
-        return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
-    except ValueError:
-        shapes_ = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise ValueError(f"the batch dimensions do not broadcast: {shapes_}") from None
+        return np.asarray(value).ndim
+    except (ValueError, TypeError):  # ragged
+        raise ValueError(f"{name} must be an array of real numbers, got {quoted(value)}") from None
 
 
-def dimensions(value: object) -> int:
+def batch_of(**given: tuple[int, ...]) -> tuple[int, ...]:
+    """What batch dimensions, by the names of arguments, broadcast to."""
+    try:
+        return np.broadcast_shapes(*given.values())
+    except (ValueError, RuntimeError):  # the latter is NumPy's where there are more than 32 dimensions
+        words = ", ".join(f"{name} {shape}" for name, shape in given.items())
+        raise ValueError(f"the batch dimensions do not broadcast: {words}") from None
+
+
+def depth(value: object) -> int:
     """Of what should be an array; that it is one is for others to check."""
     try:
         return np.asarray(value).ndim

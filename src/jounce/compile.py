@@ -8,7 +8,7 @@ each of its sections.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Flag, auto
 from functools import lru_cache
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import frozen, near
-from .constraints import ConstraintRecord, compiled_constraint
+from ._checks import frozen, near, quoted
+from .constraints import ConstraintRecord, Gear, compiled_constraint
 from .inertia import Inertia
 from .joints import Fixed, Follow, Free, Joint
 from .soft.body import Sections, Shape, SoftBody
@@ -145,6 +145,16 @@ class _Tables:
         self.second[index] = self.second[index] + second
 
 
+def _expect_apart(constraints: Sequence[ConstraintRecord], carrier: Mapping[str, int]) -> None:
+    """That what a constraint ties together can move; `carrier`: the body that carries each frame, -1 for the world."""
+    for c in constraints:
+        what = f"constraint {quoted(c.name)}"
+        if max(carrier.values()) < 0:
+            raise ValueError(f"{what} ties together what cannot move: this robot has no joints")
+        if not isinstance(c.kind, Gear) and c.held and carrier[c.a] == carrier[c.b]:
+            raise ValueError(f"{what} ties {quoted(c.a)} to {quoted(c.b)}, which are fixed to each other")
+
+
 def compiled(
     bodies: Sequence[BodyRecord],
     gravity: Array,
@@ -197,6 +207,7 @@ def compiled(
         at = leads[name]
         leader[at], ratio[at], offset[at] = leads[follow.joint], follow.ratio, follow.offset
     names = {bodies[i].name: k for k, i in enumerate(frames)}
+    _expect_apart(constraints, {"world": -1} | {b.name: c.index for b, c in zip(bodies, carriers, strict=True)})
     columns: dict[str, slice] = {}
     column = 0
     for record in own_records(bodies):

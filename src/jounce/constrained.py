@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb, factorial
+from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, dimensions, near, quoted, reals, rows_of, shapes
+from ._checks import array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
 from .constraint_frames import apply
 from .constraints import Gear
 from .errors import ConstraintError
@@ -69,9 +69,12 @@ def constrained_dynamics(
     kp, kd = (0.0, 0.0) if correction is None else array_of("correction", correction, (2,)).tolist()
     if kp < 0 or kd < 0:
         raise ValueError(f"correction is {quoted(correction)}, expected (kp, kd) that are not negative")
-    stacked = dimensions(tau) > max(dimensions(v), 1)
+    stacked = is_stack(v, tau)
     order = np.shape(tau)[-2] - 1 if stacked else 0
     motion, moves = _motions(model, motions, order)
+    if not model.constraints:
+        acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
+        return ConstrainedDynamics(acc, {}, np.zeros((*acc.shape[:-1], 0)))
     fixed = (q, v, None, tau, None, wrenches, wrench_frame, frame, motion, moves)
     acc, _, forces, multipliers, _, dependent = model._constrained_dynamics(*fixed, None, kp, kd)
     if dependent > 0:
@@ -81,6 +84,19 @@ def constrained_dynamics(
     if not stacked:
         forces, multipliers = forces[..., 0, :, :], multipliers[..., 0, :]
     return ConstrainedDynamics(acc, by_name(model, forces), multipliers)
+
+
+def is_stack(v: ArrayLike, tau: ArrayLike) -> bool:
+    """Whether tau has derivatives: one dimension more than v."""
+    return dimensions("tau", tau) > max(dimensions("v", v), 1)
+
+
+def stacked_wrenches(wrenches: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """With one row each."""
+    if not isinstance(wrenches, Mapping):
+        raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
+    given = {name: reals(f"wrenches[{quoted(name)}]", wrench) for name, wrench in wrenches.items()}
+    return {name: wrench[..., None, :] if wrench.ndim else wrench for name, wrench in given.items()}
 
 
 def by_name(model: Model, forces: Array) -> dict[str, Array]:
@@ -94,10 +110,12 @@ def by_name(model: Model, forces: Array) -> dict[str, Array]:
 def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) -> tuple[Array | None, list[bool]]:
     """The twists of all places that move, (..., count, r + 2, 6), and which ones do."""
     moves = [False] * len(model.constraints)
-    if not motions:
+    if motions is None:
         return None, moves
     if not isinstance(motions, Mapping):
         raise ValueError(f"motions is {quoted(motions)}, expected a mapping from contacts to twists")
+    if not motions:
+        return None, moves
     given: dict[int, Array] = {}
     contacts = [c.name for c in model.constraints if c.contact]
     for name, twist in motions.items():
@@ -173,15 +191,20 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     if v is None:
         if start.ndim == 1:
             return _assembled(model, start)
-        return np.array([_assembled(model, each) for each in start.reshape(-1, model.nq)]).reshape(start.shape)
+        states = start.reshape(prod(start.shape[:-1]), model.nq)
+        return np.array([_assembled(model, each) for each in states]).reshape(start.shape)
     given = rows_of("v", v, model.nv, "nv")
-    if given.ndim not in (start.ndim, start.ndim + 1) or given.shape[: start.ndim - 1] != start.shape[:-1]:
+    if given.ndim > start.ndim + 1:
         raise ValueError(
-            f"q has shape {start.shape} and v {given.shape}, expected the same batch dimensions; a stack v has one more"
+            f"q has shape {start.shape} and v {given.shape}, expected as many batch dimensions; a stack v has one more"
         )
+    core = given.shape[start.ndim - 1 :] if given.ndim > start.ndim else given.shape[-1:]
     if start.ndim > 1:
-        lead = start.shape[:-1]
-        states = zip(start.reshape(-1, model.nq), given.reshape(-1, *given.shape[len(lead) :]), strict=True)
+        lead = batch_of(q=start.shape[:-1], v=given.shape[: -len(core)])
+        start, given = (np.broadcast_to(x, (*lead, *n)) for x, n in ((start, start.shape[-1:]), (given, core)))
+        if len(core) > 1 and core[0] == 0:
+            raise ValueError(f"v has shape {given.shape}, expected at least one row")
+        states = zip(start.reshape(prod(lead), model.nq), given.reshape(prod(lead), *core), strict=True)
         pairs = [projected(model, *state) for state in states]
         return np.array([p[0] for p in pairs]).reshape(start.shape), np.array([p[1] for p in pairs]).reshape(
             given.shape

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, quoted, rows_of, shapes
-from .constrained import by_name, least_multipliers
+from .constrained import by_name, least_multipliers, stacked_wrenches
 from .constraint_frames import apply
 from .errors import ConstraintError
 from .linearization import actuated_columns
@@ -100,20 +100,17 @@ def constrained_inverse_dynamics(
     tau, multipliers = tau * scale[:, None], np.ascontiguousarray(multipliers * scale[:, None])
     full = np.zeros((*lead, order + 1, model.nv))
     full[..., columns] = tau
+    if not model.constraints:
+        parts = (full, multipliers) if a is None else (full[..., 0, :], multipliers[..., 0, :])
+        return ConstrainedInverseDynamics(parts[0], {}, parts[1])
     # The core knows the wrenches, and their rates, in all axes; rows that depend on others take the shares given.
     none = [False] * len(model.constraints)
-    fixed = (q, stack[..., 0, :], None, full, None, wrenches if a is None else _stacked(wrenches), wrench_frame, frame)
+    pushes = wrenches if a is None or not wrenches else stacked_wrenches(wrenches)
+    fixed = (q, stack[..., 0, :], None, full, None, pushes, wrench_frame, frame)
     _, _, forces, multipliers, _, _ = model._constrained_dynamics(*fixed, None, none, multipliers, 0.0, 0.0)
     if a is not None:
         full, forces, multipliers = full[..., 0, :], forces[..., 0, :, :], multipliers[..., 0, :]
     return ConstrainedInverseDynamics(full, by_name(model, forces), multipliers)
-
-
-def _stacked(wrenches: Mapping[str, ArrayLike] | None) -> dict[str, Array] | None:
-    """With one row each."""
-    if wrenches is None:
-        return None
-    return {name: np.asarray(wrench, dtype=np.float64)[..., None, :] for name, wrench in wrenches.items()}
 
 
 def _weight(name: str, given: ArrayLike | None, default: float, n: int, of: str, definite: bool) -> Array:

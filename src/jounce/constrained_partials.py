@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import shapes
-from .constrained import RANK, constrained_dynamics
+from ._checks import rows_of, shapes
+from .constrained import RANK, constrained_dynamics, is_stack, stacked_wrenches
 from .constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
 from .errors import ConstraintError
 from .joints import Joint, Universal
@@ -104,8 +104,13 @@ def constrained_derivatives(
     wrench_frame: str,
 ) -> ConstrainedDerivatives:
     """See `Model.constrained_dynamics_derivatives`."""
-    stacked = np.ndim(tau) > np.ndim(v)
     names = model.constraint_names
+    if not model.constraints:
+        free = model.forward_dynamics_derivatives(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
+        acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
+        none = np.zeros((*np.shape(free[0])[: np.ndim(free[0]) - 2 - is_stack(v, tau)], 0, model.nv))
+        return ConstrainedDerivatives(acc, *free, none, none.copy(), names, (), ((), (), ()))
+    stacked = is_stack(v, tau)
     if not stacked and model._constant_rows:  # the core has it
         by_q, by_v, by_tau, acc, wrench, change_q, change_v, change_tau, jacobian, speed_q, dependent = (
             model._constrained_derivatives(q, v, tau, wrenches, wrench_frame)
@@ -118,8 +123,9 @@ def constrained_derivatives(
         else:
             changes = _Parts(change_q, len(names)), _Parts(change_v, len(names)), _Parts(change_tau, len(names))
         return ConstrainedDerivatives(acc, by_q, by_v, by_tau, jacobian, speed_q, names, forces, changes)
-    force = np.asarray(tau, dtype=np.float64) if stacked else np.asarray(tau, dtype=np.float64)[..., None, :]
-    outside = wrenches if stacked or not wrenches else {k: np.asarray(w)[..., None, :] for k, w in wrenches.items()}
+    given = rows_of("tau", tau, model.nv, "nv")
+    force = given if stacked else given[..., None, :]
+    outside = wrenches if stacked or not wrenches else stacked_wrenches(wrenches)
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
     first = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*motion.acc.shape[:-2], 1, model.nv))
     stack = np.concatenate([first, motion.acc], axis=-2)

@@ -33,7 +33,8 @@ def rows_at(model: Model, record: ConstraintRecord, q: ArrayLike) -> Array:
     """The rows N (..., count, 6) of a constraint that is no gear, in A's axes."""
     a, b = placed(model, record, q)
     kind, constant = record.kind, constant_rows(record.kind)
-    rows: Array = np.broadcast_to(constant, (*a.shape[:-2], *constant.shape)).copy()
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    rows: Array = np.broadcast_to(constant, (*lead, *constant.shape)).copy()
     Rt = np.swapaxes(a[..., :3, :3], -1, -2)
     turned = Rt @ b[..., :3, :3]
     if isinstance(kind, Distance):

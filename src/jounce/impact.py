@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import lead_of, near, quoted, real, rows_of, shapes, unit
+from ._checks import batch_of, near, quoted, real, rows_of, shapes, unit
 from .constraint_frames import apply, placed
 from .constraint_wrenches import constraint_wrenches
 from .constraints import ConstraintRecord, Distance, Gear, OnPlane, Rolling, constant_rows
@@ -69,7 +69,7 @@ def impact(
     before = rows_of("v", v, model.nv, "nv")
     J = model.constraint_jacobian(q, frame=frame)
     M = model.mass_matrix(q, frame=frame)
-    lead = lead_of(q=np.asarray(q, dtype=np.float64), v=before)
+    lead = batch_of(q=J.shape[:-2], v=before.shape[:-1])
     closing = apply(J, before)
     wanted = np.zeros_like(closing)
     for name, (e, normal) in _bounces(model, restitution, normals).items():

@@ -178,8 +178,12 @@ def _constrained(
     bases of what J lets move, in all rows and in those, dq = H z_q and dv = G z_v - J^+ S H z_q. As z is a constant
     combination of x, z' is that of x', at states that move, too.
     """
-    force = _row("tau", tau, model.nv)[..., 0, :]
-    change = constrained_derivatives(model, q, v, force, wrenches, wrench_frame)
+    force, speed = rows_of("tau", tau, model.nv, "nv"), rows_of("v", v, model.nv, "nv")
+    try:  # or else tau would be a stack where it has more dimensions than v
+        speed, force = np.broadcast_arrays(speed, force)
+    except ValueError:
+        raise ValueError(f"the batch dimensions do not broadcast: v {speed.shape}, tau {force.shape}") from None
+    change = constrained_derivatives(model, q, speed, force, wrenches, wrench_frame)
     lead, n = change.acc.shape[:-1], model.nv
     velocity = owned(v, change.acc.shape)
     A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import quoted, rows_of
+from ._checks import batch_of, quoted, rows_of
 from .constraint_frames import Relative, apply, relative
 from .constraints import Distance, OnLine
 from .errors import SingularError
@@ -36,7 +36,9 @@ def loop_coordinate(model: Model, name: str, q: ArrayLike, v: ArrayLike | None) 
         raise ValueError(f"constraint {quoted(name)} is a {type(record.kind).__name__}, which has no coordinates")
     if v is None:
         return position(record.kind, relative(model, record, q))
-    motion = relative(model, record, q, rows_of("v", v, model.nv, "nv"))
+    speed = rows_of("v", v, model.nv, "nv")
+    batch_of(q=rows_of("q", q, model.nq, "nq").shape[:-1], v=speed.shape[:-1])
+    motion = relative(model, record, q, speed)
     where, rate = position(record.kind, motion), velocity(record.kind, motion)
     if not np.isfinite(rate).all():
         raise SingularError(f"constraint {quoted(name)}: its points are in one place, where their distance has no rate")

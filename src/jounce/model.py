@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import dimensions, frozen, is_whole, lead_of, near, quoted, reals, rows_of, shapes
+from ._checks import batch_of, depth, frozen, is_whole, near, quoted, reals, rows_of, shapes
 from ._core import CoreModel
 from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from .constrained import ConstrainedDynamics, constrained_dynamics, projected
@@ -412,7 +412,7 @@ class Model(CoreModel):
 
     def constraint_rows(self, name: str) -> slice:
         """The rows of `constraint_jacobian` and `residual` that belong to a constraint."""
-        if name not in self.constraint_names:
+        if not isinstance(name, str) or name not in self.constraint_names:
             raise ValueError(f"no constraint is named {quoted(name)}: {_near(name, self.constraint_names)}")
         index = self.constraint_names.index(name)
         start = sum(c.rows for c in self.constraints[:index])
@@ -556,7 +556,8 @@ class Model(CoreModel):
         if v is None:
             return positions
         velocity = rows_of("v", v, self.nv, "nv")
-        lead_of(q=np.asarray(q, dtype=np.float64), v=velocity)
+        lead = batch_of(q=positions.shape[:-1], v=velocity.shape[:-1])
+        positions = np.broadcast_to(positions, (*lead, positions.shape[-1])).copy()
         return positions, np.einsum("...ij,...j->...i", J[..., 0, :, :], velocity)
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
@@ -754,7 +755,7 @@ class Model(CoreModel):
         try:
             stacked = force.ndim > velocity.ndim
         except (AttributeError, TypeError):  # lists
-            stacked = dimensions(force) > dimensions(velocity)
+            stacked = depth(force) > depth(velocity)
         if self.constraints:
             change = constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
             return change.acc_q, change.acc_v, change.acc_tau
