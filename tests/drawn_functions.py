@@ -25,6 +25,7 @@ from odd_values import CALLS, ODD, PYTHONS_OWN, TO_THE_CORE, mujoco
 
 # Public, and not in the table: what calls give back, bases of users' classes, and errors.
 GIVEN_BACK = {"Equilibrium", "Kinematics", "Linearization", "Model", "Regulator", "TrackingRegulator"}
+GIVEN_BACK |= {"ConstrainedDynamics", "ConstrainedInverseDynamics", "Impact", "IndependentCoordinates"}
 BASES = {"Joint", "Module", "SoftBody", "Strain"}
 OF_ANOTHER_LIBRARY = {"Pinocchio"}  # as MuJoCo, whose class it shares all methods with
 WITHOUT_ARGUMENTS = {"num_threads"}

@@ -128,6 +128,28 @@ def added(**changes: Any) -> jn.Model:
     return builder.build()
 
 
+def closed(**changes: Any) -> jn.Model:
+    """Two rods side by side, tied together."""
+    builder = jn.Builder()
+    for name in "ab":
+        builder.add(name, "world", body=soft.Rod(0.3, 0.02, 1e3, 1e5))
+    builder.close(**({"name": "tie", "first": "a", "second": "b", "joint": jn.Spherical()} | changes))
+    return builder.build()
+
+
+def geared(**changes: Any) -> jn.Model:
+    builder = jn.Builder()
+    for name in "ab":
+        builder.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    builder.close(**({"name": "tie", "joint": jn.Gear((0.0, 2.0))} | changes))
+    return builder.build()
+
+
+def held_by(**changes: Any) -> jn.Model:
+    """A contact that is held there."""
+    return ROBOT.constrained({"tool": jn.Contact(**changes)})
+
+
 def _hook() -> jn.Builder:
     """With a body at its end that has no mass."""
     builder = jn.Builder()
@@ -148,6 +170,7 @@ def _set_num_threads(n: Any) -> int:
 ROBOT = jn.robots.quadrotor_arm()
 Q, REST = ROBOT.neutral(), np.zeros(ROBOT.nv)
 SLIDER = slider()
+HELD = ROBOT.constrained({"tool": jn.Spherical(), "forearm": jn.Contact(jn.OnPlane((1, 0.2, 0)), np.eye(4))})
 MOTION = jn.simulate(SLIDER, [0.0], [1.0], [0, 1])
 FINGER = added()
 T = np.linspace(0.0, 1.0, 3)
@@ -179,6 +202,34 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"name": "b", "parent": "a", "joint": jn.Fixed(), "placement": np.eye(4), "inertia": None, "body": None,
          "at": 0.1},
     ),
+    "close": (
+        closed,
+        {"name": "tie", "first": "a", "second": "b", "joint": jn.Spherical(), "placement_a": np.eye(4),
+         "placement_b": np.eye(4), "at_a": 0.1, "at_b": None},
+    ),
+    "a gear": (geared, {"name": "tie", "first": "a", "second": "b", "joint": jn.Gear((0.0, 2.0))}),
+    "Distance": (jn.Distance, {"length": 0.3}),
+    "OnPlane": (jn.OnPlane, {"normal": (0, 0.6, 0.8)}),
+    "OnLine": (jn.OnLine, {"axis": (0, 0.6, 0.8)}),
+    "Rolling": (jn.Rolling, {"radius": 0.3, "axis": (0, 1, 0), "normal": (0, 0.6, 0.8)}),
+    "Gear": (jn.Gear, {"polynomial": (0.1, 2.0, -0.3)}),
+    "Contact": (jn.Contact, {"kind": jn.Spherical(), "pose": np.eye(4)}),
+    "a contact": (held_by, {"kind": jn.Spherical(), "pose": np.eye(4)}),
+    "constrained": (ROBOT.constrained, {"contacts": {"tool": jn.Fixed()}}),
+    "constraint_rows": (HELD.constraint_rows, {"name": "tool"}),
+    "constrained_dynamics": (
+        HELD.constrained_dynamics,
+        {"motions": {"tool": np.zeros((2, 6))}, "correction": (4.0, 2.0), "q": Q, "v": REST, "tau": REST},
+    ),
+    "constrained_inverse_dynamics": (
+        HELD.constrained_inverse_dynamics,
+        {"actuated": None, "weight": 2.0, "force_weight": 0.1, "frame": "body", "q": Q, "v": REST, "a": REST},
+    ),
+    "impact": (HELD.impact, {"restitution": {"forearm": 0.5}, "normals": {"tool": (0, 0, 1)}, "q": Q, "v": REST}),
+    "independent_coordinates": (HELD.independent_coordinates, {"q": Q, "names": None}),
+    "loop_coordinate": (closed().loop_coordinate, {"name": "tie", "q": np.zeros(6), "v": np.zeros(6)}),
+    "project": (HELD.project, {"q": Q, "v": REST}),
+    "residual": (HELD.residual, {"q": Q, "v": REST}),
     "Builder": (jn.Builder, {"gravity": (0, 0, -9.0)}),
     "build": (lambda allow_massless: _hook().build(allow_massless=allow_massless), {"allow_massless": True}),
     "from_model": (jn.Builder.from_model, {"model": SLIDER}),
@@ -270,5 +321,10 @@ TO_THE_CORE |= {
     "tracking": "q",
     "tracking error": "q",
     "regulator": "q",
+    "constrained_dynamics": "q",
+    "constrained_inverse_dynamics": "q",
+    "impact": "q",
+    "loop_coordinate": "q",
+    "residual": "q",
 }  # where NumPy warns while a long double is cast
 PYTHONS_OWN = {"index"}
