@@ -204,8 +204,8 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
         start, given = (np.broadcast_to(x, (*lead, *n)) for x, n in ((start, start.shape[-1:]), (given, core)))
         if len(core) > 1 and core[0] == 0:
             raise ValueError(f"v has shape {given.shape}, expected at least one row")
-        states = zip(start.reshape(prod(lead), model.nq), given.reshape(prod(lead), *core), strict=True)
-        pairs = [projected(model, *state) for state in states]
+        both = zip(start.reshape(prod(lead), model.nq), given.reshape(prod(lead), *core), strict=True)
+        pairs = [projected(model, *state) for state in both]
         return np.array([p[0] for p in pairs]).reshape(start.shape), np.array([p[1] for p in pairs]).reshape(
             given.shape
         )
