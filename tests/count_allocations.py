@@ -20,6 +20,7 @@ STACKED = {
     "_forward_kinematics",
     "_regressor",
     "_sections",
+    "_constraint_rows",
 }  # private, so not in the table
 OF_ONE_STATE = {"_sections"}
 SINGLE = ("a", "dv", "f", "v_ref", "a_ref")
@@ -36,7 +37,7 @@ def parameters(method: str) -> list[str]:
 
 
 def robots() -> dict[str, tuple[jn.Model, ...]]:
-    """Small ones and large ones: rigid, with joints that follow, and soft."""
+    """Small ones and large ones: rigid, with joints that follow, soft, and with constraints."""
 
     def coupled(fingers: int) -> jn.Model:
         builder = jn.Builder()
@@ -55,17 +56,34 @@ def robots() -> dict[str, tuple[jn.Model, ...]]:
             builder.add(f"rod {i}", f"rod {i - 1}" if i else "palm", body=jn.soft.Rod(0.3, 0.02, 1e3, 1e5, nodes=3))
         return builder.build()
 
+    def tied(feet: int, gears: int = 0) -> jn.Model:
+        """On feet that are held, and some of them geared."""
+        builder = jn.Builder()
+        builder.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(0.1, 0.1, 0.1)))
+        for i in range(feet):
+            link = jn.Inertia(0.2, (0.1, 0, 0), (0.01, 0.02, 0.02))
+            place = np.eye(4)
+            place[:3, 3] = np.cos(i), np.sin(i), 0.1 * i
+            for joint, parent, axis in (("hip", "base", (0, 1, 0)), ("knee", f"hip {i}", (1, 0, 0))):
+                builder.add(f"{joint} {i}", parent, jn.Revolute(axis), place, link)
+        for i in range(gears):
+            builder.close(f"gear {i}", f"hip {i}", f"knee {i}", jn.Gear((0.1, 0.5)))
+        return builder.build().constrained({f"knee {i}": jn.OnPlane((0.1, 0.2, 1.0)) for i in range(feet)})
+
     return {
         "rigid": (jn.robots.aerial_manipulator(2, 1), jn.robots.aerial_manipulator(2, 8)),
         "coupled": (coupled(1), coupled(6)),
         "soft": (soft(1), soft(2)),
+        "tied": (tied(1), tied(4)),
+        "geared": (tied(2, 1), tied(5, 3)),
     }
 
 
 def arguments(robot: jn.Model, method: str, states: int, rows: int) -> Iterator[tuple[list[object], dict[str, object]]]:
     """The ways to call it."""
     rng = np.random.default_rng(0)
-    recipes = [c.stacks for c in CALLS.values() if c.method == method]
+    table = {"_constrained_dynamics": "constrained_dynamics"}.get(method, method)
+    recipes = [c.stacks for c in CALLS.values() if c.method == table]
     for stacks in recipes or [frozenset({"v"}) if method in STACKED else frozenset()]:
         values: dict[str, object] = {
             **{k: robot.random_configuration(rng, states) for k in ("q", "q0", "q1")},
@@ -79,7 +97,10 @@ def arguments(robot: jn.Model, method: str, states: int, rows: int) -> Iterator[
             "prescribed": np.arange(robot.nv) < 6,
             "columns": None,
             **{"first": 0, "count": len(robot.body_names), "pose_rows": 1},
+            **{"motion": None, "moves": [False] * len(robot.constraints), "shares": None, "kp": 0.0, "kd": 0.0},
         }
+        if method == "_constrained_dynamics":  # forces and no more; the other way is that of hybrid dynamics
+            values |= {"acc": None, "prescribed": None}
         if stacks & {"v"}:
             values["a"] = None
         if method in STACKED:
@@ -106,6 +127,8 @@ def main() -> None:
         for kind, both in robots().items():
             for robot in both:
                 for method in methods():
+                    if method == "_constrained_derivatives" and kind == "geared":  # whose rows change: that is Python's
+                        continue
                     for states in (2, 20):
                         for rows in (2, 3, 6):
                             for way, (first, named) in enumerate(arguments(robot, method, states, rows)):
