@@ -68,6 +68,19 @@ def test_inverse_dynamics_with_wrenches_in_other_axes(kind, floating, wrench_fra
     assert error(found[0], by_q, np.outer(unit, unit)) < 1e-8
 
 
+def test_strain_that_varies_much():
+    """Of a rod with hardly any stiffness and few nodes, bent and sheared: the brackets of its strains matter."""
+    builder = jn.Builder()
+    builder.add("rod", "world", body=jn.soft.Rod(0.5, 0.02, 1e3, 1.0, strain=jn.soft.polynomial(2), nodes=2))
+    robot, rng = builder.build(), np.random.default_rng(3)
+    (q, v, a), step = rng.normal(size=(3, robot.nv)), np.full(robot.nv, 0.02)
+    wrench = {"rod": np.array([3.0, -2.0, 5.0, 0.1, 0.2, -0.3])}
+    K, D, _ = robot.inverse_dynamics_derivatives(3 * q, v, a, wrenches=wrench)
+    by_q = columns(lambda d: robot.inverse_dynamics(3 * q + d, v, a, wrenches=wrench), step)
+    assert error(K, by_q) < 1e-10
+    assert error(D, columns(lambda d: robot.inverse_dynamics(3 * q, v + d, a, wrenches=wrench), step)) < 1e-10
+
+
 @pytest.mark.parametrize(("kind", "floating"), [("uniform", True), ("solid", False)])
 def test_inverse_dynamics_in_stacks(kind, floating):
     """Of every tau^(k), by q and by every v^(m)."""
