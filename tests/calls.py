@@ -17,6 +17,7 @@ import numpy as np
 
 import jounce as jn
 from coupled_robots import Robot
+from demands import DEMANDS
 
 FRAMES = ("body", "world", "mixed")
 ROWS = 3  # of a velocity stack, unless others are asked for; stacks of forces have one fewer
@@ -259,7 +260,7 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
 
 def obeyed(call: Call, robot: Robot, given: dict[str, object], frame: str = "body") -> dict[str, np.ndarray]:
     """The motion among the arguments, with what it takes to obey the robot's constraints; q and v have one batch."""
-    if not robot.ties or not {"q", "v"} <= set(given):
+    if not robot.ties or not {"q", "v"} <= set(given) or call.method in ("impact", "residual", "project"):
         return {}
     rows = {k: given[k] if k in call.stacks else given[k][..., None, :] for k in ("v", "a", "acc") if k in given}
     stack = robot.motion(given["q"], np.concatenate(list(rows.values()), axis=-2), frame)
@@ -325,7 +326,12 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
         found |= {"two frames": {"frames": names}, "frame 0": {"frames": [0]}, "no frames": {"frames": []}}
     if "order" in has:
         found |= {"order 0": {"order": 0}, "order 1": {"order": np.int64(1)}}
-    if "actuated" in has:
+    if call.method in OF_MOTIONS:  # which fewer motors need not be able to produce
+        found |= {
+            "all": {"actuated": list(robot.model.joint_names)},
+            "mask": {"actuated": np.ones(robot.model.nv, bool)},
+        }
+    elif "actuated" in has:
         joint = robot.model.joint_names[-1]
         found |= {f"actuated {joint}": {"actuated": [joint]}, "a mask": {"actuated": prescribed(robot)}}
         found |= {"columns": {"actuated": [0]}, "no input": {"actuated": []}}
@@ -463,13 +469,24 @@ def _off(left: list[np.ndarray], terms: list[np.ndarray]) -> float:
     return float(np.abs(sum(left)).max(initial=0.0)) / (size or 1.0)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A call with its arguments, keywords among them."""
+
+    call: Call
+    given: dict[str, object]
+
+
 def backward_error(of, call: Call, given: dict[str, object], options: dict[str, object], result: object) -> float:
     """How well a result satisfies the equation that it solves, relative to its largest term.
 
-    `of` has inverse_dynamics, mass_matrix and inverse_dynamics_derivatives: the robot, or another that stands for it.
+    `of` has inverse_dynamics, mass_matrix, inverse_dynamics_derivatives, constraints and their Jacobian: the robot, or
+    another that stands for it.
     """
     q, named = given["q"], {k: options[k] for k in ("wrenches", "wrench_frame") if k in options}
     frame = {"frame": options["frame"]} if "frame" in options else {}
+    if call.method in DEMANDS and (of.constraints or call.method not in ("forward_dynamics", "hybrid_dynamics")):
+        return DEMANDS[call.method](of, Asked(call, given | options), numbers(of, call, result))
     if call.method == "inverse_mass_matrix":
         M = of.mass_matrix(q, **frame)
         return _off([M @ result, -np.eye(len(M))], [np.abs(M) @ np.abs(result)])

@@ -14,12 +14,14 @@ import jounce as jn
 from calls import CALLS, ONE_STATE, SOLVES, Call, ask, good, keywords, numbers
 from coupled_robots import FOLLOWERS, SOFT, Robot, maker
 from jounce import _core
+from kinds import TIED
 
 RIGID = maker(31).add("base", "world", "free").add("hip", "base", "spherical").add("knee", "hip", "revolute")
 ROBOTS: dict[str, Robot] = {
     "rigid": RIGID.add("slide", "knee", "prismatic").add("screw", "base", "helical").robot(),
     "followers": FOLLOWERS["siblings that share a leader"],
     "soft": SOFT["rod on a floating base"],
+    "constraints": TIED["two feet"],
 }
 STATES = 301  # several registers, and a last one that is not full
 BATCHED = [call for call in CALLS.values() if call.method not in ONE_STATE and call.method != "backbone"]

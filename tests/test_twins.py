@@ -6,12 +6,15 @@ coordinates does, in the same words.
 (b) A joint that follows another is a free joint whose motion is given: with x = G q + offset the coordinates of the
 robot whose joints are all free, forces are G^T tau_x, matrices G^T M_x G, Jacobians J_x G.
 (c) A rod that cannot deform is a rigid body.
+(d) A joint that follows another is one that a gear ties to it, and a body on a fixed joint is one on a free joint that
+is welded on: constraints say what the tree says, with more coordinates and the same motion.
 
 The calls are found in the class itself. One that has no recipe in calls.py, or no rule below, is a failure.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +26,7 @@ from calls import (
     BY_BODY,
     CALLS,
     FRAMES,
+    OF_TIES,
     ONE_STATE,
     PROPERTIES,
     WORDS,
@@ -34,6 +38,7 @@ from calls import (
     bad_keywords,
     bad_names,
     bad_quaternions,
+    contacts,
     error,
     good,
     keywords,
@@ -47,9 +52,9 @@ from calls import (
     says,
     wrenches,
 )
-from coupled_robots import FOLLOWERS, SOFT, Robot
-from kinds import FIXED, KINDS
-from rules import RULE, freed_arguments, projected
+from coupled_robots import FOLLOWERS, SOFT, Robot, Tie
+from kinds import FIXED, KINDS, TIED
+from rules import RULE, freed_arguments, lift, projected
 
 OF_RIGID_BODIES = {"inverse_dynamics_regressor"}
 
@@ -67,11 +72,13 @@ each_call_with_out = pytest.mark.parametrize(
 def is_refused(kind: str, call: Call) -> bool:
     """Whether the call is about rigid bodies alone, or about soft ones, and the robot has others, which it says."""
     of_others = call.method in OF_RIGID_BODIES if kind == "soft" else call.method == "backbone"
+    of_others = of_others or call.method in OF_TIES
     fault = of_others and outcome(lambda: ask(KINDS[kind].model, call, good(call, KINDS[kind])))
     if not isinstance(fault, Exception):
         return False
     assert isinstance(fault, ValueError)
-    assert "rigid bodies" in str(fault) or "no soft body" in str(fault)
+    words = "rigid bodies|no soft body|no constraint is named|has no coordinates|is held wherever it is"
+    assert re.search(words, str(fault))
     return True
 
 
@@ -251,7 +258,9 @@ def test_a_batch_is_its_states(kind: str, call: Call) -> None:
         whole = numbers(model, call, ask(model, call, given, **options), frames)
         for i in (0, 7, count - 1):
             single = {k: x[i] if k in call.arrays else x for k, x in given.items()}
-            own = options | {k: {n: w[i] for n, w in x.items()} for k, x in options.items() if k == "wrenches"}
+            own = options | {
+                k: {n: w[i] for n, w in x.items()} for k, x in options.items() if k in ("wrenches", "motions")
+            }
             alone = numbers(model, call, ask(model, call, single, **own), frames)
             for key in alone:
                 part = whole[key] if key == "actuated" else whole[key][i]
@@ -408,7 +417,7 @@ def test_out(kind: str, call: Call) -> None:
 
 # --- (b) followers are free joints whose motion is given ------------------------------------------------
 
-COUPLED = FOLLOWERS | {"rod and followers": SOFT["rod and followers"]}
+COUPLED = FOLLOWERS | {"rod and followers": SOFT["rod and followers"], "a loop": TIED["followers in a loop"]}
 PROJECTED = [c for c in CALLS.values() if RULE.get(c.method) not in ("equation", "own test")]
 SOLVED = [c for c in CALLS.values() if RULE.get(c.method) == "equation"]
 
@@ -420,13 +429,20 @@ class Projected:
 
     def __init__(self, robot: Robot) -> None:
         self._robot, self._free, self._G = robot, robot.freed.model, robot.G
-        self.forward_dynamics = robot.model.forward_dynamics
+        self.forward_dynamics, self.nv = robot.model.forward_dynamics, robot.model.nv
+        self.constraints, self.body_names = robot.model.constraints, robot.model.body_names
 
     def inverse_dynamics(self, q, v, **options):
         return self._free.inverse_dynamics(self._robot.full(q), v @ self._G.T, **options) @ self._G
 
     def mass_matrix(self, q, **options):
         return self._G.T @ self._free.mass_matrix(self._robot.full(q), **options) @ self._G
+
+    def constraint_jacobian(self, q, **options):
+        return self._free.constraint_jacobian(self._robot.full(q), **options) @ self._G
+
+    def constraint_jacobian_derivatives(self, q, v, **options):
+        return self._free.constraint_jacobian_derivatives(self._robot.full(q), v @ self._G.T, **options) @ self._G
 
     def inverse_dynamics_derivatives(self, q, *v, **options):
         motion = [x @ self._G.T for x in v]
@@ -445,6 +461,8 @@ def test_followers_are_joints_whose_motion_is_given(name: str, call: Call) -> No
     soft = [p for p in robot.parts if p.soft is not None]
     if (call.method == "backbone" and not soft) or (call.method in OF_RIGID_BODIES and soft):
         return
+    if call.method in OF_TIES and not robot.ties:
+        return
     rule, differences = RULE[call.method], {}
     for shape in ((),) if call.method in ONE_STATE else ((), (2,)):
         given = good(call, robot, shape, seed=5)
@@ -456,7 +474,8 @@ def test_followers_are_joints_whose_motion_is_given(name: str, call: Call) -> No
                 mine = found[key] @ G.T if rule == "motion" else found[key]
                 scale = x if rule in ("force", "matrix") else None
                 off = error(mine, projected(rule, x, G), call.order_axis(key), scale)
-                if not off < 1e-13:
+                still = call.method == "residual" and np.abs(mine - x).max(initial=0.0) < 1e-14  # zero but for rounding
+                if not off < 1e-13 and not still:
                     differences[f"{label} {shape} {key}"] = off
     report(differences)
 
@@ -465,6 +484,8 @@ def test_followers_are_joints_whose_motion_is_given(name: str, call: Call) -> No
 @each_coupled
 def test_what_solves_solves_the_equation_of_the_free_robot(name: str, call: Call) -> None:
     robot, model = COUPLED[name], COUPLED[name].model
+    if robot.ties and call.method in ("linearize", "forward_dynamics_derivatives"):  # (d) below has these
+        return
     given, errors = good(call, robot, seed=6), {}
     for label, options in keywords(call, robot).items():
         result = ask(model, call, given, **options)
@@ -476,7 +497,7 @@ def test_what_solves_solves_the_equation_of_the_free_robot(name: str, call: Call
             errors[label] = linearization_error(robot, given, options, result)
         else:
             errors[label] = backward_error(Projected(robot), call, given, options, result)
-    assert max(errors.values()) < 1e-13, errors
+    assert max(errors.values()) < (1e-11 if robot.ties else 1e-13), errors
 
 
 def linearization_error(robot: Robot, given: dict[str, object], options: dict[str, object], lin) -> float:
@@ -572,6 +593,25 @@ def test_a_ratio_that_is_off_is_seen() -> None:
     assert error(ask(robot.model, call, given), full @ G, 0) > 1e-13
 
 
+@each_coupled
+def test_constraints(name: str) -> None:
+    """States that obey stay, independent coordinates lead all of the free robot's, and contacts are its own."""
+    robot, model, free, G = COUPLED[name], COUPLED[name].model, COUPLED[name].freed.model, COUPLED[name].G
+    rng = np.random.default_rng(1)
+    q = robot.configuration(rng, (3,))
+    v = robot.motion(q, robot.rates(rng, (3, 2)))
+    same_q, same_v = model.project(q, v)
+    np.testing.assert_allclose(same_q, q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(same_v, v, rtol=0, atol=1e-11)
+    independent = model.independent_coordinates(q[0])
+    J = free.constraint_jacobian(robot.full(q[0]))
+    assert independent.velocities == model.nv - np.linalg.matrix_rank(J @ G, rtol=1e-6)
+    assert np.abs(J @ G @ independent.G).max(initial=0.0) < 1e-12
+    held = contacts(robot)
+    found, expected = (m.constrained(held).constraint_jacobian for m in (model, free))
+    np.testing.assert_allclose(found(q), expected(robot.full(q)) @ G, rtol=0, atol=1e-13)
+
+
 # --- (c) a rod that cannot deform is a rigid body -------------------------------------------------------
 
 
@@ -598,6 +638,8 @@ def arm_of(link: dict[str, object]) -> jn.Model:
 
 class Stiff:
     """The robot of (c) where a `Robot` is expected."""
+
+    ties = ()
 
     def __init__(self, model: jn.Model) -> None:
         self.model = model
@@ -633,3 +675,80 @@ def test_a_rod_without_strains_is_a_rigid_body(call: Call) -> None:
                 found, expected = (ask(m, call, given, **options) for m in (stiff, rigid))
             differences[f"{label} {shape}"] = compared(found, expected, call, (stiff, rigid), options.get("frames"))
     report(differences)
+
+
+# --- (d) constraints that say what the tree says --------------------------------------------------------
+
+
+@each_coupled
+def test_a_follower_is_geared(name: str) -> None:
+    """Motion, and its derivatives with respect to all that leaders do, to the second order."""
+    robot, model, other, G, L = (
+        COUPLED[name], COUPLED[name].model, COUPLED[name].geared.model, COUPLED[name].G, lift(COUPLED[name])
+    )  # fmt: skip
+    rng = np.random.default_rng(2)
+    q = robot.configuration(rng, (3,))
+    v, tau = robot.motion(q, robot.rates(rng, (3, 1)))[:, 0], robot.rates(rng, (3, 3))
+    full = robot.full(q), v @ G.T, tau @ L.T
+    push = {robot.parts[-1].spec.name: rng.uniform(-1, 1, (3, 3, 6))}
+    assert other.nv == G.shape[0]
+    assert np.abs(other.residual(full[0])).max(initial=0.0) < 1e-12
+    for frame in FRAMES:
+        mine, theirs = (
+            m.forward_dynamics(*state, wrenches=push, wrench_frame=frame)
+            for m, state in ((model, (q, v, tau)), (other, full))
+        )
+        assert error(theirs, mine @ G.T, -2) < 1e-9, frame
+    for mine, theirs, to in zip(
+        model.forward_dynamics_derivatives(q, v, tau[:, :2]),
+        other.forward_dynamics_derivatives(*full[:2], full[2][:, :2]),
+        (G, G, L),
+        strict=True,
+    ):
+        assert error(theirs @ to, G @ mine, 1) < 1e-9
+    lin, others = (
+        m.linearize(*state) for m, state in ((model, (q, v, tau[:, 0])), (other, (*full[:2], full[2][:, 0])))
+    )
+    assert error(others.A @ np.kron(np.eye(2), G), np.kron(np.eye(2), G) @ lin.A) < 1e-9
+    assert error(others.B @ L, np.kron(np.eye(2), G) @ lin.B) < 1e-9
+    stack = np.concatenate([v[:, None], model.forward_dynamics(q, v, tau)], axis=-2)
+    least = other.constrained_inverse_dynamics(full[0], stack @ G.T, actuated=np.flatnonzero(L.any(axis=1)))
+    once = model.constrained_inverse_dynamics(q, stack)
+    assert error(least.tau @ L, once.tau, -2) < 1e-8
+    hit, others_hit = model.impact(q, v), other.impact(*full[:2])
+    assert error(others_hit.v, hit.v @ G.T) < 1e-9
+
+
+WELDED = {kind: robot for kind, robot in KINDS.items() if not robot.ties}
+
+
+@pytest.mark.parametrize("kind", WELDED)
+def test_a_weld_is_a_fixed_joint(kind: str) -> None:
+    robot = WELDED[kind]
+    tip = robot.parts[-1]
+    assert (tip.spec.name, tip.spec.joint) == ("tip", "fixed")
+    assert tip.spec.mass > 0
+    loose = replace(tip, spec=replace(tip.spec, joint="free"))
+    carrier = robot.parts[tip.spec.parent].spec.name
+    weld = Tie("weld", jn.Fixed(), carrier, "tip", placement_a=tip.spec.placement)
+    welded = replace(robot, parts=(*robot.parts[:-1], loose), ties=(weld,)).model
+    rng, nv = np.random.default_rng(3), robot.model.nv
+    q, v, tau = robot.configuration(rng, (4,)), robot.rates(rng, (4,)), robot.rates(rng, (4, 3))
+    none = np.zeros(6)
+    more = [np.concatenate([x, np.broadcast_to(y, (*x.shape[:-1], len(y)))], axis=-1)
+            for x, y in ((q, [*none, 1.0]), (v, none), (tau, none))]  # fmt: skip
+    assert np.abs(welded.residual(*more[:2])[1]).max() < 1e-15
+    push = {"tip": rng.uniform(-1, 1, (4, 3, 6))}
+    for frame in FRAMES:
+        found, expected = (
+            m.forward_dynamics(*state, wrenches=push, wrench_frame=frame)
+            for m, state in ((welded, more), (robot.model, (q, v, tau)))
+        )
+        assert error(found[..., :nv], expected, -2) < 1e-9, frame
+        assert error(found[..., nv:], np.zeros_like(found[..., nv:]), -2, expected) < 1e-9, frame
+    for found, expected in zip(
+        welded.forward_dynamics_derivatives(*more[:2], more[2][:, 0]),
+        robot.model.forward_dynamics_derivatives(q, v, tau[:, 0]),
+        strict=True,
+    ):
+        assert error(found[..., :nv, :nv], expected) < 1e-9
