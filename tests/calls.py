@@ -250,6 +250,8 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
         elif name in ARRAYS:
             count = rows if name == "v" else rows - 1
             given[name] = robot.rates(rng, (*batch, count) if name in call.stacks else batch)
+    if robot.ties and call.method in ("residual", "project"):  # which have nothing to do where all is obeyed
+        given["q"] = robot.model.integrate(given["q"], 0.05 * robot.rates(rng, batch))
     given |= obeyed(call, robot, given)
     soft = [p.spec.name for p in robot.parts if p.soft is not None]
     names = {"name": robot.parts[-1].spec.name, "joint": robot.model.joint_names[-1], "soft": [*soft, "rod"][0]}
@@ -285,8 +287,7 @@ def motions(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = R
 def bounces(robot: Robot) -> tuple[list[str], list[str]]:
     """Constraints that have a normal of their own, and those that take one."""
     own = [c.name for c in robot.model.constraints if isinstance(c.kind, (jn.OnPlane, jn.Rolling, jn.Distance))]
-    points = (jn.Fixed, jn.Revolute, jn.Spherical)  # that let no point move
-    return own, [c.name for c in robot.model.constraints if isinstance(c.kind, points)]
+    return own, [c.name for c in robot.model.constraints if isinstance(c.kind, jn.Spherical)]
 
 
 def wrenches(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS) -> dict[str, np.ndarray]:

@@ -1,4 +1,5 @@
-"""Writes data/coupled_reference.json: what robots with followers and with soft bodies answered on the day it was run.
+"""Writes data/coupled_reference.json: what robots with followers, with soft bodies and with constraints answered on the
+day it was run.
 
     python tests/frozen_numbers.py
 
@@ -9,7 +10,7 @@ Inputs come from a seed and are not stored. To keep the file small,
 - results in other axes than the body's are there where the base floats, or where a Jacobian or twist has axes;
 - what solves with the mass matrix has twelve digits, and none under wrenches: test_frozen.py looks at its equation.
 
-A call that was refused on that day is null.
+A call that was refused on that day is null. Robots with constraints have the calls that obey them.
 """
 
 from __future__ import annotations
@@ -22,14 +23,18 @@ import numpy as np
 
 from calls import CALLS, FRAMES, Call, ask, good, keywords, numbers, outcome
 from coupled_robots import FOLLOWERS, SOFT, Robot
+from kinds import TIED
 
 FILE = Path(__file__).parent / "data" / "coupled_reference.json"
-ROBOTS = FOLLOWERS | SOFT
+ROBOTS = FOLLOWERS | SOFT | TIED
+OBEY = ("forward_dynamics", "hybrid_dynamics", "linearize", "constrain", "residual", "project", "impact", "loop")
+OBEY += ("independent", "inverse_constraint")
 ROWS = {"inverse_dynamics": 5, "forward_dynamics": 5, "hybrid_dynamics": 4, "generalized_inverse_dynamics": 4}
 ROWS |= {"inverse_dynamics_derivatives": 3, "forward_dynamics_derivatives": 3, "change_force_frame": 3}
 LONG = 40
 AT_REST = ("module of a user", "with armature, damping and springs", "two rods in series")  # have springs to hold them
 PROPERTIES = ("nq", "nv", "gravity", "lower", "upper", "velocity_limit", "effort_limit")
+BOTH = ("forward_dynamics", "forward_dynamics_derivatives", "hybrid_dynamics", "linearize")
 NAMES = ("body_names", "joint_names", "frame_names", "input_names")
 
 
@@ -37,6 +42,8 @@ def questions(name: str, call: Call) -> Iterator[tuple[str, dict[str, object], d
     """Label, arguments and keywords of the ways to make a call."""
     robot, rows = ROBOTS[name], ROWS.get(call.method, 2)
     if call.method == "equilibrium" and name not in AT_REST:
+        return
+    if bool(robot.ties) != call.method.startswith(OBEY) and (robot.ties or call.method not in BOTH):
         return
     for label, options in keywords(call, robot, rows=rows).items():
         turned = options.get("frame", "body") in FRAMES[1:]
@@ -73,11 +80,12 @@ def answers(name: str) -> dict[str, dict[str, list] | None]:
     found: dict[str, dict[str, list] | None] = {}
     for call in CALLS.values():
         for label, given, options in questions(name, call):
-            result = outcome(lambda c=call, g=given, o=options: ask(model, c, g, **o))
-            if isinstance(result, Exception):
+            arrays = outcome(
+                lambda c=call, g=given, o=options: numbers(model, c, ask(model, c, g, **o), o.get("frames"))
+            )
+            if isinstance(arrays, Exception):
                 found[key_of(call, label)] = None
             elif is_stored(call, label):
-                arrays = numbers(model, call, result, options.get("frames"))
                 found[key_of(call, label)] = {k: _listed(a, 12 if call.solves else 17) for k, a in arrays.items()}
     found["properties"] = {k: np.nan_to_num(getattr(model, k)).tolist() for k in PROPERTIES}
     found["names"] = {k: list(getattr(model, k)) for k in NAMES}

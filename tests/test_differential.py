@@ -113,7 +113,7 @@ def test_a_simulation_with_a_joint_that_stays(kind: str) -> None:
 def test_every_twin_is_met() -> None:
     """By many of the calls, among them those that it could be asked of."""
     compared.clear()
-    for kind in ("floating", "soft", "branches", "rod that cannot deform"):
+    for kind in ("floating", "soft", "branches", "rod that cannot deform", "held", "constraints, followers in a loop"):
         for method in METHODS:
             for seed in range(100, 103):
                 differences(kind, EVERY[kind], method, seed, count=len(TWINS))
@@ -130,6 +130,9 @@ def test_every_twin_is_met() -> None:
         "where followers are free": 30,
         "where a rod that cannot deform is rigid": 30,
         "in body axes": 10,
+        "without constraints": 30,
+        "as the constraints demand": 9,
+        "where followers are geared": 4,
     }
     assert everywhere | {"with a frame more", "with out"} | set(fewer) == set(TWINS)
     assert not {twin: len(met[twin]) for twin, least in fewer.items() if len(met[twin]) < least}

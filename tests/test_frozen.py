@@ -1,4 +1,4 @@
-"""Robots with followers and with soft bodies, against what they answered when data/coupled_reference.json was written.
+"""Robots with followers, soft bodies and constraints, against what they answered on the day of coupled_reference.json.
 
 A change of the code may change the last digits of an answer, and nothing else. What solves with the mass matrix loses
 digits where that is badly conditioned; so there it is the equation that must hold to the last digits, and the stored
@@ -18,7 +18,7 @@ from frozen_numbers import FILE, NAMES, PROPERTIES, ROBOTS, is_stored, key_of, q
 
 STORED = json.loads(FILE.read_text())
 TOLERANCE = 1e-13
-CASES = [(name, call) for name in ROBOTS for call in CALLS if STORED[name].get(call, "") is not None]
+CASES = [(n, c) for n in ROBOTS for c in CALLS if STORED[n].get(c, "") is not None and any(questions(n, CALLS[c]))]
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 each_case = pytest.mark.parametrize(("name", "call"), CASES)
@@ -35,7 +35,7 @@ def stored_error(call: Call, key: str, found: np.ndarray, stored: list) -> float
 @each_case
 def test_answers_are_the_same(name: str, call: str, instruction_set: str) -> None:
     model, how = ROBOTS[name].model, CALLS[call]
-    tolerance = 1e-9 if how.solves else TOLERANCE
+    tolerance = 1e-9 if how.solves else 1e-12 if ROBOTS[name].ties else TOLERANCE
     errors = {}
     for label, given, options in questions(name, how):
         if not is_stored(how, label) or STORED[name][key_of(how, label)] is None:
@@ -52,13 +52,15 @@ def test_answers_are_the_same(name: str, call: str, instruction_set: str) -> Non
 def test_equations_are_solved_to_the_last_digits(name: str, call: Call) -> None:
     if call.method in ("articulated_inertia", "equilibrium"):
         return
-    model = ROBOTS[name].model
+    model, ties = ROBOTS[name].model, ROBOTS[name].ties
+    if ties and call.method in ("linearize", "forward_dynamics_derivatives"):  # twins of these are in test_twins.py
+        return
     errors = {}
     for label, given, options in questions(name, call):
         if call.method == "linearize" and ("frame" in options or "u" in options):  # of these, the stored numbers tell
             continue
         errors[label] = backward_error(model, call, given, options, ask(model, call, given, **options))
-    assert max(errors.values()) < TOLERANCE, errors
+    assert max(errors.values(), default=0.0) < (1e-11 if ties else TOLERANCE), errors
 
 
 @each_robot
@@ -67,6 +69,7 @@ def test_lower_orders_are_the_rows_of_higher_ones(name: str) -> None:
     robot, model = ROBOTS[name], ROBOTS[name].model
     for frame in FRAMES:
         q, v = good(CALLS["inverse_dynamics of stacks"], robot, rows=5, seed=12).values()
+        v = robot.motion(q, v, frame)
         tau = model.inverse_dynamics(q, v, frame=frame)
         for rows in (2, 3, 4):
             assert error(model.inverse_dynamics(q, v[:rows], frame=frame), tau[: rows - 1], 0) < TOLERANCE
