@@ -114,6 +114,21 @@ def test_overflow_is_an_error(order: int) -> None:
         robot.mass_matrix(np.stack([robot.neutral()] * 2 + [q]))
 
 
+@pytest.mark.parametrize(
+    ("joint", "call", "arguments"),
+    [
+        ({"stiffness": 1e300}, "potential_energy", ([1e10],)),
+        ({"stiffness": 1.0, "rest": 1e200}, "potential_energy", ([1e10],)),
+        ({"armature": 1e300}, "kinetic_energy", ([0.1], [1e10])),
+    ],
+)
+def test_springs_and_rotors_that_overflow(joint: dict[str, float], call: str, arguments: tuple[list[float]]) -> None:
+    builder = jn.Builder()
+    builder.add("arm", "world", jn.Revolute((0, 1, 0), **joint), inertia=jn.Inertia(1.0, com=(0.0, 0.0, -0.5)))
+    with pytest.raises(jn.RangeError, match="energy has no answer in double precision"):
+        getattr(builder.build(), call)(*arguments)
+
+
 def test_large_numbers_that_need_not_overflow() -> None:
     robot = cart_and_arm()
     v = np.zeros((2, robot.nv))

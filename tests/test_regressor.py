@@ -25,6 +25,17 @@ def test_inverse_dynamics_is_linear_in_the_parameters(seed, frame, instruction_s
     np.testing.assert_allclose((Y @ robot.inertial_parameters) / scale, tau / scale, atol=1e-12)
 
 
+def test_joints_that_carry_nothing_of_a_body_feel_nothing_of_it():
+    """Exact zeros: a finger does not feel the other."""
+    builder = jn.Builder()
+    for name, parent in (("palm", "world"), ("left", "palm"), ("right", "palm")):
+        builder.add(name, parent, jn.Revolute((0.6, 0.0, 0.8)), inertia=jn.Inertia(1.0, com=(0.1, 0.2, 0.3)))
+    Y = builder.build().inverse_dynamics_regressor([0.1, 0.2, 0.3], np.ones((3, 3))).reshape(2, 3, 3, 10)
+    carried = np.array([[True, True, True], [False, True, False], [False, False, True]])
+    assert (Y[:, ~carried] == 0).all()
+    assert Y[:, carried].any(axis=-1).all()
+
+
 def test_each_parameter_by_itself():
     """Columns against inverse dynamics of robots that differ in one body's inertia."""
     rng = np.random.default_rng(1)
