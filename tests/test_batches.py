@@ -47,6 +47,33 @@ def test_broadcasting(robot: jn.Model) -> None:
         np.testing.assert_allclose(tau[index], one, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("inverse_dynamics", "forward_dynamics", "hybrid_dynamics"),
+        *("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize"),
+    ],
+)
+def test_wrenches_alone_are_a_batch(robot: jn.Model, call: str) -> None:
+    """One state, under several wrenches."""
+    rng = np.random.default_rng(2)
+    q, v, force, acc = robot.random_configuration(rng), *rng.normal(size=(3, robot.nv))
+    given = (q, v, acc, force) if call == "hybrid_dynamics" else (q, v, force)
+    prescribed = {"prescribed": np.arange(robot.nv) < 6} if call == "hybrid_dynamics" else {}
+    wrench = rng.normal(size=(3, 6))
+
+    def answers(w: np.ndarray) -> list[np.ndarray]:
+        found = getattr(robot, call)(*given, **prescribed, wrenches={robot.body_names[3]: w})
+        if call == "linearize":
+            return [found.A, found.B, found.acceleration]
+        return list(found) if isinstance(found, tuple) else [found]
+
+    for i in range(3):
+        for batch, one in zip(answers(wrench), answers(wrench[i]), strict=True):
+            assert batch.shape == (3, *one.shape)
+            np.testing.assert_allclose(batch[i], one, rtol=1e-11, atol=1e-11 * np.abs(one).max())
+
+
 @pytest.mark.parametrize("rows", [2, 7])
 def test_threads_do_not_change_a_bit(rows: int) -> None:
     robot = jn.robots.aerial_manipulator(5, 20)

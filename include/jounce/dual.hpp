@@ -39,14 +39,6 @@ JOUNCE_INLINE T load_lanes(const double* p) {
   else
     return T::load(p);
 }
-template <int W>
-JOUNCE_INLINE double lane(const Pack<W>& x, int i) {
-  return x[i];
-}
-template <class P>
-JOUNCE_INLINE Dual<double> lane(const Dual<P>& x, int i) {
-  return {x.x[i], x.d[i]};
-}
 
 // Stumpff's functions c_0 ... c_{count-1}, c_k at c[k * stride].
 template <int W>
