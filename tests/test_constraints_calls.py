@@ -907,3 +907,76 @@ def test_rate_of_a_distance_that_is_none():
     assert robot.loop_coordinate("string", robot.neutral()) == 0
     with pytest.raises(jn.SingularError, match="constraint 'string': its points are in one place"):
         robot.loop_coordinate("string", robot.neutral(), np.ones(6))
+
+
+def test_hybrid_dynamics_where_prescribed_joints_say_all_of_a_loop_and_more():
+    robot = four_bar()  # whose hinge has redundant rows
+    q, stack = robot.project([0.5, -0.3, -1.2], np.ones((2, 3)))
+    acc, tau = robot.hybrid_dynamics(q, *stack, np.zeros(3), prescribed=np.array([True, False, True]))
+    np.testing.assert_allclose(acc, stack[1], atol=1e-9)
+    assert np.abs(tau).max() < 1e3
+
+
+def test_hybrid_dynamics_of_a_free_joint_whose_axis_meets_the_contact():
+    """It has no part in the contact, so it moves as if there were none."""
+    b = jn.Builder()
+    b.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, (0, 0, 0), [0.1] * 3))
+    b.add("foot", "base", jn.Revolute((1, 2, 3)), shift(0.1, 0.2, 0.3), jn.Inertia(0.3, (0.1, 0.2, 0.1), [0.02] * 3))
+    free = b.build()
+    robot, rng, mask = free.constrained({"foot": jn.Spherical()}), np.random.default_rng(0), np.arange(7) < 6
+    for _ in range(6):
+        q, stack = robot.project(robot.random_configuration(rng), rng.normal(size=(2, 7)))
+        acc, _ = robot.hybrid_dynamics(q, *stack, np.zeros(7), prescribed=mask)
+        expected, _ = free.hybrid_dynamics(q, *stack, np.zeros(7), prescribed=mask)
+        np.testing.assert_allclose(acc, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_what_cannot_move_is_not_tied():
+    b = jn.Builder()
+    b.add("arm", "world", jn.Fixed(), inertia=jn.Inertia(1.0))
+    with pytest.raises(ValueError, match="contacts: 'arm' is a part of the world, which holds it already"):
+        b.build().constrained({"arm": jn.Spherical()})
+    still = b.build().constrained_dynamics([], [], [[], []])
+    assert (still.acc.shape, still.multipliers.shape, still.forces) == ((2, 0), (2, 0), {})
+    b.add("hand", "arm", jn.Revolute(HINGE), inertia=jn.Inertia(1.0, (0.1, 0, 0)))
+    b.close("weld", "world", "arm", jn.Fixed())
+    with pytest.raises(ValueError, match="constraint 'weld' ties 'world' to 'arm', which are fixed to each other"):
+        b.build()
+
+
+def test_batches_of_project_residual_and_linearize_broadcast():
+    robot, q = quadruped(jn.Spherical())
+    rng = np.random.default_rng(5)
+    q = robot.project(robot.integrate(q, 0.1 * rng.normal(size=(2, 1, 18))))
+    v = rng.normal(size=(1, 3, 18))
+    where, speed = robot.project(q, v)
+    assert (where.shape, speed.shape) == ((2, 3, 19), (2, 3, 18))
+    np.testing.assert_allclose(speed[1, 2], robot.project(q[1, 0], v[0, 2])[1], atol=1e-12)
+    broken = robot.residual(q, v)
+    assert [x.shape for x in broken] == [(2, 3, 12)] * 2
+    lin = robot.linearize(q, v[0, 0], np.zeros((1, 3, 18)))
+    np.testing.assert_allclose(lin.A[1, 2], robot.linearize(q[1, 0], v[0, 0], np.zeros(18)).A, rtol=1e-9, atol=1e-7)
+    with pytest.raises(ValueError, match=r"the batch dimensions do not broadcast: q \(2, 1\), v \(4, 3\)"):
+        robot.residual(q, np.zeros((4, 3, 18)))
+
+
+def test_impact_of_batches_with_the_world_first():
+    b = jn.Builder()
+    b.add("ball", "world", jn.Free(), inertia=jn.Inertia(2.0, (0, 0, 0), np.eye(3)))
+    b.close("floor", "world", "ball", jn.Rolling(0.3))
+    robot, rng = b.build(), np.random.default_rng(0)
+    q, v = robot.project(robot.random_configuration(rng, 4)), rng.normal(size=(4, 6))
+    hit = robot.impact(q, v)
+    for i in range(4):
+        np.testing.assert_allclose(hit.impulses["floor"][i], robot.impact(q[i], v[i]).impulses["floor"], atol=1e-13)
+
+
+def test_derivatives_of_a_robot_without_constraints():
+    robot = jn.robots.quadrotor_arm()
+    q, v, tau = robot.neutral(), np.ones(8), np.ones((2, 8))
+    found = robot.constrained_dynamics_derivatives(q, v, tau)
+    for mine, expected in zip(
+        (found.acc_q, found.acc_v, found.acc_tau), robot.forward_dynamics_derivatives(q, v, tau), strict=True
+    ):
+        np.testing.assert_array_equal(mine, expected)
+    assert (found.jacobian.shape, found.forces, found.forces_q) == ((0, 8), {}, {})
