@@ -139,6 +139,8 @@ def test_every_public_call_has_a_recipe(kind: str) -> None:
 def test_a_joint_of_ratio_zero_is_fixed(kind: str, call: Call) -> None:
     """In all axes, with wrenches in all axes, and with every other keyword."""
     robot = KINDS[kind]
+    if call.method == "equilibrium" and robot.model.constraints:
+        pytest.skip("it has several, and which one is found is left to rounding")
     assert_same(kind, call, {k: (good(call, robot), o) for k, o in keywords(call, robot).items()})
 
 

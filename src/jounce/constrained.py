@@ -143,7 +143,7 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
 def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: str) -> Array:
     """The multipliers of least norm that make the same forces, and their derivatives."""
     order = acc.shape[-2] - 1
-    first = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*acc.shape[:-2], 1, model.nv))
+    first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))
     scale = np.array([float(factorial(k)) for k in range(order + 1)])
     if order:
         stack = np.concatenate([first, acc[..., : order - 1, :]], axis=-2)

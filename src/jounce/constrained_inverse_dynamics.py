@@ -122,7 +122,7 @@ def _weight(name: str, given: ArrayLike | None, default: float, n: int, of: str,
         W = np.eye(n) * W
     elif np.abs(W - W.T).max(initial=0.0) > 1e-9 * np.abs(W).max(initial=0.0):
         raise ValueError(f"{name} is {quoted(given)}, expected a symmetric matrix of the {n} {of}")
-    W = (W + W.T) / 2
+    W = W / 2 + W.T / 2
     least, most = np.linalg.eigvalsh(W)[[0, -1]] if n else (1.0, 1.0)
     if definite and not least > 1e-12 * most:
         raise ValueError(f"{name} is {quoted(given)}, expected a positive number, or a positive definite matrix")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import rows_of, shapes
+from ._checks import reals, rows_of, shapes
 from .constrained import RANK, constrained_dynamics, is_stack, stacked_wrenches
 from .constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
 from .errors import ConstraintError
@@ -127,9 +127,9 @@ def constrained_derivatives(
     force = given if stacked else given[..., None, :]
     outside = wrenches if stacked or not wrenches else stacked_wrenches(wrenches)
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
-    first = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*motion.acc.shape[:-2], 1, model.nv))
+    first = np.broadcast_to(reals("v", v)[..., None, :], (*motion.acc.shape[:-2], 1, model.nv))
     stack = np.concatenate([first, motion.acc], axis=-2)
-    ties = _ties(model, np.asarray(q, dtype=np.float64), stack, motion.multipliers)
+    ties = _ties(model, reals("q", q), stack, motion.multipliers)
     held = _held_wrenches(model, ties)
     K, D, M = model._inverse_dynamics_derivatives(q, stack, None, held, "body")
     if outside:

@@ -150,6 +150,10 @@ class Contact:
     pose: Array | None = None
 
     def __init__(self, kind: Kind, pose: ArrayLike | None = None) -> None:
+        if not isinstance(kind, (Joint, _Tie)):
+            raise ValueError(
+                f"kind is {quoted(kind)}, expected a joint such as jounce.Fixed(), OnPlane, OnLine, Distance or Rolling"
+            )
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "pose", None if pose is None else frozen(a_pose("pose of a contact", pose)))
 
