@@ -224,7 +224,7 @@ def contact_records(
             raise ValueError(f"contacts: {quoted(name)} is a part of the world, which holds it already")
         if name in taken:
             raise ValueError(f"contacts: there is a constraint named {quoted(name)} already")
-        contact = given if isinstance(given, Contact) else Contact(given)
+        contact = given if isinstance(given, Contact) else Contact(a_kind(name, given))
         kind = a_kind(name, contact.kind)
         if isinstance(kind, Gear):
             raise ValueError(f"constraint {quoted(name)}: a gear is between two joints: use Builder.close")
