@@ -11,6 +11,7 @@ and all of their time derivatives. Errors are relative to the largest term.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import comb
 from typing import Any
 
@@ -100,11 +101,17 @@ def hybrid_dynamics(model: jn.Model, question: Any, found: dict[str, Array]) -> 
 
 
 def constrained_dynamics(model: jn.Model, question: Any, found: dict[str, Array]) -> float:
-    """But where places move, or what is broken decays, which have tests of their own: there, the multipliers alone."""
+    """Where what is broken decays, that of forces alone; where places move, at order zero, as J moves with them."""
     acc, multipliers = (x if question.call.stacks else x[..., None, :] for x in (found["acc"], found["multipliers"]))
     tau = _stacked(question)
     moved = bool(question.given.get("motions")) or question.given.get("correction") is not None
     first = tau.shape[-2] + 1 if moved else 1
+    if question.given.get("motions"):
+        one = replace(question, given=dict(question.given))
+        one.given["wrenches"] = {k: w[..., :1, :] for k, w in _pushes(question).get("wrenches", {}).items()}
+        one = replace(one, call=replace(question.call, stacks=question.call.stacks | {"wrenches"}))
+        acc, tau, multipliers, first = acc[..., :1, :], tau[..., :1, :], multipliers[..., :1, :], 2
+        return off_motion(model, one, _motion(model, question, acc), tau, multipliers, first)
     return off_motion(model, question, _motion(model, question, acc), tau, multipliers, first)
 
 

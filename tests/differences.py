@@ -130,7 +130,8 @@ def words(fault: Exception, across: bool = False) -> str:
         return type(fault).__name__
     if isinstance(fault, jn.ConstraintError):  # so is how much is left
         text = re.sub(r"\d\.\de[+-]\d+", "#", text)
-        text = re.sub(r"constraint '.*?' contradicts", "one contradicts", text) if across else text  # the worst of many
+        if across:  # the worst of many, by its name
+            text = re.sub(r"constraint '.*?' contradicts|joint '.*?'", "one", text)
     return re.sub(r"(there are|did you mean) .*", r"\1", text) if across else text
 
 
@@ -185,6 +186,8 @@ def tolerance(question: Question, model: jn.Model) -> float:
     q = model.neutral() if question.given.get("q") is None else question.given["q"]
     M = model.mass_matrix(q)
     condition = np.linalg.cond(M).max(initial=1.0) if M.size else 1.0
+    if question.call.method == "project" and np.abs(model.residual(q)).max(initial=0.0) > 0.1:
+        return 1e-4  # a long way magnifies rounding
     if model.constraints and np.size(q):
         sizes = np.linalg.svd(model.constraint_jacobian(q), compute_uv=False)
         least = np.where(sizes > 1e-6 * sizes[..., :1], sizes, np.inf).min(axis=-1, initial=np.inf)

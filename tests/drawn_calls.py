@@ -221,9 +221,10 @@ class Draw:
             whole[k] = np.broadcast_to(given[k], (*lead, *core)).copy()
         if any(x.size == 0 for x in whole.values()):
             return {}
-        self.batch |= dict.fromkeys(named, lead)
         frame = given.get("velocity_frame") or given.get("frame", "body")
-        return obeyed(self.call, self.robot, whole, str(frame))
+        found = obeyed(self.call, self.robot, whole, str(frame))
+        self.batch |= dict.fromkeys(found, lead)
+        return found
 
     def rates(self, name: str) -> np.ndarray:
         lead = self.leading(name)
