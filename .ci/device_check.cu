@@ -276,7 +276,6 @@ __global__ void constrained_dynamics(Call c) {
   dynamics.run([](int) {}, [](int) {}, forces);
   forces.take_forces(0, c.prescribed, c.out);
   forces.force(0, 0, c.axes, c.out);
-  forces.inverse_inertia(c.more);
   partials.run(c.v, c.tau, c.out);
   partials.project(c.more);
   partials.forces(c.out, c.rows, c.out, c.more, c.most);
@@ -289,6 +288,7 @@ __global__ void constraint_rows(Call c) {
   rows.place();
   rows.run(c.out);
   rows.residuals(c.more);
+  rows.wrenches(c.most);
 }
 
 // Orders 0, 2 and one that is not unrolled; where positions are enough, -1.

@@ -7,8 +7,8 @@ namespace {
 
 using Velocity = MovingStates::Velocity;
 
-// The Jacobian of all constraints with derivatives, (..., K + 1, rows, nv) for a stack v of K rows, none: (..., 1, rows, nv); and how far q
-// is from obeying, (..., rows).
+// The Jacobian of all constraints with derivatives, (..., K + 1, rows, nv) for a stack v of K rows, none: (..., 1, rows, nv); how far q is
+// from obeying, (..., rows); and the wrenches of unit multipliers, (..., rows, 6), in world axes about the world's origin.
 nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame) {
   const Tree& tree = model.tree();
   const Constraints& constraints = model.constraints();
@@ -19,16 +19,17 @@ nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, n
   const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   const int rows = moving.rows() + 1;
-  Shape shape = batch, residual_shape = batch;
+  Shape shape = batch, residual_shape = batch, wrench_shape = batch;
   shape.append({rows, constraints.rows, tree.nv});
   residual_shape.push_back(constraints.rows);
-  Output jacobian(nb::none(), shape), residual(nb::none(), residual_shape);
-  const ConstraintRowsCall call{&tree, &constraints, moving.states(), rows, jacobian.data(), residual.data()};
+  wrench_shape.append({constraints.rows, 6});
+  Output jacobian(nb::none(), shape), residual(nb::none(), residual_shape), wrench(nb::none(), wrench_shape);
+  const ConstraintRowsCall call{&tree, &constraints, moving.states(), rows, jacobian.data(), residual.data(), wrench.data()};
   const auto kernel = kernels().constraint_rows(rows, false);
-  Answers("the constraints' Jacobian", batch, {jacobian.written(batch), residual.written(batch)})
+  Answers("the constraints' Jacobian", batch, {jacobian.written(batch), residual.written(batch), wrench.written(batch)})
       .run(2 * cost(tree, rows), kernel.workspace(call),
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
-  return nb::make_tuple(std::move(jacobian).object(), std::move(residual).object());
+  return nb::make_tuple(std::move(jacobian).object(), std::move(residual).object(), std::move(wrench).object());
 }
 
 }  // namespace

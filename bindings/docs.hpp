@@ -42,10 +42,10 @@ constexpr const char* constrained_dynamics_signature =
     "None, wrench_frame: str, frame: str, motion: numpy.typing.NDArray[numpy.float64] | None, moves: list[bool], shares: "
     "numpy.typing.NDArray[numpy.float64] | None, kp: float, kd: float) -> "
     "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64] | None, numpy.typing.NDArray[numpy.float64], "
-    "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int]";
+    "numpy.typing.NDArray[numpy.float64], int]";
 constexpr const char* constraint_rows_signature =
     "def _constraint_rows(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, frame: str) -> "
-    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 
 constexpr const char* forward_dynamics_signature =
     "def forward_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, *, wrenches: "

@@ -85,12 +85,9 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
   trial.constraints = call.constraints;
   trial.consistency = consistency.data();
   ForwardDynamicsCall& at = trial.dynamics;
-  const auto none = scratch(nv);
-  std::fill_n(none.get(), nv, 0.0);
   at.q = q.get(), at.q_step = tree.nq, at.v = v.get(), at.v_step = nv, at.tau = tau.get(), at.tau_step = nv;
-  at.acc = none.get(), at.acc_step = 0, at.rows = 1, at.wrenches = {}, at.axes = Axes::body, at.acc_out = acc.get();
-  const auto forces = scratch(n * nv);
-  if (at.prescribed) at.tau_out = forces.get();
+  at.prescribed = nullptr, at.acc = nullptr, at.tau_out = nullptr;  // rows that prescribed motions say are judged by those
+  at.rows = 1, at.wrenches = {}, at.axes = Axes::body, at.acc_out = acc.get();
   at.equations = equations.data();
   const auto kernel = kernels().constrained_dynamics(2, false);
   const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(trial, begin, end, workspace); };
@@ -128,7 +125,7 @@ struct Asked {
   nb::handle motion;  // (..., count, r + 2, 6) of the places that constraints hold on to, or None
   const bool* moves;  // (count)
   double kp, kd;
-  std::optional<Output> forces, multipliers, inverse_inertia;
+  std::optional<Output> forces, multipliers;
   std::ptrdiff_t dependent = 0;  // rows that depend on others, in the worst state
 };
 
@@ -198,7 +195,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
 
   const auto plain = kernels().forward_dynamics(rows + 1, count > 1);
   const auto constrained = kernels().constrained_dynamics(rows + 1, false);
-  const bool obeys = constraints.count > 0 || asked;
+  const bool obeys = constraints.count > 0;
   std::vector<Consistency> consistency(obeys ? count : 0);
   ConstrainedDynamicsCall with{};
   if (obeys) {
@@ -220,13 +217,11 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
     }
     Shape each = batch;
     each.push_back(rows);
-    Shape forces_shape = each, multipliers_shape = each, inertia_shape = batch;
+    Shape forces_shape = each, multipliers_shape = each;
     forces_shape.append({constraints.count, 6});
     multipliers_shape.push_back(constraints.rows);
-    inertia_shape.append({constraints.rows, constraints.rows});
     with.forces = asked->forces.emplace(nb::none(), forces_shape).data();
     with.multipliers = asked->multipliers.emplace(nb::none(), multipliers_shape).data();
-    with.inverse_inertia = asked->inverse_inertia.emplace(nb::none(), inertia_shape).data();
   }
   const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     wrenches.gather(begin, end, rows, gathered.get());
@@ -284,7 +279,7 @@ nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, n
   return run(model, q, v, acc, tau, mask_of(model, prescribed).get(), wrenches, wrench_frame, frame, nb::none());
 }
 
-// Forces of constraints besides: (acc, tau or None, forces, multipliers, J M^-1 J^T, rows that depend on others).
+// Forces of constraints besides: (acc, tau or None, forces, multipliers, rows that depend on others).
 nb::object constrained_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
                                 nb::handle wrenches, nb::handle wrench_frame, nb::handle frame, nb::handle motion,
                                 const std::vector<bool>& moves, nb::handle shares, double kp, double kd) {
@@ -296,7 +291,7 @@ nb::object constrained_dynamics(const CoreModel& model, nb::handle q, nb::handle
   const auto mask = prescribed.is_none() ? nullptr : mask_of(model, prescribed);
   nb::object result = run(model, q, v, acc, tau, mask.get(), wrenches, wrench_frame, frame, nb::none(), &asked);
   return nb::make_tuple(mask ? result[0] : result, mask ? nb::object(result[1]) : nb::none(), std::move(*asked.forces).object(),
-                        std::move(*asked.multipliers).object(), std::move(*asked.inverse_inertia).object(), asked.dependent);
+                        std::move(*asked.multipliers).object(), asked.dependent);
 }
 
 nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::handle f_) {

@@ -153,7 +153,6 @@ struct ConstrainedDynamicsCall {
   Axes axes;                 // of forces
   double* forces;            // (rows, count, 6) a state, or null
   double* multipliers;       // (rows, constraints' rows) a state, or null
-  double* inverse_inertia;   // (constraints' rows, the same) a state, or null
   Consistency* consistency;  // one a state
 };
 
@@ -163,8 +162,9 @@ struct ConstraintRowsCall {
   const Constraints* constraints;
   States states;
   int rows;          // derivatives of J, itself included
-  double* jacobian;  // (rows, constraints' rows, nv) a state, or null
-  double* residual;  // (constraints' rows) a state, or null
+  double* jacobian;  // (rows, constraints' rows, nv) a state
+  double* residual;  // (constraints' rows) a state
+  double* wrench;    // (constraints' rows, 6) a state, of unit multipliers, in world axes about the world's origin
 };
 
 // M^-1 f. Successive states with the same q share the factorization.

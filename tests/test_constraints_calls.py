@@ -10,6 +10,7 @@ import scipy.special
 
 import jounce as jn
 from jounce.constraint_wrenches import constraint_wrenches
+from kinds import TIED
 from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, shift, two_arms
 from trees import random_pose
 
@@ -930,6 +931,44 @@ def test_hybrid_dynamics_of_a_free_joint_whose_axis_meets_the_contact():
         acc, _ = robot.hybrid_dynamics(q, *stack, np.zeros(7), prescribed=mask)
         expected, _ = free.hybrid_dynamics(q, *stack, np.zeros(7), prescribed=mask)
         np.testing.assert_allclose(acc, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["a ball in a bowl", "rolling"])
+def test_hybrid_dynamics_where_prescribed_joints_say_all_of_a_rolling(name):
+    """A rank that no velocity loses is not reported as lost."""
+    robot = TIED[name].model
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        q, stack = robot.project(robot.random_configuration(rng), rng.normal(size=(2, robot.nv)))
+        for joints in (robot.joint_names[:1], robot.joint_names[1:2], robot.joint_names):
+            mask = np.zeros(robot.nv, bool)
+            for joint in joints:
+                mask[robot.coordinate(joint)] = True
+            acc, tau = robot.hybrid_dynamics(q, *stack, np.zeros(robot.nv), prescribed=mask)
+            np.testing.assert_allclose(robot.forward_dynamics(q, stack[0], tau), acc, rtol=1e-8, atol=1e-8)
+
+
+def test_forces_of_a_flat_linkage_on_a_base_that_flies():
+    """Rows that no joint of the loop feels reach the base as rounding error, which is not taken for motion."""
+    b, link = jn.Builder(), jn.Inertia(1.0, (0.1, 0, 0), [0.1] * 3)
+    b.add("base", "world", jn.Free(), inertia=jn.Inertia(3.0, (0.1, 0, 0), [1.0] * 3))
+    b.add("crank", "base", jn.Revolute(HINGE), shift(0.1), link)
+    b.add("coupler", "crank", jn.Revolute(HINGE), shift(0.3), link)
+    b.add("rocker", "base", jn.Revolute(HINGE), shift(0.7), link)
+    b.close("pin", "coupler", "rocker", jn.Revolute(HINGE), placement_a=shift(0.7), placement_b=shift(0.35))
+    robot = b.build()
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        q = robot.neutral()
+        q[7:] = [0.5, -0.3, -1.2] + 0.2 * rng.normal(size=3)
+        q, (v, _) = robot.project(q, rng.normal(size=(2, 9)))
+        found = robot.constrained_dynamics(q, v, np.ones((3, 9)))
+        assert np.abs(found.multipliers).max() < 1e4
+        J = robot.constraint_jacobian(q)
+        a = np.linalg.solve(
+            robot.mass_matrix(q), 1 - robot.inverse_dynamics(q, v, np.zeros(9)) + J.T @ found.multipliers[0]
+        )
+        np.testing.assert_allclose(found.acc[0], a, rtol=1e-10, atol=1e-10)
 
 
 def test_what_cannot_move_is_not_tied():

@@ -31,7 +31,6 @@ class ConstrainedDynamicsRun {
       }
       for (int r = 0; call_.multipliers && r < m; ++r) call_.multipliers[(i * rows + k) * m + r] = scale * forces_.multiplier(k, r);
     }
-    if (call_.inverse_inertia) forces_.inverse_inertia(call_.inverse_inertia + i * m * m);
   }
 
  private:
@@ -76,8 +75,9 @@ struct ConstraintRowsKernel {
       space.motion.read(*call.tree, call.states, i, 1, call.states.rows);
       space.world.place(call.states.axes);
       space.rows.place();
-      if (call.jacobian) space.rows.run(call.jacobian + i * call.rows * m * call.tree->nv);
-      if (call.residual) space.rows.residuals(call.residual + i * m);
+      space.rows.run(call.jacobian + i * call.rows * m * call.tree->nv);
+      space.rows.residuals(call.residual + i * m);
+      space.rows.wrenches(call.wrench + i * m * 6);
     }
   }
   static constexpr Kernel<ConstraintRowsCall> kernel{workspace, run};

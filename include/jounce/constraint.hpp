@@ -57,8 +57,9 @@ struct Constraints {
   std::int32_t count, rows, path_count;
 };
 
-// A row is a combination of those before it where less than this fraction of J M^-1 J^T is left of it.
-constexpr double dependent_fraction = 1e-10;
+// A row is a combination of those before it where less than this fraction of what J M^-1 J^T is made of is left of it; below the next
+// fraction it has lost digits.
+constexpr double dependent_fraction = 1e-10, doubtful_fraction_of_row = 1e-4;
 
 // And it contradicts them where it asks for something else by more than this fraction of the accelerations that meet in it.
 constexpr double contradiction_fraction = 1e-6;

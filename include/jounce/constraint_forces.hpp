@@ -25,6 +25,7 @@
 #include "jounce/articulated_bodies.hpp"
 #include "jounce/bias_by_order.hpp"
 #include "jounce/constraint_series.hpp"
+#include "jounce/row_factors.hpp"
 
 JOUNCE_BEGIN
 
@@ -48,14 +49,12 @@ class ConstraintForces {
         frame_(arena.template take<PlacedFrame>(2 * std::size_t(all.count))),
         named_(arena.template take<PlacedFrame>(all.count)),
         K_(arena.template take<Six<double>>(std::size_t(all.path_count) * all.rows)),
-        stride_(round_up(all.rows, native_width)),
+        rows_(all.rows, arena),
+        strength_(arena.template take<Strength>(all.rows)),
+        stride_(rows_.stride()),
         Y_(arena.template take<double>(std::size_t(tree.nv) * stride_)),
         W_(arena.template take<double>(std::size_t(tree.widest) * stride_)),
-        inertia_(arena.template take<double>(std::size_t(all.rows) * stride_)),
-        L_(arena.template take<double>(std::size_t(all.rows) * stride_)),
         sum_(arena.template take<Six<double>>(all.rows)),
-        scale_(arena.template take<double>(all.rows)),
-        pivot_(arena.template take<double>(all.rows)),
         size_(arena.template take<double>(all.rows)),
         residual_(arena.template take<double>(all.rows)),
         known_(arena.template take<double>(all.rows)),
@@ -115,11 +114,12 @@ class ConstraintForces {
   void solve(int k) {
     if (k == 0) {
       gather();
-      factor();
+      rows_.factor();
+      consistency_.dependent = rows_.dependent();
     }
     if (shares_) {
       for (int r = 0; r < all_.rows; ++r)
-        share_[r] = pivot_[r] == 0 ? factorial.inverse[k] * shares_[k * std::ptrdiff_t(all_.rows) + r] : 0.0;
+        share_[r] = rows_.is_dependent(r) ? factorial.inverse[k] * shares_[k * std::ptrdiff_t(all_.rows) + r] : 0.0;
       spread(share_);
     }
     double* l = l_ + k * std::ptrdiff_t(stride_);
@@ -141,30 +141,15 @@ class ConstraintForces {
       }
     }
     if (consistency_.dependent > 0) measure(k, l);
-    solve_for(l);
+    rows_.solve(l, [&](int row, double left) JOUNCE_LAMBDA_INLINE { judge(row, left); });
     spread(l);
-    if (doubtful_) refine(l);
+    if (rows_.doubtful()) refine(l);
     for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
     for (int i = 0; i < all_.count; ++i)
       if (!series_[i].is_gear()) series_[i].finish_wrenches(k, l + all_.each[i].first);
   }
 
-  // (J M^-1 J^T)^-1 x for all columns of a table (rows, stride), in place; zero in rows that depend on others. After solve(0).
-  void solve_rows(int stride, double* x) const {
-    const int m = all_.rows;
-    const auto row = [&](int i) { return x + i * std::ptrdiff_t(stride); };
-    const auto subtract = [&](double* to, double f, const double* from) {
-      for (int c = 0; c < stride; c += native_width) (P::load(to + c) - P(f) * P::load(from + c)).store(to + c);
-    };
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < i; ++j)
-        if (L(i)[j] != 0) subtract(row(i), L(i)[j], row(j));
-    for (int i = 0; i < m; ++i)
-      for (int c = 0; c < stride; c += native_width) (P(pivot_[i]) * P::load(row(i) + c)).store(row(i) + c);
-    for (int i = m - 1; i > 0; --i)
-      for (int j = 0; j < i; ++j)
-        if (L(i)[j] != 0) subtract(row(j), L(i)[j], row(i));
-  }
+  const RowFactors& factored_rows() const { return rows_; }  // J M^-1 J^T, after solve(0)
   // Its wrench of order zero on the body of B, or A, in world axes about that body's fixed point.
   Six<double> on_body(int i, bool b) const {
     return about_point(2 * i + (b ? 1 : 0), b ? series_[i].wrench_on_b(0) : series_[i].wrench_on_a(0));
@@ -220,16 +205,6 @@ class ConstraintForces {
       for (int j = 0; j <= k; ++j) w.m += cross_of(s.origin(j, c.on_a), s.wrench_in_world(k - j, c.on_a).f);
     }
     out[0] = w.f.x, out[1] = w.f.y, out[2] = w.f.z, out[3] = w.m.x, out[4] = w.m.y, out[5] = w.m.z;
-  }
-  // J M^-1 J^T (rows, rows), after solve(0).
-  void inverse_inertia(double* out) const {
-    const int m = all_.rows;
-    for (int r = 0; r < m; ++r)
-      for (int c = r; c < m; ++c) {
-        double sum = inertia(r)[c];  // what elimination left of it
-        for (int j = 0; j < r; ++j) sum += L(r)[j] * inertia(j)[c];
-        out[r * std::ptrdiff_t(m) + c] = out[c * std::ptrdiff_t(m) + r] = sum;
-      }
   }
 
  private:
@@ -335,21 +310,21 @@ class ConstraintForces {
     const int m = all_.rows;
     std::memset(Y_, 0, sizeof(double) * tree_.nv * stride_);
     std::memset(z_, 0, sizeof(double) * tree_.nv);
-    std::memset(inertia_, 0, sizeof(double) * m * stride_);
-    std::memset(scale_, 0, sizeof(double) * m);
+    rows_.clear();
     for (int t = 0; t < all_.path_count; ++t)
       for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<double>::zero();
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       for (int r = 0; r < c.count; ++r) {
         const int row = c.first + r;
+        strength_[row] = {0, 0};
         if (c.tie == Tie::gear) {
-          if (!factors_.holds(c.v[0])) Y(c.v[0])[row] -= series_[i].gear_slope(0);
-          if (!factors_.holds(c.v[1])) Y(c.v[1])[row] += 1.0;
+          start_coordinate(c.v[0], row, -series_[i].gear_slope(0));
+          start_coordinate(c.v[1], row, 1.0);
           continue;
         }
-        if (c.b.body >= 0) K(all_.place[c.b.body])[row] -= about_point(2 * i + 1, series_[i].on_b(r));
-        if (on_body_a(c)) K(all_.place[c.a.body])[row] -= about_point(2 * i, series_[i].on_a(r));
+        if (c.b.body >= 0) start_wrench(row, c.b.body, 2 * i + 1, series_[i].on_b(r));
+        if (on_body_a(c)) start_wrench(row, c.a.body, 2 * i, series_[i].on_a(r));
       }
     }
     for (int t = all_.path_count - 1; t >= 0; --t) {
@@ -361,13 +336,29 @@ class ConstraintForces {
     }
   }
 
-  // S . K, and the squares of what it is made of: where those are much larger, it is rounding error.
-  static JOUNCE_INLINE double product_of(const Six<double>& S, const Six<double>& K, double& squares) {
-    Six<double> parts = Six<double>::zero(), square = parts;
-    parts.add_products(S, K);
-    square.add_products(parts, parts);
-    squares = square.total();
-    return parts.total();
+  // A row that is a wrench on a body.
+  JOUNCE_INLINE void start_wrench(int row, int body, int side, const Wrench& w) {
+    K(all_.place[body])[row] -= about_point(side, w);
+    const double force = dot(w.f, w.f);
+    strength_[row].force += force;
+    strength_[row].moment += dot(w.m, w.m) + force * dot(offset_[side], offset_[side]);
+  }
+  // A row that is a force on a coordinate, of itself.
+  void start_coordinate(int column, int row, double force) {
+    if (factors_.holds(column)) return;
+    Y(column)[row] += force;
+    for (int i = 0; i < tree_.cluster_count; ++i) {
+      const Cluster& cluster = tree_.clusters[i];
+      for (int c = 0; c < cluster.count; ++c)
+        if (factors_.own(cluster, c) == column) rows_.scale(row) += force * force * factors_.block(cluster)[c * (cluster.count + 1)];
+    }
+  }
+
+  // (S . K)^2 of what S and K are made of, whatever cancels: where it is much larger than the square itself, that is rounding error.
+  JOUNCE_INLINE void add_scale(double inverse, const Six<double>& S, int begin, int end) {
+    const V linear = vector(S.linear()), angular = vector(S.angular());
+    const double a = inverse * dot(linear, linear), b = inverse * dot(angular, angular);
+    for (int r = begin; r < end; ++r) rows_.scale(r) += a * strength_[r].force + b * strength_[r].moment;
   }
 
   JOUNCE_INLINE void gather_single(int t, const Body& b) {
@@ -376,17 +367,15 @@ class ConstraintForces {
     const Six<double>* own = K(t);
     double* y = Y(b.column);
     const double inverse = factors_.inverse_pivot(b);
+    add_scale(inverse, S, begin, end);
     for (int r = begin; r < end; ++r) {
-      double squares;
-      const double own_force = y[r];  // of a gear
-      y[r] -= product_of(S, own[r], squares);
-      scale_[r] += inverse * (squares + own_force * own_force);
+      y[r] -= dot(S, own[r]);
       if (up < 0) continue;
       Six<double> sum = K(up)[r] + own[r];
       sum.add(y[r], G);
       K(up)[r] = sum;
     }
-    add_squares(inverse, y, begin, end);
+    rows_.add_squares(inverse, y, begin, end);
   }
 
   JOUNCE_NOINLINE void gather_several(int t, const Body& b) {
@@ -398,11 +387,8 @@ class ConstraintForces {
         double* y = Y(column);
         const Six<double> S = factors_.screw(b.screw + c);
         const double inverse = factors_.block(cluster)[(b.local + c) * (n + 1)];
-        for (int r = begin; r < end; ++r) {
-          double squares;
-          y[r] -= b.ratio * product_of(S, own[r], squares);
-          scale_[r] += inverse * b.ratio * b.ratio * squares;
-        }
+        add_scale(inverse * b.ratio * b.ratio, S, begin, end);
+        for (int r = begin; r < end; ++r) y[r] -= b.ratio * dot(S, own[r]);
       }
     for (int r = begin; up >= 0 && r < end; ++r) K(up)[r] += own[r];
     if (tree_.bodies + cluster.body != &b || n == 0 || (cluster.alone && factors_.holds(b.column))) return;
@@ -412,45 +398,12 @@ class ConstraintForces {
       const double* y = Y(column);
       double* w = W_ + c * std::ptrdiff_t(stride_);
       for (int r = begin; cluster.up >= 0 && r < end; ++r) K(all_.place[cluster.up])[r].add(y[r], factors_.G(column));
-      for (int r = first_lane(begin); r < end; r += native_width) {
+      for (int r = RowFactors::first_lane(begin); r < end; r += native_width) {
         P sum = P::load(y + r);
         for (int d = 0; d < c; ++d) sum -= P(L[c * n + d]) * P::load(W_ + d * std::ptrdiff_t(stride_) + r);
         sum.store(w + r);
       }
-      add_squares(L[c * n + c], w, begin, end);
-    }
-  }
-
-  static int first_lane(int row) { return row / native_width * native_width; }
-
-  // inertia += s y y^T, its upper half and a little more.
-  JOUNCE_INLINE void add_squares(double s, const double* y, int begin, int end) {
-    for (int r = begin; r < end; ++r) {
-      const P f(s * y[r]);
-      for (int c = first_lane(r); c < end; c += native_width) (P::load(inertia(r) + c) + f * P::load(y + c)).store(inertia(r) + c);
-    }
-  }
-
-  // inertia = L diag(pivot) L^T. Rows that depend on those before them have no pivot, and no column in L.
-  void factor() {
-    const int m = all_.rows;
-    std::memset(L_, 0, sizeof(double) * m * stride_);
-    doubtful_ = false;
-    for (int k = 0; k < m; ++k) {
-      const double* row = inertia(k);
-      if (!(row[k] > dependent_fraction * scale_[k]) || row[k] == 0) {
-        pivot_[k] = 0;
-        ++consistency_.dependent;
-        continue;
-      }
-      pivot_[k] = 1 / row[k];
-      doubtful_ |= row[k] < 1e-4 * scale_[k];
-      for (int i = k + 1; i < m; ++i) {
-        const double f = row[i] * pivot_[k];
-        if (f == 0) continue;
-        L(i)[k] = f;
-        for (int j = first_lane(i); j < m; j += native_width) (P::load(inertia(i) + j) - P(f) * P::load(row + j)).store(inertia(i) + j);
-      }
+      rows_.add_squares(L[c * n + c], w, begin, end);
     }
   }
 
@@ -485,31 +438,15 @@ class ConstraintForces {
     for (int r = 0; r < m; ++r) out[r] -= sum_[r].total();
   }
   JOUNCE_INLINE static void add_row(double s, const double* y, const PathBody& at, double* out) {
-    for (int r = first_lane(at.begin); r < at.end; r += native_width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
-  }
-
-  // In place.
-  JOUNCE_INLINE void solve_for(double* l) {
-    const int m = all_.rows;
-    for (int i = 0; i < m; ++i) {
-      double sum = l[i];
-      for (int j = 0; j < i; ++j) sum -= L(i)[j] * l[j];
-      l[i] = sum;
-      if (pivot_[i] == 0) judge(i, sum);
-    }
-    for (int i = 0; i < m; ++i) l[i] *= pivot_[i];
-    for (int i = m - 1; i > 0; --i)
-      for (int j = 0; j < i; ++j) l[j] -= L(i)[j] * l[i];
+    for (int r = RowFactors::first_lane(at.begin); r < at.end; r += native_width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
   }
 
   // Once more, for what is left of it.
   JOUNCE_NOINLINE void refine(double* l) {
     double* more = refined_;
     accelerate(more);
-    for (int r = 0; r < all_.rows; ++r) more[r] = pivot_[r] != 0 ? -(more[r] + known_[r]) : 0.0;
-    const Consistency before = consistency_;
-    solve_for(more);
-    consistency_ = before;
+    for (int r = 0; r < all_.rows; ++r) more[r] = -(more[r] + known_[r]);
+    rows_.solve(more, [](int, double) {});
     spread(more);
     for (int r = 0; r < all_.rows; ++r) l[r] += more[r];
   }
@@ -535,16 +472,17 @@ class ConstraintForces {
           size += (k + 1) * (std::fabs(bias_.rate(k + 1)[c.v[1]]) + std::fabs(series_[i].gear_slope(0) * bias_.rate(k + 1)[c.v[0]]));
       }
       size_[r] = k == 0 || size > size_[r] ? size : size_[r];
-      if (scale_[r] > 0 && size_[r] > largest * std::sqrt(scale_[r])) largest = size_[r] / std::sqrt(scale_[r]);
+      const double ease = std::sqrt(rows_.scale(r));
+      if (ease > 0 && size_[r] > largest * ease) largest = size_[r] / ease;
     }
     for (int r = 0; r < all_.rows; ++r)
-      if (const double size = largest * std::sqrt(scale_[r]); size > size_[r]) size_[r] = size;
+      if (const double size = largest * std::sqrt(rows_.scale(r)); size > size_[r]) size_[r] = size;
   }
 
   // A row that depends on others asks for nothing more than those, or for something else.
   JOUNCE_NOINLINE void judge(int row, double left) {
     double size = size_[row];
-    for (int j = 0; j < row; ++j) size += std::fabs(L(row)[j]) * size_[j];
+    for (int j = 0; j < row; ++j) size += std::fabs(rows_.combination(row)[j]) * size_[j];
     const double error = size > 0 ? std::fabs(left) / size : 0;
     if (error > consistency_.error) {
       consistency_.error = error;
@@ -581,8 +519,6 @@ class ConstraintForces {
 
   Six<double>* K(int place) const { return K_ + place * std::ptrdiff_t(all_.rows); }
   double* Y(int column) const { return Y_ + column * std::ptrdiff_t(stride_); }
-  double* inertia(int row) const { return inertia_ + row * std::ptrdiff_t(stride_); }
-  double* L(int row) const { return L_ + row * std::ptrdiff_t(stride_); }
 
   const Tree& tree_;
   const Constraints& all_;
@@ -595,13 +531,14 @@ class ConstraintForces {
   PlacedFrame* frame_;  // (count, 2)
   PlacedFrame* named_;  // (count)
   Six<double>* K_;      // (path, rows)
-  int stride_;          // of tables with rows side by side
-  double *Y_, *W_;      // (nv, rows); the same of a cluster, times L^-1
-  double *inertia_, *L_;
+  RowFactors rows_;     // J M^-1 J^T
+  struct Strength {
+    double force, moment;
+  }* strength_;     // (rows) squares of the wrenches that rows are, both sides together
+  int stride_;      // of tables with rows side by side
+  double *Y_, *W_;  // (nv, rows); the same of a cluster, times L^-1
   Six<double>* sum_;
-  double *scale_, *pivot_, *size_, *residual_;
-  double *known_, *refined_;
-  bool doubtful_ = false;  // whether digits are lost in a pivot
+  double *size_, *residual_, *known_, *refined_;
   double* share_;
   const double* shares_ = nullptr;
   double* l_;            // (order + 1, rows)

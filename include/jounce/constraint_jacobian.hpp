@@ -84,6 +84,24 @@ class ConstraintJacobian {
     }
   }
 
+  // (constraints' rows, 6) what a unit multiplier of each row does to the body that the force is about: in world axes, about the world's
+  // origin; zero for gears.
+  void wrenches(double* out) const {
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      for (int r = 0; r < c.count; ++r) {
+        Wrench w{{0, 0, 0}, {0, 0, 0}};
+        if (c.tie != Tie::gear) {
+          w = series_[i].on_b(r);
+          w.m += cross_of(series_[i].origin(0, false), w.f);
+        }
+        if (c.on_a) w = -w;
+        double* to = out + 6 * (c.first + r);
+        to[0] = w.f.x, to[1] = w.f.y, to[2] = w.f.z, to[3] = w.m.x, to[4] = w.m.y, to[5] = w.m.z;
+      }
+    }
+  }
+
   // (constraints' rows)
   void residuals(double* out) const {
     for (int i = 0; i < all_.count; ++i) {

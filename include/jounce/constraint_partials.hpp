@@ -76,7 +76,7 @@ class ConstraintPartials {
         sum.store(JX_ + r * std::ptrdiff_t(stride_) + c);
       }
     std::memcpy(Z_, JX_, sizeof(double) * m * stride_);
-    forces_.solve_rows(stride_, Z_);
+    forces_.factored_rows().solve_table(stride_, Z_);
     for (int r = 0; r < nv; ++r) {
       double* row = left_ + r * std::ptrdiff_t(left_stride_);
       for (int c = 0; c < nv; c += native_width) {
@@ -97,8 +97,8 @@ class ConstraintPartials {
   void forces(const double* both, std::ptrdiff_t step, double* dq, double* dv, double* dtau) {
     const std::ptrdiff_t nv = tree_.nv;
     // dl = Z (K dq + D dv - dtau) - inertia^-1 r
-    forces_.solve_rows(stride_, broken_q_);
-    forces_.solve_rows(stride_, broken_v_);
+    forces_.factored_rows().solve_table(stride_, broken_q_);
+    forces_.factored_rows().solve_table(stride_, broken_v_);
     for (int k = 0; k < all_.rows; ++k) {
       const double* z = Z_ + k * std::ptrdiff_t(stride_);
       double *q = broken_q_ + k * std::ptrdiff_t(stride_), *v = broken_v_ + k * std::ptrdiff_t(stride_);

@@ -76,11 +76,11 @@ def constrained_dynamics(
         acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
         return ConstrainedDynamics(acc, {}, np.zeros((*acc.shape[:-1], 0)))
     fixed = (q, v, None, tau, None, wrenches, wrench_frame, frame, motion, moves)
-    acc, _, forces, multipliers, _, dependent = model._constrained_dynamics(*fixed, None, kp, kd)
+    acc, _, forces, multipliers, dependent = model._constrained_dynamics(*fixed, None, kp, kd)
     if dependent > 0:
         rates = acc if stacked else acc[..., None, :]
         shares = _least(model, q, v, rates, multipliers, frame)
-        acc, _, forces, multipliers, _, _ = model._constrained_dynamics(*fixed, shares, kp, kd)
+        acc, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, shares, kp, kd)
     if not stacked:
         forces, multipliers = forces[..., 0, :, :], multipliers[..., 0, :]
     return ConstrainedDynamics(acc, by_name(model, forces), multipliers)
@@ -226,10 +226,10 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
 
 def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     """A state that is nearly on the constraints, on them: one step of Newton's method."""
-    J, broken = model._constraint_rows(q, None, "body")
+    J, broken, _ = model._constraint_rows(q, None, "body")
     if np.abs(broken).max(initial=0.0) > 1e-14:
         q = model.integrate(q, -np.linalg.pinv(J[0], rcond=RANK) @ broken)
-        J, _ = model._constraint_rows(q, None, "body")
+        J, _, _ = model._constraint_rows(q, None, "body")
     return q, v - np.linalg.pinv(J[0], rcond=RANK) @ (J[0] @ v)
 
 

@@ -107,7 +107,7 @@ def constrained_inverse_dynamics(
     none = [False] * len(model.constraints)
     pushes = wrenches if a is None or not wrenches else stacked_wrenches(wrenches)
     fixed = (q, stack[..., 0, :], None, full, None, pushes, wrench_frame, frame)
-    _, _, forces, multipliers, _, _ = model._constrained_dynamics(*fixed, None, none, multipliers, 0.0, 0.0)
+    _, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, None, none, multipliers, 0.0, 0.0)
     if a is not None:
         full, forces, multipliers = full[..., 0, :], forces[..., 0, :, :], multipliers[..., 0, :]
     return ConstrainedInverseDynamics(full, by_name(model, forces), multipliers)

@@ -172,6 +172,11 @@ class ConstraintRecord:
     contact: bool = False
 
     @property
+    def named(self) -> str:
+        """The frame that its force is about: the first body, or that of a contact, and not the world."""
+        return self.b if self.contact or self.a == "world" else self.a
+
+    @property
     def is_constant(self) -> bool:
         """Whether its rows are constant in A's axes."""
         return not isinstance(self.kind, (Distance, Universal, Rolling, Gear))
@@ -248,7 +253,7 @@ def compiled_constraint(
         "hold": hold,
         "count": len(table["rows"]),
         "holonomic": len(table["rows"]),
-        "on_a": not record.contact and record.a != "world",
+        "on_a": record.named == record.a,
         "a": -1 if gear or record.a == "world" else frames[record.a],
         "b": -1 if gear or record.b == "world" else frames[record.b],
         "pose_a": record.pose_a,

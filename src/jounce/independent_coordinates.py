@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, quoted
+from .constrained import RANK
 from .errors import ConstraintError
 
 if TYPE_CHECKING:
     from .model import Model
 
 Array = NDArray[np.float64]
-_RANK = 1e-6  # singular values of J below this fraction of the largest are none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +86,7 @@ def _rank(J: Array, size: float | None = None) -> int:
     if not J.size:
         return 0
     values = np.linalg.svd(J, compute_uv=False)
-    return int((values > _RANK * (values[0] if size is None else size)).sum())
+    return int((values > RANK * (values[0] if size is None else size)).sum())
 
 
 def _pivots(J: Array, rank: int) -> NDArray[np.intp]:

@@ -552,7 +552,7 @@ class Model(CoreModel):
             (..., rows): metres, radians, and square metres for `Distance`; zero in rows that come from no position.
             With v a pair of these and of J v.
         """
-        J, positions = self._constraint_rows(q, None, "body")
+        J, positions, _ = self._constraint_rows(q, None, "body")
         if v is None:
             return positions
         velocity = rows_of("v", v, self.nv, "nv")

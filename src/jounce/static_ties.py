@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .constrained import RANK
 from .constraint_frames import placed
 from .constraints import Rolling
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from .model import Model
 
 Array = NDArray[np.float64]
-_RANK = 1e-6  # singular values of J below this fraction of the largest are none
 _CLOSED = 1e-10  # m or rad, what may be left of a constraint
 
 
@@ -51,7 +51,7 @@ class Ties(NamedTuple):
         """Those that come nearest to holding forces F."""
         if not self.broken.size or not np.isfinite(F).all():
             return np.zeros_like(self.broken)
-        return np.asarray(np.linalg.lstsq(self.J.T, F, rcond=_RANK)[0])
+        return np.asarray(np.linalg.lstsq(self.J.T, F, rcond=RANK)[0])
 
     def freed(self, F: Array, K: Array) -> tuple[Array, Array]:
         """What the constraints leave of forces F, and how that changes."""
@@ -65,7 +65,7 @@ class Ties(NamedTuple):
         if not self.broken.size:
             return np.zeros(len(scale)), np.eye(len(scale))
         U, values, Vt = np.linalg.svd(self.J / scale)
-        rank = int((values > _RANK * values[0]).sum())
+        rank = int((values > RANK * values[0]).sum())
         closing = -Vt[:rank].T @ ((U[:, :rank].T @ self.broken) / values[:rank])
         return closing, Vt[rank:].T
 
