@@ -13,6 +13,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -31,17 +33,18 @@ def robots() -> list[jn.Model]:
     coupled.add("hand", "arm", jn.Revolute((0, 1, 0), follows=jn.Follow("elbow", 2.0)), inertia=heavy)
     soft = jn.Builder()
     soft.add("rod", "world", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, nodes=3))
-    return [jn.robots.aerial_manipulator(), coupled.build(), soft.build()]
+    standing = coupled.build().constrained({"hand": jn.Spherical()})
+    return [jn.robots.aerial_manipulator(), coupled.build(), soft.build(), standing]
 
 
-def questions(robot: jn.Model) -> dict[str, object]:
+def questions(robot: jn.Model) -> dict[str, Callable[[jn.Model], Any]]:
     """Calls of large batches, by name."""
     rng = np.random.default_rng(1)
     q = robot.random_configuration(rng, STATES)
     v = rng.uniform(-1, 1, (STATES, 4, robot.nv))
     body = robot.body_names[-1]
     push = {body: rng.uniform(-1, 1, (STATES, 6))}
-    return {
+    calls: dict[str, Callable[[jn.Model], Any]] = {
         "inverse": lambda robot: robot.inverse_dynamics(q, v),
         "pushed": lambda robot: robot.inverse_dynamics(q, v[:, 0], v[:, 1], wrenches=push),
         "forward": lambda robot: robot.forward_dynamics(q, v[:, 0], v[:, 1:3]),
@@ -51,6 +54,11 @@ def questions(robot: jn.Model) -> dict[str, object]:
         "kinematics": lambda robot: robot.forward_kinematics(q, v).pose,
         "difference": lambda robot: robot.difference(q, q[::-1].copy()),
     }
+    if robot.constraints:
+        calls["rows"] = lambda robot: robot.constraint_jacobian_derivatives(q, v)
+        calls["forces"] = lambda robot: robot.constrained_dynamics(q, v[:, 0], v[:, 1:3]).multipliers
+        calls["slopes"] = lambda robot: robot.constrained_dynamics_derivatives(q, v[:, 0], v[:, 1]).acc_q
+    return calls
 
 
 class Stress:
@@ -76,7 +84,7 @@ class Stress:
             own = list(self.robots)
             while self.going():
                 which = int(rng.integers(len(own)))
-                name = list(self.asked[which])[int(rng.integers(8))]
+                name = str(rng.choice(list(self.asked[which])))
                 if i % 2 and rng.random() < 0.05:
                     own[which] = pickle.loads(pickle.dumps(own[which]))
                 found = self.asked[which][name](own[which])
