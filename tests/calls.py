@@ -420,11 +420,7 @@ def _of_constraints(result: object) -> dict[str, np.ndarray]:
     keys = ("acc", "tau", "v", "multipliers", "acc_q", "acc_v", "acc_tau", "jacobian", "speed_q")
     found = {k: getattr(result, k) for k in keys if hasattr(result, k)}
     for kind in ("forces", "impulses", "forces_q", "forces_v", "forces_tau"):
-        try:
-            forces = getattr(result, kind, {})
-        except jn.ConstraintError:  # shared by rows that depend on each other
-            continue
-        found |= {f"{name}: {kind}": x for name, x in forces.items()}
+        found |= {f"{name}: {kind}": x for name, x in getattr(result, kind, {}).items()}
     return found
 
 

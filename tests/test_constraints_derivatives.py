@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -202,21 +203,123 @@ def four_bar(axis: tuple[float, float, float]) -> jn.Model:
     return builder.build()
 
 
-def test_rows_that_depend_on_others() -> None:
-    """Accelerations have derivatives; forces that are shared by least norm are not differentiated, and it says so."""
-    robot = four_bar((0, -1, 0))
-    q, v = robot.project([0.5, 0.5, 2.0], [3.0, 0.0, 0.0])
-    tau = np.array([[1.0, 0.2, -0.3], [0.5, 0.0, 1.0]])
-    d = robot.project(q, np.array([0.1, 0.0, 0.0]))[1]
-    for force in (tau[0], tau):
-        change = robot.constrained_dynamics_derivatives(q, v, force)
-        moved = difference(lambda h, force=force: robot.forward_dynamics(*robot.project(q + h * d, v), force))
-        dv = difference(lambda h: robot.project(q + h * d, v)[1])
-        dq = difference(lambda h: robot.project(q + h * d))
-        mine = change.acc_q @ dq + change.acc_v @ dv
-        np.testing.assert_allclose(mine, moved, rtol=0, atol=1e-7 * np.abs(moved).max())
-        with pytest.raises(jn.ConstraintError, match="depend on each other"):
-            _ = change.forces_q
+def table() -> jn.Model:
+    """On four feet that hold three directions each, twelve rows on six freedoms and a drawer."""
+    builder, rng = jn.Builder(), np.random.default_rng(5)
+    builder.add("top", "world", jn.Free(), inertia=some_inertia(rng))
+    builder.add("drawer", "top", jn.Prismatic((1, 2, 0)), placed(rng), some_inertia(rng))
+    for i in range(4):
+        builder.add(f"foot {i}", "drawer" if i == 3 else "top", jn.Fixed(), placed(rng))
+    return builder.build().constrained({f"foot {i}": jn.Spherical() for i in range(3)})
+
+
+def held_twice(kind: str) -> jn.Model:
+    """Tied by the same joint twice, at places that differ, so that rows of one are those of the other and its lever."""
+    rng = np.random.default_rng(3)
+    builder = arms(rng)
+    axis, at = rng.normal(size=3), (placed(rng), placed(rng))
+    joint = {"revolute": jn.Revolute(axis), "cylindrical": jn.Cylindrical(axis), "gear": jn.Gear((0.1, 0.5, 0.2))}[kind]
+    for name, x in (("first", 0.0), ("second", 0.4)):
+        if kind == "gear":
+            builder.close(name, "a0", "b0", joint)
+            continue
+        along = np.eye(4)
+        along[:3, 3] = x * axis
+        builder.close(name, "a3", "b3", joint, placement_a=at[0] @ along, placement_b=at[1] @ along)
+    return builder.build()
+
+
+def three_bars() -> jn.Model:
+    """Of equal length and parallel, under one coupler: a load on it is shared in a ratio that turns as they swing."""
+    builder, shift = jn.Builder(), np.tile(np.eye(4), (4, 1, 1))
+    shift[:, 0, 3] = 0.0, 0.3, 0.8, 0.5
+    for name, at in zip("abc", shift[:3], strict=True):
+        builder.add(name, "world", jn.Revolute((0, 1, 0)), at, some_inertia(np.random.default_rng(1)))
+    tip = shift[3]
+    builder.add("coupler", "a", jn.Revolute((0, 1, 0)), tip, some_inertia(np.random.default_rng(2)))
+    for name, at in zip("bc", shift[1:3], strict=True):
+        builder.close(f"pin {name}", "coupler", name, jn.Revolute((0, 1, 0)), placement_a=at, placement_b=tip)
+    return builder.build()
+
+
+def three_legs() -> jn.Model:
+    """The same upside down, on feet that turn: each holds a point, in axes that turn with it."""
+    builder, shift = jn.Builder(), np.tile(np.eye(4), (4, 1, 1))
+    shift[:, 0, 3] = 0.0, 0.3, 0.8, 0.5
+    rng = np.random.default_rng(1)
+    builder.add("coupler", "world", jn.Free(), inertia=some_inertia(rng))
+    for name, at in zip("abc", shift[:3], strict=True):
+        builder.add(name, "coupler", jn.Revolute((0, 1, 0)), at, some_inertia(rng))
+        builder.add(f"foot {name}", name, jn.Revolute((0, 1, 0)), shift[3], some_inertia(rng))
+    return builder.build().constrained({f"foot {name}": jn.Spherical() for name in "abc"})
+
+
+REDUNDANT: dict[str, Callable[[], jn.Model]] = {
+    "four-bar": lambda: four_bar((0, -1, 0)),
+    "tilted four-bar": lambda: four_bar((0, -1, 0.2)),
+    "three bars": three_bars,
+    "three legs": three_legs,
+    "three feet": table,
+    "two hinges": lambda: held_twice("revolute"),
+    "two sleeves": lambda: held_twice("cylindrical"),
+    "two gears": lambda: held_twice("gear"),
+}
+
+
+@pytest.mark.parametrize("name", REDUNDANT)
+def test_rows_that_depend_on_others(name: str) -> None:
+    """Accelerations and the least forces, along states that obey; elsewhere rows contradict each other."""
+    robot, rng = REDUNDANT[name](), np.random.default_rng(4)
+    starts = {"four-bar": [0.5, 0.5, 2.0], "tilted four-bar": [0.5, 0.5, 2.0], "three bars": [0.7, 0.7, 0.7, -0.7]}
+    starts["three legs"] = [0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0, 0.7, 0.1, 0.7, -0.8, 0.7, 0.5]
+    start = starts.get(name, robot.random_configuration(rng))
+    q, v = robot.project(start, rng.normal(size=robot.nv))
+    J = robot.constraint_jacobian(q)
+    assert np.linalg.matrix_rank(J, 1e-6) < len(J)
+    tau, push = rng.normal(size=(3, robot.nv)), {robot.body_names[-1]: rng.normal(size=(3, 6))}
+    d = robot.project(q, 0.1 * rng.normal(size=robot.nv))[1]
+    faster = robot.project(q, 0.1 * rng.normal(size=robot.nv))[1]
+
+    def near(h: float) -> tuple[np.ndarray, np.ndarray]:
+        return robot.project(robot.integrate(q, h * d), v + h * faster)
+
+    dq = difference(lambda h: robot.difference(q, near(h)[0]))
+    dv = difference(lambda h: near(h)[1])
+    for force, wrench in ((tau[0], None), (tau, None), (tau, push)):
+        change = robot.constrained_dynamics_derivatives(q, v, force, wrenches=wrench)
+        moved = {
+            k * s: robot.constrained_dynamics(*near(k * s * STEP), force, wrenches=wrench)
+            for k in WEIGHTS
+            for s in (1, -1)
+        }
+        pairs = [(change.acc_q @ dq + change.acc_v @ dv, {k: x.acc for k, x in moved.items()})]
+        for tie in robot.constraint_names:
+            mine = change.forces_q[tie] @ dq + change.forces_v[tie] @ dv
+            pairs.append((mine, {k: x.forces[tie] for k, x in moved.items()}))
+        for mine, each in pairs:
+            other = sum(w * (each[k] - each[-k]) for k, w in WEIGHTS.items()) / STEP
+            for a, b in zip(np.atleast_2d(mine), np.atleast_2d(other), strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=2e-8 * max(np.abs(b).max(), 1.0))
+    for order in range(3):
+        more = np.zeros_like(tau)
+        more[order] = 0.1 * rng.normal(size=robot.nv)
+        plus, minus = (robot.constrained_dynamics(q, v, tau + s * more) for s in (1, -1))
+        for tie in robot.constraint_names:
+            mine = change.forces_tau[tie][order, order] @ more[order]
+            other = (plus.forces[tie] - minus.forces[tie])[order] / 2
+            np.testing.assert_allclose(mine, other, rtol=0, atol=1e-8 * np.abs(other).max(initial=1e-6))
+
+
+def test_derivatives_of_shared_forces_of_batches() -> None:
+    robot, rng = table(), np.random.default_rng(0)
+    q, v = robot.project(robot.random_configuration(rng, 3), rng.normal(size=(3, robot.nv)))
+    for tau in (rng.normal(size=(3, robot.nv)), rng.normal(size=(3, 2, robot.nv))):
+        whole = robot.constrained_dynamics_derivatives(q, v, tau)
+        for i in range(3):
+            one = robot.constrained_dynamics_derivatives(q[i], v[i], tau[i])
+            for name, kind in itertools.product(robot.constraint_names, FORCES):
+                mine, other = getattr(whole, kind)[name][i], getattr(one, kind)[name]
+                np.testing.assert_allclose(mine, other, rtol=0, atol=1e-10 * np.abs(other).max())
 
 
 def test_linearization_in_independent_coordinates() -> None:

@@ -11,6 +11,11 @@ inverse dynamics under wrenches that are held in their bodies (partials.py),
 
 at every instant. Differentiated k times, these are equations for dv^(k + 1) and dl^(k) with the matrix of the
 constrained dynamics itself, the same at every order.
+
+Rows that depend on each other leave dl open by what J^T does not feel. As the multipliers returned are the least ones
+at every state, l = J z, theirs is fixed by dl = dJ z + J dz: with P the projection onto the null space of J^T,
+P dl = P (dJ z + J dz), again order by order. Row i of dJ z is -z^T S_i dq, S_i being what stands before dq in the
+first equation where the multipliers are those of row i alone.
 """
 
 from __future__ import annotations
@@ -26,7 +31,6 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import reals, rows_of, shapes
 from .constrained import RANK, constrained_dynamics, is_stack, stacked_wrenches
 from .constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
-from .errors import ConstraintError
 from .joints import Joint, Universal
 from .partials import ball_columns, bracket_matrix, inverse_partials, skew
 
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Series = list[Array]  # Taylor coefficients
+_Changes = Sequence[Sequence[Array]]
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -53,9 +58,6 @@ class ConstrainedDerivatives:
         forces: what `ConstrainedDynamics` has.
         forces_q, forces_v: by name (..., r + 1, 6, nv), of wrenches in body axes.
         forces_tau: by name (..., r + 1, r + 1, 6, nv).
-
-    Raises:
-        ConstraintError: the forces' derivatives are asked for where rows of the constraints depend on each other.
     """
 
     acc: Array
@@ -66,17 +68,18 @@ class ConstrainedDerivatives:
     speed_q: Array
     _names: tuple[str, ...]
     _forces: Sequence[Array]
-    _changes: Sequence[Sequence[Array]] | None  # of forces, by q, v and tau
+    _changes: _Changes | Callable[[], _Changes]  # of forces, by q, v and tau
 
     def __repr__(self) -> str:
         return shapes(self, "acc", "acc_q", "acc_tau")
 
+    def _by_force(self) -> _Changes:
+        if callable(self._changes):
+            self._changes = self._changes()
+        return self._changes
+
     def _by_name(self, which: int) -> dict[str, Array]:
-        if self._changes is None:
-            raise ConstraintError(
-                "rows of the constraints depend on each other: derivatives of forces that are shared are not computed"
-            )
-        return dict(zip(self._names, self._changes[which], strict=True))
+        return dict(zip(self._names, self._by_force()[which], strict=True))
 
     @property
     def forces(self) -> dict[str, Array]:
@@ -115,14 +118,31 @@ def constrained_derivatives(
         by_q, by_v, by_tau, acc, wrench, change_q, change_v, change_tau, jacobian, speed_q, dependent = (
             model._constrained_derivatives(q, v, tau, wrenches, wrench_frame)
         )
-        changes: Any = None
+        changes: Any = _Parts(change_q, len(names)), _Parts(change_v, len(names)), _Parts(change_tau, len(names))
         forces: Any = np.moveaxis(wrench, -2, 0) if wrench.ndim > 2 else wrench
-        if dependent:
+        if dependent:  # forces that are shared take longer: their changes come when they are asked for
             motion = constrained_dynamics(model, q, v, tau, wrenches, wrench_frame, "body", None, None)
             forces = list(motion.forces.values())
-        else:
-            changes = _Parts(change_q, len(names)), _Parts(change_v, len(names)), _Parts(change_tau, len(names))
+            at_q, at_v, at_tau = reals("q", q).copy(), reals("v", v).copy(), reals("tau", tau).copy()
+            pushes = wrenches and {name: np.array(wrench) for name, wrench in wrenches.items()}
+
+            def changes() -> _Changes:
+                later = _at_any_order(model, at_q, at_v, at_tau, pushes, wrench_frame)
+                return later._by_force()
+
         return ConstrainedDerivatives(acc, by_q, by_v, by_tau, jacobian, speed_q, names, forces, changes)
+    return _at_any_order(model, q, v, tau, wrenches, wrench_frame)
+
+
+def _at_any_order(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+) -> ConstrainedDerivatives:
+    stacked = is_stack(v, tau)
     given = rows_of("tau", tau, model.nv, "nv")
     force = given if stacked else given[..., None, :]
     outside = wrenches if stacked or not wrenches else stacked_wrenches(wrenches)
@@ -136,13 +156,12 @@ def constrained_derivatives(
         alone = model._inverse_dynamics_derivatives(q, stack, None, None, "body")
         beside = model._inverse_dynamics_derivatives(q, stack, None, outside, wrench_frame)
         K, D = K + beside[0] - alone[0], D + beside[1] - alone[1]
-    result = _solved(model, stack, ties, K, D, M)
-    changes, jacobian, speed_q = result
+    changes, jacobian, speed_q = _solved(model, reals("q", q), stack, motion.multipliers, ties, K, D, M)
     parts = changes if stacked else tuple(_first(x, i % 3 == 2) for i, x in enumerate(changes))
     acc = motion.acc if stacked else motion.acc[..., 0, :]
     forces = [f if stacked else f[..., 0, :] for f in motion.forces.values()]
-    moved = None if parts[3] is None else parts[3:]
-    return ConstrainedDerivatives(acc, parts[0], parts[1], parts[2], jacobian, speed_q, names, forces, moved)
+    names = model.constraint_names
+    return ConstrainedDerivatives(acc, parts[0], parts[1], parts[2], jacobian, speed_q, names, forces, parts[3:])
 
 
 class _Parts(Sequence[Array]):
@@ -164,8 +183,6 @@ class _Parts(Sequence[Array]):
 
 def _first(x: Any, by_force: bool) -> Any:
     """The part of order zero."""
-    if x is None:
-        return None
     if isinstance(x, list):
         return [_first(part, by_force) for part in x]
     return x[..., 0, 0, :, :] if by_force else x[..., 0, :, :]
@@ -451,7 +468,9 @@ def _held_wrenches(model: Model, ties: Sequence[_Tie]) -> dict[str, Array] | Non
     return total or None
 
 
-def _solved(model: Model, stack: Array, ties: Sequence[_Tie], K: Array, D: Array, M: Array) -> tuple[Any, ...]:
+def _solved(
+    model: Model, q: Array, stack: Array, multipliers: Array, ties: Sequence[_Tie], K: Array, D: Array, M: Array
+) -> tuple[Any, ...]:
     rows, nv = K.shape[-3], model.nv
     lead = stack.shape[:-2]
 
@@ -483,7 +502,10 @@ def _solved(model: Model, stack: Array, ties: Sequence[_Tie], K: Array, D: Array
     )
     sizes = np.linalg.svd(J[..., 0, :, :], compute_uv=False)
     rank = (sizes > RANK * sizes.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
-    solve = (lambda x: np.linalg.solve(matrix, x)) if (rank == m).all() else (lambda x: np.linalg.pinv(matrix) @ x)
+    least = None
+    if not (rank == m).all():
+        least = _LeastChanges(model, q, stack, multipliers, J)
+        matrix[..., nv:, nv:] = least.open
     width = (2 + rows) * nv
     acc = np.zeros((*lead, rows, nv, width))
     dl = np.zeros((*lead, rows, m, width))
@@ -498,26 +520,84 @@ def _solved(model: Model, stack: Array, ties: Sequence[_Tie], K: Array, D: Array
             right[..., :nv, :] -= tau_v[..., k, j + 1, :, :] @ acc[..., j, :, :]
             right[..., :nv, :] += comb(k, j) * transposed[..., k - j, :, :] @ dl[..., j, :, :]
             right[..., nv:, :] -= speed_v[..., k + 1, j + 1, :, :] @ acc[..., j, :, :]
-        found = solve(right)
+        if least is not None:
+            right[..., nv:, :] += least.open @ (least.wanted(acc, k) - right[..., nv:, :])
+        found = np.linalg.solve(matrix, right)
         acc[..., k, :, :], dl[..., k, :, :] = found[..., :nv, :], found[..., nv:, :]
+        if least is not None:
+            least.take(dl[..., k, :, :])
     split = [_split(x, nv, rows) for x in (acc, *_force_changes(model, stack, ties, acc, dl))]
-    by_name: Any = tuple([s[i] for s in split[1:]] for i in range(3))
-    if not (rank == m).all():
-        by_name = (None, None, None)
+    by_name = tuple([s[i] for s in split[1:]] for i in range(3))
     return (*split[0], *by_name), J[..., 0, :, :], speed_q[..., 0, :, :]
 
 
-def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array, dl: Array) -> list[Array]:
-    """Of the wrenches, by all that can change: what multipliers, displacements of B and of A do to them."""
-    rows, nv = acc.shape[-3], model.nv
+class _LeastChanges:
+    """How multipliers of least norm change where rows depend on each other, order by order."""
+
+    def __init__(self, model: Model, q: Array, stack: Array, multipliers: Array, J: Array) -> None:
+        self._model, self._stack = model, stack
+        self._J = _taylor(J, -3)
+        self._inverse = np.linalg.pinv(J[..., 0, :, :], rcond=RANK)
+        self.open = np.eye(J.shape[-2]) - J[..., 0, :, :] @ self._inverse  # onto the null space of J^T
+        self._z: Series = []
+        for k, x in enumerate(_taylor(multipliers, -2)):
+            known = _sum(self._J[j] @ self._z[k - j] for j in range(1, k + 1))
+            self._z.append(self._inverse @ (x[..., None] - known))
+        self._S, self._S_start = self._row_stiffness(q)
+        self._dz: Series = []
+        self._wanted = np.zeros(())
+
+    def _row_stiffness(self, q: Array) -> tuple[Series, Series]:
+        """S_i, (rows, ..., nv, nv), and what stands before dq at the start besides."""
+        m, model = self._J[0].shape[-2], self._model
+        lead, orders = self._stack.shape[:-2], self._stack.shape[-2] - 1
+        unit = np.zeros((m, *lead, orders, m))
+        for i in range(m):
+            unit[i, ..., 0, i] = 1
+        stack = np.broadcast_to(self._stack, (m, *self._stack.shape))
+        q = np.broadcast_to(q, (m, *lead, model.nq))
+        ties = _ties(model, q, stack, unit)
+        free = model._inverse_dynamics_derivatives(q[0], stack[0], None, None, "body")[0]
+        held = _held_wrenches(model, ties)
+        K = model._inverse_dynamics_derivatives(q, stack, None, held, "body")[0] - free if held else np.zeros_like(free)
+        start = [np.zeros((m, *lead, model.nv, model.nv)) for _ in range(orders)]
+        for tie in ties:
+            start = _plus(start, tie.stiffness_start) if tie.stiffness_start else start
+        return [x + _sum(t.stiffness[k] for t in ties) for k, x in enumerate(_taylor(K, -3))], start
+
+    def wanted(self, acc: Array, k: int) -> Array:
+        """The k-th derivative of dJ z + J dz without that of dz, from the changes of accelerations before."""
+        dq = _displacements(self._model, self._stack, acc, k)
+        total = _sum(self._J[j] @ self._dz[k - j] for j in range(1, k + 1))
+        for a in range(k + 1):
+            z = np.swapaxes(self._z[a], -1, -2)
+            change = _sum(self._S[b] @ dq[k - a - b] for b in range(k - a + 1)) + self._S_start[k - a] @ dq[0]
+            total = total - np.moveaxis((z @ change)[..., 0, :], 0, -2)
+        self._wanted = factorial(k) * total
+        return self._wanted
+
+    def take(self, dl: Array) -> None:
+        """The k-th derivative of dl, as found."""
+        self._dz.append(self._inverse @ (dl - self._wanted) / factorial(len(self._dz)))
+
+
+def _displacements(model: Model, stack: Array, acc: Array, orders: int) -> Series:
+    """dq by all that can change, to an order, from the changes of accelerations (..., r + 1, nv, width)."""
+    nv = model.nv
     ad = [_whole_bracket(model, x) for x in _taylor(stack, -2)]
     dv = np.zeros((*acc.shape[:-3], 1, nv, acc.shape[-1]))
     dv[..., 0, :, nv : 2 * nv] = np.eye(nv)
     dv_series = _taylor(np.concatenate([dv, acc], axis=-3), -3)
     dq = [np.zeros_like(dv_series[0])]
     dq[0][..., :, :nv] = np.eye(nv)
-    for k in range(rows):
+    for k in range(orders):
         dq.append((dv_series[k] - _sum(ad[j] @ dq[k - j] for j in range(k + 1))) / (k + 1))
+    return dq
+
+
+def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array, dl: Array) -> list[Array]:
+    """Of the wrenches, by all that can change: what multipliers, displacements of B and of A do to them."""
+    dq = _displacements(model, stack, acc, acc.shape[-3])
     all_dl = _taylor(dl, -3)
     changes = []
     for tie in ties:
