@@ -19,6 +19,7 @@ void bind_derivatives(nb::class_<CoreModel>& c);
 void bind_constraints(nb::class_<CoreModel>& c);
 void bind_sections(nb::class_<CoreModel>& c);
 void bind_recorded(nb::module_& m);
+void bind_least_multipliers(nb::module_& m);
 
 // An argument of any type, None too: our own checks refuse it, with an error that names it.
 inline auto any(const char* name) { return nb::arg(name).none(); }

@@ -1,14 +1,8 @@
 """Robots with constraints: their motion and forces to any order, and states brought onto the constraints.
 
 The core solves for motions and for forces that cause them (constraint_forces.hpp). Where rows of the Jacobian J depend
-on each other, many forces cause the same motion; of those, this returns the least, and as rates their derivatives. The
-multipliers l(t) of least norm are those in the range of J(t), l = J z; so, with f the force on the coordinates, the
-coefficients of
-
-    J^T l = f,    l = J z
-
-are solved order by order, again with the same matrix at every order. Least norms of each order by itself would be no
-derivatives of anything.
+on each other, many forces cause the same motion; of those, this returns the least, and as rates their derivatives
+(least_multipliers.cpp).
 """
 
 from __future__ import annotations
@@ -22,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
-from .constraint_frames import apply
+from ._core import least_multipliers, pseudo_inverse
 from .constraints import Gear
 from .errors import ConstraintError
 
@@ -150,29 +144,8 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
         J = model.constraint_jacobian_derivatives(q, stack, frame=frame)
     else:
         J = model.constraint_jacobian(q, frame=frame)[..., None, :, :]
-    J = np.broadcast_to(J, (*acc.shape[:-2], *J.shape[-3:])) / scale[:, None, None]
-    transposed = np.swapaxes(J, -1, -2)
-    old = multipliers / scale[:, None]
-    force = [sum(apply(transposed[..., j, :, :], old[..., k - j, :]) for j in range(k + 1)) for k in range(order + 1)]
-    return np.ascontiguousarray(least_multipliers(J, np.stack(force, axis=-2)) * scale[:, None])
-
-
-def least_multipliers(J: Array, force: Array) -> Array:
-    """The l of least norm with J^T l = f, as series: J (..., r + 1, rows, n) and f (..., r + 1, n) are coefficients."""
-    transposed = np.swapaxes(J, -1, -2)
-    inverse = np.linalg.pinv(J[..., 0, :, :], rcond=RANK)
-    across = np.swapaxes(inverse, -1, -2)  # that of J^T
-    new: list[Array] = []
-    z: list[Array] = []
-    for k in range(force.shape[-2]):
-        known, left = np.zeros(J.shape[:-3] + J.shape[-2:-1]), force[..., k, :]
-        for j in range(1, k + 1):
-            known = known + apply(J[..., j, :, :], z[k - j])
-            left = left - apply(transposed[..., j, :, :], new[k - j])
-        left = left - apply(transposed[..., 0, :, :], known)
-        z.append(apply(inverse, apply(across, left)))
-        new.append(apply(J[..., 0, :, :], z[k]) + known)
-    return np.stack(new, axis=-2)
+    shares: Array = least_multipliers(J / scale[:, None, None], multipliers / scale[:, None]) * scale[:, None]
+    return shares
 
 
 def free_directions(jacobian: Array) -> Array:
@@ -213,7 +186,7 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     stack = (given if given.ndim == 2 else given[None]).copy()
     if len(stack) < 1:
         raise ValueError(f"v has shape {given.shape}, expected at least one row")
-    inverse = np.linalg.pinv(model.constraint_jacobian(configuration), rcond=RANK)
+    inverse = pseudo_inverse(model.constraint_jacobian(configuration))
     for k in range(len(stack)):  # the k-th derivative of J v
         J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
         J0 = model.constraint_jacobian(configuration) if J is None else J[0]
@@ -228,9 +201,9 @@ def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     """A state that is nearly on the constraints, on them: one step of Newton's method."""
     J, broken, _ = model._constraint_rows(q, None, "body")
     if np.abs(broken).max(initial=0.0) > 1e-14:
-        q = model.integrate(q, -np.linalg.pinv(J[0], rcond=RANK) @ broken)
+        q = model.integrate(q, -pseudo_inverse(J[0]) @ broken)
         J, _, _ = model._constraint_rows(q, None, "body")
-    return q, v - np.linalg.pinv(J[0], rcond=RANK) @ (J[0] @ v)
+    return q, v - pseudo_inverse(J[0]) @ (J[0] @ v)
 
 
 def _assembled(model: Model, start: Array) -> Array:
@@ -249,7 +222,7 @@ def _assembled(model: Model, start: Array) -> Array:
             if now < 1e-13 or (now < 1e-10 and now >= size):
                 return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
             size = min(size, now)
-            step = np.linalg.lstsq(model.constraint_jacobian(q), -broken, rcond=RANK)[0]
+            step = -pseudo_inverse(model.constraint_jacobian(q)) @ broken
             longest = float(np.abs(step).max(initial=0.0))
             q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
     worst = int(np.argmax(np.abs(model.residual(start))))

@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, quoted, rows_of, shapes
-from .constrained import by_name, least_multipliers, stacked_wrenches
+from ._core import least_multipliers
+from .constrained import by_name, stacked_wrenches
 from .constraint_frames import apply
 from .errors import ConstraintError
 from .linearization import actuated_columns
@@ -164,11 +165,7 @@ def _least(
     # Of all l that do the same, the least.
     seen = np.concatenate([J, np.zeros((*J.shape[:-1], rows))], axis=-1)
     seen[..., 0, :, nv:] = V / (np.abs(V).max(initial=0.0) or 1.0)
-    force_of = [
-        sum(apply(np.swapaxes(seen[..., j, :, :], -1, -2), multipliers[..., k - j, :]) for j in range(k + 1))
-        for k in range(len(found))
-    ]
-    return tau, least_multipliers(seen, np.stack(force_of, axis=-2))
+    return tau, least_multipliers(seen, multipliers)
 
 
 def _apart(J0: Array, size: float) -> Array:

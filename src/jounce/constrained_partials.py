@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import reals, rows_of, shapes
-from .constrained import RANK, constrained_dynamics, is_stack, stacked_wrenches
+from ._core import pseudo_inverse
+from .constrained import constrained_dynamics, is_stack, stacked_wrenches
 from .constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
 from .joints import Joint, Universal
 from .partials import ball_columns, bracket_matrix, inverse_partials, skew
@@ -500,12 +501,12 @@ def _solved(
         -transposed[..., 0, :, :],
         J[..., 0, :, :],
     )
-    sizes = np.linalg.svd(J[..., 0, :, :], compute_uv=False)
-    rank = (sizes > RANK * sizes.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
+    inverse = pseudo_inverse(J[..., 0, :, :])
+    open_ = np.eye(m) - J[..., 0, :, :] @ inverse  # onto the null space of J^T
     least = None
-    if not (rank == m).all():
-        least = _LeastChanges(model, q, stack, multipliers, J)
-        matrix[..., nv:, nv:] = least.open
+    if np.trace(open_, axis1=-2, axis2=-1).max(initial=0.0) > 0.5:
+        least = _LeastChanges(model, q, stack, multipliers, J, inverse)
+        matrix[..., nv:, nv:] = open_
     width = (2 + rows) * nv
     acc = np.zeros((*lead, rows, nv, width))
     dl = np.zeros((*lead, rows, m, width))
@@ -521,7 +522,7 @@ def _solved(
             right[..., :nv, :] += comb(k, j) * transposed[..., k - j, :, :] @ dl[..., j, :, :]
             right[..., nv:, :] -= speed_v[..., k + 1, j + 1, :, :] @ acc[..., j, :, :]
         if least is not None:
-            right[..., nv:, :] += least.open @ (least.wanted(acc, k) - right[..., nv:, :])
+            right[..., nv:, :] += open_ @ (least.wanted(acc, k) - right[..., nv:, :])
         found = np.linalg.solve(matrix, right)
         acc[..., k, :, :], dl[..., k, :, :] = found[..., :nv, :], found[..., nv:, :]
         if least is not None:
@@ -534,11 +535,10 @@ def _solved(
 class _LeastChanges:
     """How multipliers of least norm change where rows depend on each other, order by order."""
 
-    def __init__(self, model: Model, q: Array, stack: Array, multipliers: Array, J: Array) -> None:
+    def __init__(self, model: Model, q: Array, stack: Array, multipliers: Array, J: Array, inverse: Array) -> None:
         self._model, self._stack = model, stack
         self._J = _taylor(J, -3)
-        self._inverse = np.linalg.pinv(J[..., 0, :, :], rcond=RANK)
-        self.open = np.eye(J.shape[-2]) - J[..., 0, :, :] @ self._inverse  # onto the null space of J^T
+        self._inverse = inverse
         self._z: Series = []
         for k, x in enumerate(_taylor(multipliers, -2)):
             known = _sum(self._J[j] @ self._z[k - j] for j in range(1, k + 1))

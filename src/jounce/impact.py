@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import batch_of, near, quoted, real, rows_of, shapes, unit
-from .constrained import RANK
+from ._core import pseudo_inverse
 from .constraint_frames import apply, placed
 from .constraint_wrenches import constraint_wrenches
 from .constraints import ConstraintRecord, Distance, Gear, OnPlane, Rolling, constant_rows
@@ -90,10 +90,10 @@ def impact(
         wanted[..., rows] = -e * speed * apply(N[:, :3], along)
     L = np.linalg.cholesky(M)
     scaled = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, -1, -2)), -1, -2)  # J L^-T
-    jump = apply(np.linalg.pinv(scaled, rcond=RANK), wanted - closing)  # L^T (v+ - v)
+    jump = apply(pseudo_inverse(scaled), wanted - closing)  # L^T (v+ - v)
     _expect_obeyed(model, apply(scaled, jump) - (wanted - closing), closing)
     force = apply(L, jump)
-    multipliers = apply(np.swapaxes(np.linalg.pinv(J, rcond=RANK), -1, -2), force)
+    multipliers = apply(np.swapaxes(pseudo_inverse(J), -1, -2), force)
     after = before + np.linalg.solve(np.swapaxes(L, -1, -2), jump[..., None])[..., 0]
     multipliers = np.broadcast_to(multipliers, (*lead, multipliers.shape[-1])).copy()
     return Impact(after, constraint_wrenches(model, q, multipliers, wrench_frame), multipliers)

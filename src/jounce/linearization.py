@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import is_masked, quoted, real, reals, rows_of, shapes
-from .constrained import RANK, free_directions
+from ._core import pseudo_inverse
+from .constrained import free_directions
 from .constrained_partials import constrained_derivatives
 from .errors import SingularError
 from .joints import Free
@@ -198,7 +199,7 @@ def _constrained(
         H, G = free_directions(J[holonomic]), free_directions(J)
         lift = np.zeros((2 * n, H.shape[1] + G.shape[1]))
         lift[:n, : H.shape[1]], lift[n:, H.shape[1] :] = H, G
-        lift[n:, : H.shape[1]] = -np.linalg.pinv(J, rcond=RANK) @ S @ H
+        lift[n:, : H.shape[1]] = -pseudo_inverse(J) @ S @ H
         pick = np.zeros((lift.shape[1], 2 * n))
         pick[: H.shape[1], :n], pick[H.shape[1] :, n:] = H.T, G.T
         lifts.append(lift)

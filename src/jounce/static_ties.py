@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._core import pseudo_inverse
 from .constrained import RANK
 from .constraint_frames import placed
 from .constraints import Rolling
@@ -51,7 +52,7 @@ class Ties(NamedTuple):
         """Those that come nearest to holding forces F."""
         if not self.broken.size or not np.isfinite(F).all():
             return np.zeros_like(self.broken)
-        return np.asarray(np.linalg.lstsq(self.J.T, F, rcond=RANK)[0])
+        return pseudo_inverse(self.J).T @ F
 
     def freed(self, F: Array, K: Array) -> tuple[Array, Array]:
         """What the constraints leave of forces F, and how that changes."""

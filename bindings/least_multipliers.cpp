@@ -1,0 +1,118 @@
+// Of all multipliers l(t) that make the same forces J(t)^T l(t), the least ones: those in the range of J, l = J z. Their Taylor
+// coefficients come one after the other, with the same inverse at every order. Least norms of each order by itself would be no
+// derivatives of anything.
+#include "bind.hpp"
+#include "parallel.hpp"
+#include "pseudo_inverse.hpp"
+#include "states.hpp"
+
+namespace jounce {
+namespace {
+
+class LeastMultipliers {
+ public:
+  // m rows, n coordinates, `orders` coefficients.
+  LeastMultipliers(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t orders, double* space)
+      : m_(m),
+        n_(n),
+        orders_(orders),
+        z_(space),
+        force_(z_ + orders * n),
+        between_(force_ + n),
+        known_(between_ + m),
+        inverse_(known_ + m),
+        pseudo_(m, n, inverse_ + m * n) {}
+  static std::ptrdiff_t numbers(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t orders) {
+    return orders * n + n + 2 * m + m * n + PseudoInverse::numbers(m, n);
+  }
+
+  // J (orders, m, n); given and least (orders, m).
+  void run(const double* J, const double* given, double* least) {
+    pseudo_.run(J, inverse_);
+    for (std::ptrdiff_t k = 0; k < orders_; ++k) {
+      std::fill_n(force_, n_, 0.0);
+      std::fill_n(known_, m_, 0.0);
+      for (std::ptrdiff_t j = 0; j <= k; ++j) add_force(J + j * m_ * n_, 1, given + (k - j) * m_);
+      for (std::ptrdiff_t j = 1; j <= k; ++j) {
+        add_force(J + j * m_ * n_, -1, least + (k - j) * m_);
+        add_rows(J + j * m_ * n_, z_ + (k - j) * n_, known_);
+      }
+      add_force(J, -1, known_);
+      std::fill_n(between_, m_, 0.0);
+      for (std::ptrdiff_t c = 0; c < n_; ++c)
+        for (std::ptrdiff_t r = 0; r < m_; ++r) between_[r] += inverse_[c * m_ + r] * force_[c];
+      double* l = least + k * m_;
+      for (std::ptrdiff_t r = 0; r < m_; ++r) l[r] = known_[r] + between_[r];
+      for (std::ptrdiff_t c = 0; c < n_; ++c) {
+        double sum = 0;
+        for (std::ptrdiff_t r = 0; r < m_; ++r) sum += inverse_[c * m_ + r] * between_[r];
+        z_[k * n_ + c] = sum;
+      }
+    }
+  }
+
+ private:
+  void add_force(const double* J, double sign, const double* l) {
+    for (std::ptrdiff_t r = 0; r < m_; ++r)
+      for (std::ptrdiff_t c = 0; c < n_; ++c) force_[c] += sign * l[r] * J[r * n_ + c];
+  }
+  void add_rows(const double* J, const double* z, double* out) const {
+    for (std::ptrdiff_t r = 0; r < m_; ++r)
+      for (std::ptrdiff_t c = 0; c < n_; ++c) out[r] += J[r * n_ + c] * z[c];
+  }
+
+  std::ptrdiff_t m_, n_, orders_;
+  double *z_, *force_, *between_, *known_, *inverse_;
+  PseudoInverse pseudo_;
+};
+
+nb::object least_multipliers(nb::handle J_, nb::handle multipliers_) {
+  Input J(J_, "J", 3), given(multipliers_, "multipliers", 2);
+  if (J.dimensions() < 3 || given.dimensions() < 2 || given.size(-2) != J.size(-3) || given.size(-1) != J.size(-2))
+    fail("J has shape " + describe(J.shape()) + " and multipliers " + describe(given.shape()));
+  const Shape batch = broadcast_shape({&J, &given});
+  const std::ptrdiff_t orders = J.size(-3), m = J.size(-2), n = J.size(-1), states = product(batch);
+  const std::ptrdiff_t J_step = J.broadcast(batch), step = given.broadcast(batch);
+  Shape shape = batch;
+  shape.append({orders, m});
+  Output out(nb::none(), shape);
+  const double *from = J.data(), *old = given.data();
+  double* to = out.data();
+  for_each_part(states, 0.002 * double(m * n) * double(m + orders), sizeof(double) * (LeastMultipliers::numbers(m, n, orders) + 1),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  LeastMultipliers least(m, n, orders, static_cast<double*>(workspace));
+                  for (std::ptrdiff_t i = begin; i < end; ++i) least.run(from + i * J_step, old + i * step, to + i * orders * m);
+                });
+  return std::move(out).object();
+}
+
+nb::object pseudo_inverse(nb::handle A_) {
+  Input A(A_, "A", 2);
+  if (A.dimensions() < 2) fail("A has shape " + describe(A.shape()) + ", expected matrices");
+  const Shape batch = A.batch();
+  const std::ptrdiff_t m = A.size(-2), n = A.size(-1), states = product(batch);
+  Shape shape = batch;
+  shape.append({n, m});
+  Output out(nb::none(), shape);
+  const double* from = A.data();
+  double* to = out.data();
+  for_each_part(states, 0.002 * double(m * n) * double(m < n ? m : n), sizeof(double) * (PseudoInverse::numbers(m, n) + 1),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+                  PseudoInverse inverse(m, n, static_cast<double*>(workspace));
+                  for (std::ptrdiff_t i = begin; i < end; ++i) inverse.run(from + i * m * n, to + i * m * n);
+                });
+  return std::move(out).object();
+}
+
+}  // namespace
+
+void bind_least_multipliers(nb::module_& m) {
+  m.def("least_multipliers", &least_multipliers, any("J"), any("multipliers"),
+        nb::sig("def least_multipliers(J: object, multipliers: object) -> numpy.typing.NDArray[numpy.float64]"),
+        "The multipliers (..., r + 1, rows) of least norm that make the same forces as those given, where J (..., r + 1, rows, n) moves; "
+        "all are Taylor coefficients.");
+  m.def("pseudo_inverse", &pseudo_inverse, any("A"), nb::sig("def pseudo_inverse(A: object) -> numpy.typing.NDArray[numpy.float64]"),
+        "Of matrices (..., m, n), (..., n, m); what is left of a column below 1e-6 of the largest counts as none.");
+}
+
+}  // namespace jounce
