@@ -68,8 +68,8 @@ void CoreModel::add_constraints(const nb::list& given) {
       for (int i = 0; i < 2; ++i) {
         const int v = nb::cast<int>(joints[i]);
         const auto found = std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.column == v && b.count == 1; });
-        expect_compiled(found != bodies_.end() && 0 <= v && v < tree_.nv && found->joint <= Joint::helical, "joints of a gear");
-        to.v[i] = v, to.q[i] = found->q;
+        expect_compiled(found != bodies_.end() && 0 <= v && v < tree_.nv, "joints of a gear");
+        to.v[i] = v, to.q[i] = position_of(*found);
       }
       const Input polynomial(c["polynomial"], "polynomial", 0);
       to.degree = int(polynomial.total()) - 1;
@@ -98,8 +98,7 @@ void CoreModel::find_path() {
   for (const Constraint& c : each_constraint_) {
     if (c.tie == Tie::gear) {
       for (int i = 0; i < n; ++i)
-        if (bodies_[i].count == 1 && bodies_[i].joint != Joint::section && (bodies_[i].column == c.v[0] || bodies_[i].column == c.v[1]))
-          widen(i, c.first, c.first + 1);
+        if (bodies_[i].count == 1 && (bodies_[i].column == c.v[0] || bodies_[i].column == c.v[1])) widen(i, c.first, c.first + 1);
       continue;
     }
     if (c.b.body >= 0) widen(c.b.body, c.first, c.first + c.count);

@@ -181,16 +181,17 @@ void CoreModel::add_soft(const nb::list& given) {
     }
     b.count = std::int32_t(sections_.size()) - b.first;
     const std::int64_t m = b.n, count = b.count;
-    b.motion = keep_recording(d, "motion", m, count * (12 + 6 * m));
+    b.pose = keep_recording(d, "pose", m, count * 12);
+    b.screws = keep_recording(d, "screws", m, count * 6 * m);
     b.curvature = keep_recording(d, "curvature", m, count * 6 * m * m);
     b.elastic = keep_recording(d, "elastic", m, m);
     b.elastic_gradient = keep_recording(d, "elastic_gradient", m, m * m);
     b.viscous = keep_recording(d, "viscous", 2 * m, m);
     b.viscous_gradient = keep_recording(d, "viscous_gradient", 2 * m, 2 * m * m);
     b.energy = keep_recording(d, "energy", m, 1);
-    expect(!b.motion == !b.curvature, "a soft body's recordings");
+    expect(!b.pose == !b.screws && !b.screws == !b.curvature, "a soft body's recordings");
     for (std::int32_t j = b.first; j < b.first + b.count; ++j)
-      expect(b.motion || (0 <= sections_[j].step && sections_[j].step < b.step_count), "a section on no step");
+      expect(b.pose || (0 <= sections_[j].step && sections_[j].step < b.step_count), "a section on no step");
     soft_.widest = std::max(soft_.widest, b.n);
     soft_bodies_.push_back(b);
   }
@@ -209,8 +210,8 @@ void CoreModel::place_slots(const nb::dict& c) {
   int section = 0, soft = 0;
   for (std::size_t i = 0; i < n; ++i) {
     Body& b = bodies_[i];
-    expect(leader[i] == -1 || (freedom(b.joint) == 1 && 0 <= leader[i] && leader[i] < int(n) && leader[i] != int(i) &&
-                               freedom(bodies_[leader[i]].joint) == 1 && leader[leader[i]] == -1),
+    expect(leader[i] == -1 ||
+               (freedom(b.joint) == 1 && 0 <= leader[i] && leader[i] < int(n) && leader[i] != int(i) && leader[leader[i]] == -1),
            "a joint that follows");
     if (b.joint == Joint::section) {
       expect(section < tree_.section_count, "more sections than soft bodies have");
@@ -240,7 +241,9 @@ void CoreModel::place_slots(const nb::dict& c) {
       b.q = tree_.positions++, b.v = b.column = b.screw = tree_.columns++;
       b.count = 1;
       b.ratio = ratio[i];
-      followers_.push_back({b.q, b.v, bodies_[leader[i]].q, bodies_[leader[i]].v, ratio[i], offset[i]});
+      const Body& leads = bodies_[leader[i]];
+      expect(leads.count == 1, "a joint that follows");
+      followers_.push_back({b.q, b.v, position_of(leads), leads.column, ratio[i], offset[i]});
     }
   tree_.slots = tree_.screws = tree_.columns;
   for (Body& b : bodies_)
@@ -251,6 +254,14 @@ void CoreModel::place_slots(const nb::dict& c) {
   for (SoftBody& s : soft_bodies_)
     for (const Body& b : bodies_)
       if (b.joint == Joint::section && b.q == s.first) s.screw = b.screw - tree_.columns;
+}
+
+// Where in q the first coordinate of a body is.
+int CoreModel::position_of(const Body& b) const {
+  if (b.joint != Joint::section) return b.q;
+  for (const SoftBody& s : soft_bodies_)
+    if (s.v == b.column && s.n == b.count) return s.q;
+  return -1;
 }
 
 // One generation after the other: what is computed for neighbours in the array then seldom waits for each other. Where each body went.

@@ -45,6 +45,7 @@ class CoreModel {
   void add_bodies(const nb::dict& compiled);
   void add_soft(const nb::list& bodies);
   void place_slots(const nb::dict& compiled);
+  int position_of(const Body& b) const;
   Integers sort_by_depth();
   void cluster();
   void find_ranges();

@@ -8,8 +8,19 @@
 
 namespace jounce {
 
-Recorded::Recorded(int inputs, const std::vector<std::int32_t>& operations, nb::handle values, const std::vector<std::int32_t>& outputs)
+Recorded::Recorded(int inputs, const std::vector<std::int32_t>& operations, nb::handle values, const std::vector<std::int32_t>& outputs,
+                   const nb::list& tables)
     : outputs_(outputs) {
+  for (nb::handle each : tables) {
+    const Input knots(nb::borrow(each[0]), "knots", 1), coefficients(nb::borrow(each[1]), "coefficients", 2);
+    if (knots.dimensions() != 1 || coefficients.dimensions() != 2 || coefficients.size(0) < 1 ||
+        knots.size(0) != coefficients.size(0) + 1 || coefficients.size(1) < 1 || coefficients.size(1) > highest_degree + 1 ||
+        coefficients.size(0) > (1 << 20))
+      fail("recording: a table");
+    const double* first = numbers_.emplace_back(knots.data(), knots.data() + knots.total()).data();
+    const double* second = numbers_.emplace_back(coefficients.data(), coefficients.data() + coefficients.total()).data();
+    tables_.push_back({first, second, std::int32_t(coefficients.size(0)), std::int32_t(coefficients.size(1)) - 1});
+  }
   const Input value(values, "values", 1);
   const std::size_t size = operations.size() / 3;
   if (operations.size() % 3 != 0 || std::size_t(value.total()) != size || inputs < 0 || size > (1u << 28)) fail("recording: its length");
@@ -24,12 +35,13 @@ Recorded::Recorded(int inputs, const std::vector<std::int32_t>& operations, nb::
       good = good && (operands(in.op) < 2 || (in.b >= 0 && in.b < own));
     if (good && in.op == Operation::cosine) good = i > 0 && Operation(operations[3 * i - 3]) == Operation::sine;
     if (good && in.op == Operation::stumpff) good = in.value >= 0 && in.value <= highest_stumpff;
+    if (good && in.op == Operation::piecewise) good = in.value >= 0 && in.value < double(tables_.size());
     if (!good) fail("recording: instruction " + std::to_string(i));
     instructions_.push_back(in);
   }
   for (std::int32_t i : outputs)
     if (i < 0 || i >= inputs + std::int64_t(size)) fail("recording: an output that does not exist");
-  recording_ = {instructions_.data(), outputs_.data(), inputs, std::int32_t(size), std::int32_t(outputs_.size())};
+  recording_ = {instructions_.data(), outputs_.data(), tables_.data(), inputs, std::int32_t(size), std::int32_t(outputs_.size())};
 }
 
 namespace {
@@ -67,9 +79,10 @@ nb::object derivatives(const Recorded& self, nb::handle x_) {
 
 void bind_recorded(nb::module_& m) {
   nb::class_<Recorded>(m, "Recorded", "A function recorded as elementary operations.")
-      .def(nb::init<int, const std::vector<std::int32_t>&, nb::handle, const std::vector<std::int32_t>&>(), nb::arg("inputs"),
-           nb::arg("operations"), nb::arg("values"), nb::arg("outputs"),
-           nb::sig("def __init__(self, inputs: int, operations: list[int], values: object, outputs: list[int]) -> None"))
+      .def(nb::init<int, const std::vector<std::int32_t>&, nb::handle, const std::vector<std::int32_t>&, const nb::list&>(),
+           nb::arg("inputs"), nb::arg("operations"), nb::arg("values"), nb::arg("outputs"), nb::arg("tables"),
+           nb::sig(
+               "def __init__(self, inputs: int, operations: list[int], values: object, outputs: list[int], tables: list[object]) -> None"))
       .def("derivatives", &derivatives, any("x"), nb::sig("def derivatives(self, x: object) -> numpy.typing.NDArray[numpy.float64]"),
            "Its time derivatives (..., K, outputs) along a motion with derivatives x (..., K, inputs).");
 }

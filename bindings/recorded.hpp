@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <deque>
 #include <vector>
 
 #include "arguments.hpp"
@@ -13,7 +14,9 @@ namespace jounce {
 class Recorded {
  public:
   // operations: (operation, first operand, second operand) of each instruction, checked here.
-  Recorded(int inputs, const std::vector<std::int32_t>& operations, nb::handle values, const std::vector<std::int32_t>& outputs);
+  // tables: (knots, coefficients) of each piecewise polynomial.
+  Recorded(int inputs, const std::vector<std::int32_t>& operations, nb::handle values, const std::vector<std::int32_t>& outputs,
+           const nb::list& tables);
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
 
@@ -22,6 +25,8 @@ class Recorded {
  private:
   std::vector<Instruction> instructions_;
   std::vector<std::int32_t> outputs_;
+  std::deque<std::vector<double>> numbers_;
+  std::vector<Piecewise> tables_;
   Recording recording_{};
 };
 

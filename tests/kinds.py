@@ -6,11 +6,13 @@ Each has a joint that follows another with ratio zero, which is a fixed joint: `
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 import jounce as jn
 from coupled_robots import FOLLOWERS, SOFT, Maker, Robot, maker, rod
+from custom_twins import said_by_functions
 from trees import ALL_JOINTS as JOINTS
 from trees import ONE_DOF
 
@@ -200,6 +202,19 @@ TIED: dict[str, Robot] = {
     .robot(),
 }
 
+
+class SaidByFunctions(Robot):
+    """The same robot, its joints given by functions."""
+
+    @cached_property
+    def model(self) -> jn.Model:
+        return said_by_functions(super().model)
+
+
+def with_functions(robot: Robot) -> Robot:
+    return SaidByFunctions(robot.parts, robot.gravity, robot.ties, robot.home)
+
+
 EVERY: dict[str, Robot] = {
     "rod that cannot deform": STIFF,
     **KINDS,
@@ -207,6 +222,8 @@ EVERY: dict[str, Robot] = {
     **SOFT,
     **{f"constraints, {name}": robot for name, robot in TIED.items()},
     "every joint": _every.robot(),
+    "joints by functions": with_functions(KINDS["branches"]),
+    "joints by functions, closed": with_functions(TIED["geared pair"]),
     "one joint": maker(39).add("arm", "world", "revolute").robot(),
     "a body that flies": maker(40).add("arm", "world", "free").robot(),
     "nothing moves": maker(41).add("arm", "world", "fixed").add("hand", "arm", "fixed").robot(),

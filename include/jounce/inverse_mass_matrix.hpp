@@ -36,17 +36,17 @@ class InverseMassMatrix {
       const Body& b = tree_.bodies[i];
       const Cluster& cluster = tree_.clusters[b.cluster];
       if (cluster.count == 0) continue;
-      if (!cluster.alone) {
+      if (is_joint(b, cluster)) {
+        gather(b, cluster);
+      } else {
         gather_one(b, cluster);
         if (cluster.body == i) close(cluster);
-      } else {
-        gather(b, cluster);
       }
     }
     for (int i = 0; i < tree_.size; ++i) {
       const Body& b = tree_.bodies[i];
       const Cluster& cluster = tree_.clusters[b.cluster];
-      if (cluster.alone && cluster.count > 0) {
+      if (is_joint(b, cluster)) {
         spread(i, b);
       } else {
         if (cluster.body == i) open(cluster);
@@ -59,6 +59,9 @@ class InverseMassMatrix {
 
  private:
   using P = Pack<native_width>;
+
+  // Whether it is a joint alone, which has 1, 3 or 6 coordinates.
+  static bool is_joint(const Body& b, const Cluster& cluster) { return cluster.alone && cluster.count > 0 && b.joint != Joint::section; }
 
   template <class F>
   static JOUNCE_INLINE void with_freedom(int dof, const F& f) {
@@ -92,7 +95,6 @@ class InverseMassMatrix {
     }
   }
 
-  // A joint alone: 1, 3 or 6 coordinates.
   void gather(const Body& b, const Cluster& cluster) {
     set_own(cluster);
     with_freedom(b.count, [&](auto freedom) JOUNCE_LAMBDA_INLINE {

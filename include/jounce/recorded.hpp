@@ -23,6 +23,7 @@ enum class Operation : std::int32_t {
   power,
   arctan,
   stumpff,
+  piecewise,
   count
 };
 
@@ -52,9 +53,19 @@ struct Instruction {
   double value;  // the constant, factor, exponent or index
 };
 
+constexpr int highest_degree = 9;
+
+// Polynomials of one degree between knots, the first and the last beyond them, too: coefficients (pieces, degree + 1) about the knot where
+// each begins, lowest first.
+struct Piecewise {
+  const double *knots, *coefficients;  // knots: (pieces + 1)
+  std::int32_t pieces, degree;
+};
+
 struct Recording {
   const Instruction* instructions;
   const std::int32_t* outputs;
+  const Piecewise* tables;
   std::int32_t inputs, size, output_count;
 };
 
@@ -144,6 +155,23 @@ inline void replay(const Recording& recording, int from, int to, int K, double* 
           for (int m = to - 1; m >= 0; --m) power[m] = sum(1, m, [&](int l) { return a[l] * power[m - l]; });
           each([&](int k) { y[k] += scale * c[index] * power[k]; });
         }
+        break;
+      }
+      case Operation::piecewise: {  // p(a_0 + h) = sum of d_m h^m, by Horner's rule
+        constexpr int longest = 34;
+        const Piecewise& table = recording.tables[int(in.value)];
+        int piece = 0;
+        while (piece + 1 < table.pieces && a[0] >= table.knots[piece + 1]) ++piece;
+        double d[highest_degree + 1], z[longest] = {};
+        for (int m = 0; m <= table.degree; ++m) d[m] = table.coefficients[std::ptrdiff_t(piece) * (table.degree + 1) + m];
+        const double offset = a[0] - table.knots[piece];
+        for (int m = 0; m < table.degree; ++m)  // about a_0 instead of the knot
+          for (int j = table.degree - 1; j >= m; --j) d[j] += offset * d[j + 1];
+        for (int m = table.degree; m >= 0; --m) {
+          for (int k = to - 1; k >= 0; --k) z[k] = sum(1, k, [&](int l) { return a[l] * z[k - l]; });
+          z[0] += d[m];
+        }
+        each([&](int k) { y[k] = z[k]; });
         break;
       }
       case Operation::count:

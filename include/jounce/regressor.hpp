@@ -27,7 +27,7 @@ class Regressor {
         world_(world),
         dynamics_(dynamics),
         rows_(rows),
-        screws_(tree.columns, rows, arena),
+        screws_(tree.screws, rows, arena),
         wrenches_(padded * body_count, rows, arena),
         row_(arena.template take<double>(wrenches_.stride())) {}
 
@@ -38,14 +38,14 @@ class Regressor {
     std::memset(out, 0, sizeof(double) * rows_ * size);
     screws_.clear();
     wrenches_.clear();
-    for (int c = 0; c < tree_.columns; ++c) screws_.set(c, truncate<n>(world_.screw(c)));
+    for (int c = 0; c < tree_.screws; ++c) screws_.set(c, truncate<n>(world_.screw(c)));
     for (int b = 0; b < body_count_; ++b) {
       fill(b);
       for (int i = bodies_[b].body; i >= 0; i = tree_.bodies[i].parent)
-        for (int c = tree_.bodies[i].v, end = c + freedom(tree_.bodies[i].joint); c < end; ++c)
+        for (int c = 0; c < tree_.bodies[i].count; ++c)
           for (int k = 0; k < rows_; ++k) {
-            pairings<6>(screws_, wrenches_, k, c, padded * b, padded * b + parameters, row_);
-            double* to = out + k * size + c * width + std::ptrdiff_t(parameters) * b;
+            pairings<6>(screws_, wrenches_, k, tree_.bodies[i].screw + c, padded * b, padded * b + parameters, row_);
+            double* to = out + k * size + (tree_.bodies[i].column + c) * width + std::ptrdiff_t(parameters) * b;
             for (int p = 0; p < parameters; ++p) to[p] = factorial.value[k] * row_[padded * b + p];
           }
     }

@@ -11,8 +11,8 @@
 // (signs for dT/ds = T xi). In the frame of a step there are sections: fixed there, or at an offset that is linear in q (bodies that
 // swell).
 //
-// Or the body is a recorded function of q, which gives of each section its position (3), rotation (9, row-major) and screws
-// (n, 6), and another that gives the derivatives of the screws (n, n, 6); it has no steps.
+// Or the body is given by recorded functions of q: of each section its position (3) and rotation (9, row-major), its screws (n, 6), and
+// the derivatives of those (n, n, 6); it has no steps.
 #pragma once
 
 #include "jounce/recorded.hpp"
@@ -37,7 +37,7 @@ struct SoftBody {
   const double* strain;      // constant (6), linear (n, 6), and unless `uniform` the changes a_2 and a_3 (2, n, 6), each (padded_steps)
   std::int32_t uniform;      // whether all steps are, and start at the near end
   const double *stiffness, *viscosity;          // (n, n), of the linear part
-  const Recording *motion, *curvature;          // null: it has steps
+  const Recording *pose, *screws, *curvature;   // null: it has steps
   const Recording *elastic, *elastic_gradient;  // forces beyond the linear ones: of q (n), and their derivatives (n, n); or null
   const Recording *viscous, *viscous_gradient;  // of (q, v), and their derivatives (n, 2n); or null
   const Recording* energy;                      // of q, beyond the quadratic one; or null

@@ -165,7 +165,7 @@ class SectionCurvature {
     for (int i = 0; i < tree.soft->count; ++i) {
       const SoftBody& b = tree.soft->bodies[i];
       const auto add = [&](int d, int c, int k, double x) { K[k * size + (b.v + d) * columns + b.v + c] += factorial.value[k] * x; };
-      if (b.motion) {
+      if (b.screws) {
         add_recorded(b, sections.motion(i), add);
         continue;
       }

@@ -30,7 +30,8 @@ class SoftMotion {
     moved_ = arena.template take<double>(body.uniform ? 0 : std::size_t(body.step_count) * 3 * length * np_);
     poses_ = arena.template take<double>(std::size_t(body.step_count) * 12);
     offsets_ = arena.template take<double>(std::size_t(body.count) * 3 * length);
-    recorded_ = arena.template take<double>(body.motion ? std::size_t(body.motion->inputs + body.motion->size) * length : 0);
+    placed_ = arena.template take<double>(body.pose ? std::size_t(body.pose->inputs + body.pose->size) : 0);
+    recorded_ = arena.template take<double>(body.screws ? std::size_t(body.screws->inputs + body.screws->size) * length : 0);
   }
 
   double* shape(int c) const {
@@ -45,7 +46,7 @@ class SoftMotion {
   // for all sections.
   template <class Poses, class Screws>
   void extend(int from, int to, const Section* sections, const Poses& pose, const Screws& screw) {
-    if (body_->motion) return extend_recorded(from, to, pose, screw);
+    if (body_->screws) return extend_recorded(from, to, pose, screw);
     for (int k = from; k < to; ++k) {
       for (int g = 0; g < group_count_; ++g) {
         groups_[g].extend(k, [&](int c, int k) { return T(q_[std::ptrdiff_t(c) * K_ + k]); });
@@ -170,25 +171,27 @@ class SoftMotion {
     }
   }
 
-  // A recorded function: position, rotation and screws of each section.
+  // Recorded functions: position and rotation of each section at order zero, and its screws.
   template <class Poses, class Screws>
   void extend_recorded(int from, int to, const Poses& pose, const Screws& screw) {
-    const Recording& recording = *body_->motion;
-    for (int c = 0; c < body_->n; ++c)
-      for (int k = from; k < to; ++k) recorded_[std::ptrdiff_t(c) * K_ + k] = q_[std::ptrdiff_t(c) * K_ + k];
-    replay(recording, from, to, K_, recorded_);
-    const std::int32_t* out = recording.outputs;
-    for (int j = 0; j < body_->count; ++j, out += 12 + 6 * body_->n) {
-      const auto number = [&](int i, int k) { return recorded_[std::ptrdiff_t(out[i]) * K_ + k]; };
-      if (from == 0) {
+    if (from == 0) {
+      for (int c = 0; c < body_->n; ++c) placed_[c] = q_[std::ptrdiff_t(c) * K_];
+      replay(*body_->pose, 0, 1, 1, placed_);
+      const std::int32_t* out = body_->pose->outputs;
+      for (int j = 0; j < body_->count; ++j, out += 12) {
         double R[9], x[3];
-        for (int i = 0; i < 3; ++i) x[i] = number(i, 0);
-        for (int i = 0; i < 9; ++i) R[i] = number(3 + i, 0);
+        for (int i = 0; i < 3; ++i) x[i] = placed_[out[i]];
+        for (int i = 0; i < 9; ++i) R[i] = placed_[out[3 + i]];
         pose(j, R, x);
       }
-      for (int c = 0; c < body_->n; ++c)
-        for (int k = from; k < to; ++k) put(screw, j, c, k, [&](int r) { return number(12 + 6 * c + r, k); });
     }
+    for (int c = 0; c < body_->n; ++c)
+      for (int k = from; k < to; ++k) recorded_[std::ptrdiff_t(c) * K_ + k] = q_[std::ptrdiff_t(c) * K_ + k];
+    replay(*body_->screws, from, to, K_, recorded_);
+    const std::int32_t* out = body_->screws->outputs;
+    for (int j = 0; j < body_->count; ++j)
+      for (int c = 0; c < body_->n; ++c, out += 6)
+        for (int k = from; k < to; ++k) put(screw, j, c, k, [&](int r) { return recorded_[std::ptrdiff_t(out[r]) * K_ + k]; });
   }
 
   const SoftBody* body_;
@@ -196,7 +199,7 @@ class SoftMotion {
   double* q_;
   StrainMotion<T>* groups_;
   double *screws_, *moved_, *poses_, *offsets_;
-  double* recorded_;
+  double *placed_, *recorded_;
 };
 
 JOUNCE_END

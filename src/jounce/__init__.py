@@ -8,6 +8,7 @@ from .builder import Builder
 from .constrained import ConstrainedDynamics
 from .constrained_inverse_dynamics import ConstrainedInverseDynamics
 from .constraints import Contact, Distance, Gear, OnLine, OnPlane, Rolling
+from .custom_joint import CustomJoint
 from .errors import (
     ConstraintError,
     ConstraintWarning,
@@ -32,6 +33,7 @@ from .joints import (
     Planar,
     Prismatic,
     Revolute,
+    Rotor,
     Spherical,
     Universal,
 )
@@ -39,6 +41,7 @@ from .linearization import Linearization
 from .loading import LoadWarning, load
 from .model import Kinematics, Model
 from .simulation import simulate
+from .spline import Spline
 from .statics import Equilibrium, NoEquilibrium
 from .trajectory import Trajectory
 
@@ -50,6 +53,7 @@ __all__ = [
     "ConstraintError",
     "ConstraintWarning",
     "Contact",
+    "CustomJoint",
     "Cylindrical",
     "Distance",
     "Equilibrium",
@@ -78,9 +82,11 @@ __all__ = [
     "RangeError",
     "Revolute",
     "Rolling",
+    "Rotor",
     "SimulationError",
     "SingularError",
     "Spherical",
+    "Spline",
     "Trajectory",
     "Universal",
     "control",

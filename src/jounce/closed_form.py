@@ -62,7 +62,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, is_masked, quoted
 from ._core import MAX_ORDER
-from .compile import marks_on, resolve
+from .compile import BodyRecord, marks_on, resolve
+from .custom_joint import CustomJoint
 from .joints import Follow, Primitive
 
 if TYPE_CHECKING:
@@ -465,7 +466,9 @@ def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], di
     links: list[_Link] = []
     carriers: list[dict[float | None, _Place]] = []  # of each body, by where on it a child is
     leaders = resolve(model.bodies)
-    sections = zip(*(np.moveaxis(x, -3, 0) for x in model._sections(q, v)), strict=True) if model._soft else iter(())
+    sections: Iterator[Any] = iter(())
+    if _sectioned(model):
+        sections = zip(*(np.moveaxis(x, -3, 0) for x in model._sections(q, v)), strict=True)
     for number, body in enumerate(model.bodies):
         index, frame = carriers[body.parent][body.at] if body.parent >= 0 else (-1, np.eye(4))
         relative = frame @ body.placement
@@ -473,6 +476,16 @@ def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], di
         q_at = v_at = 0
         if body.joint.nv:
             q_at, v_at = model.position(leader.joint).start, model.coordinate(leader.joint).start
+        if body.joint.rotor is not None:
+            links.append(_rotor(body, leader, (index, relative), links, q[q_at], v_at))
+        if isinstance(body.joint, CustomJoint):
+            pose, X = next(sections)
+            columns = slice(v_at, v_at + body.joint.nv)
+            relative, X = relative @ pose, X[..., columns]
+            above = links[index].pose if index >= 0 else np.eye(4)
+            none = np.zeros((6, 6))
+            links.append(_Link(body.name, index, relative, above @ relative, X[0], columns, None, none, X[1:]))
+            index, relative = len(links) - 1, np.eye(4)
         for primitive in body.joint.primitives():
             above = links[index].pose if index >= 0 else np.eye(4)
             nq = {"spherical": 4, "free": 7}.get(primitive.kind, 1)
@@ -495,6 +508,19 @@ def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], di
             own = _inertia(m, m * body.inertia.com, body.inertia.rotational - m * d @ d)
             links[index].inertia += back.T @ own @ back
     return links, {body.name: carrier[None] for body, carrier in zip(model.bodies, carriers, strict=True)}
+
+
+def _rotor(body: BodyRecord, leader: Follow, on: _Place, links: Sequence[_Link], q: Any, column: int) -> _Link:
+    """The link that is the rotor of a joint's motor."""
+    rotor, (index, frame) = body.joint.rotor, on
+    assert rotor is not None
+    axis = body.joint.primitives()[0].axis if rotor.axis is None else np.asarray(rotor.axis)
+    ratio = rotor.ratio * leader.ratio
+    motion, X = _motion(Primitive("revolute", axis), np.array([ratio * q]))
+    relative = frame @ motion
+    above = links[index].pose if index >= 0 else np.eye(4)
+    inertia = _inertia(0.0, np.zeros(3), rotor.inertia * np.outer(axis, axis))
+    return _Link(body.name, index, relative, above @ relative, ratio * X, slice(column, column + 1), None, inertia)
 
 
 def _add_sections(
@@ -542,6 +568,16 @@ def _motion(primitive: Primitive, q: Array) -> tuple[Array, Array]:
 def _inertia(mass: float, moment: Array, rotational: Array) -> Array:
     """(6, 6) of the mass, its first moment (3,) and the inertia about the origin (3, 3), paper C's (12)."""
     return np.block([[mass * np.eye(3), -_cross(moment)], [_cross(moment), rotational]])
+
+
+def _sectioned(model: Model) -> str:
+    """Which body moves by a function that is known for numbers alone; "" where none does."""
+    for b in model.bodies:
+        if b.soft is not None:
+            return f"{b.name!r} is soft"
+        if isinstance(b.joint, CustomJoint):
+            return f"{b.name!r} hangs on a CustomJoint"
+    return ""
 
 
 def _are_soft(links: Sequence[_Link]) -> bool:
@@ -656,6 +692,6 @@ def _numbers(name: str, value: ArrayLike, expected: str, size: int, rows: bool =
 def _expect_real(model: Model, **given: Array) -> None:
     """Where bodies are soft: their sections are computed by the core, which has no other numbers."""
     for name, x in given.items():
-        if model._soft and x.dtype.kind != "f":
+        if _sectioned(model) and x.dtype.kind != "f":
             kind = "complex numbers" if x.dtype.kind == "c" else "symbols or other objects"
-            raise ValueError(f"{name} has {kind}, expected real numbers: {next(iter(model._soft))!r} is soft")
+            raise ValueError(f"{name} has {kind}, expected real numbers: {_sectioned(model)}")

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from ._checks import frozen, near, quoted
 from .constraints import ConstraintRecord, Gear, compiled_constraint
+from .custom_joint import CustomJoint
 from .inertia import Inertia
-from .joints import Fixed, Follow, Free, Joint
+from .joints import Fixed, Follow, Free, Joint, Rotor
 from .soft.body import Sections, Shape, SoftBody
 
 Array = NDArray[np.float64]
@@ -167,15 +168,21 @@ def compiled(
     free_body, free_pose = [], []
     leads: dict[str, int] = {}  # the internal body of each joint with one coordinate
     soft: list[dict[str, object]] = []
+    rotors: list[tuple[int, Rotor, str]] = []
     world = _Carrier(-1, np.eye(4))
     for i, body in enumerate(bodies):
         above = carriers[body.parent] if body.parent >= 0 else world
         index, pose = above.at(body.at), above.pose @ body.placement
+        if body.joint.rotor is not None:
+            rotors.append((_rotor(tables, body, index, pose), body.joint.rotor, body.joint_name))
         for primitive in body.joint.primitives():
             turn = np.eye(4)
             turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()))
             index = tables.add(primitive.kind, body.name, index, pose @ turn, primitive.slide)
             pose = turn.T
+        if isinstance(body.joint, CustomJoint):
+            index, pose = tables.add("section", body.name, index, pose), np.eye(4)
+            soft.append(_soft(body.joint.section, body.joint.section.sections(()), leave))
         if body.joint.nv == 1:
             leads[body.joint_name] = index
         if isinstance(body.joint, Free):
@@ -203,9 +210,16 @@ def compiled(
     second = np.array(tables.second).reshape(-1, 3, 3)
     weight = 0.0 if leave & Leave.INERTIA else 1.0
     leader, ratio, offset = [-1] * len(tables.joint), np.ones(len(tables.joint)), np.zeros(len(tables.joint))
-    for name, follow in resolve(bodies).items():
-        at = leads[name]
-        leader[at], ratio[at], offset[at] = leads[follow.joint], follow.ratio, follow.offset
+    follows = resolve(bodies)
+    following: dict[int, Joint | None] = dict.fromkeys(at for at, _, _ in rotors)
+    for b in bodies:
+        if b.joint.follows:
+            follow, at = follows[b.joint_name], leads[b.joint_name]
+            leader[at], ratio[at], offset[at] = leads[follow.joint], follow.ratio, follow.offset
+            following[at] = b.joint
+    for at, rotor, name in rotors:
+        follow = follows.get(name) or Follow(name)
+        leader[at], ratio[at] = leads[follow.joint], rotor.ratio * follow.ratio
     names = {bodies[i].name: k for k, i in enumerate(frames)}
     _expect_apart(constraints, {"world": -1} | {b.name: c.index for b, c in zip(bodies, carriers, strict=True)})
     columns: dict[str, slice] = {}
@@ -237,7 +251,10 @@ def compiled(
         "free_body": free_body,
         "free_rotation": free_poses[:, :3, :3],
         "free_position": free_poses[:, :3, 3],
-        **{key: (0.0 if leave & why else 1.0) * _each(bodies, key) for key, why in left_out.items()},
+        **{
+            key: (0.0 if leave & why else 1.0) * _each(bodies, [following[i] for i in sorted(following)], key)
+            for key, why in left_out.items()
+        },
         "gravity": np.zeros(3) if leave & Leave.WEIGHT else gravity,
     }
 
@@ -251,7 +268,8 @@ def _soft(body: SoftBody, sections: Sections, leave: Leave) -> dict[str, object]
     force = energy.gradient(range(n)) if energy else None
     damping = dissipation.gradient(range(n, 2 * n)) if dissipation else None
     recordings = {
-        "motion": sections.recorded,
+        "pose": sections.recorded_poses if sections.recorded else None,
+        "screws": sections.recorded_screws if sections.recorded else None,
         "curvature": sections.recorded_seconds if sections.recorded else None,
         "energy": energy,
         "elastic": force,
@@ -332,15 +350,30 @@ def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
     return [
         b.name
         for b, has_inertia in zip(bodies, heavy, strict=True)
-        if not has_inertia and b.joint.nv > 0 and not (b.joint.armature > 0).all()
+        if not has_inertia and b.joint.nv > 0 and not (b.joint.armature > 0).all() and b.joint.rotor is None
     ]
 
 
-def _each(bodies: Sequence[BodyRecord], key: str) -> Array:
-    """A number for every column: of own coordinates, zero for those of shapes, and of joints that follow."""
-    own = [np.broadcast_to(getattr(b.joint, key), (b.joint.nv,)) for b in own_records(bodies)]
-    following = [np.broadcast_to(getattr(b.joint, key), (1,)) for b in bodies if b.joint.follows]
-    return np.concatenate([np.zeros(0), *own, *following])
+def _each(bodies: Sequence[BodyRecord], following: Sequence[Joint | None], key: str) -> Array:
+    """A number for every column: of own coordinates, zero for those of sections; of joints and rotors that follow."""
+
+    def of(joint: Joint | None, n: int) -> Array:
+        return np.broadcast_to(0.0 if joint is None or isinstance(joint, CustomJoint) else getattr(joint, key), (n,))
+
+    own = [of(b.joint, b.joint.nv) for b in own_records(bodies)]
+    return np.concatenate([np.zeros(0), *own, *(of(joint, 1) for joint in following)])
+
+
+def _rotor(tables: _Tables, body: BodyRecord, parent: int, pose: Array) -> int:
+    """A body that turns about the axis of a rotor, with its moment of inertia about that and no other."""
+    rotor = body.joint.rotor
+    assert rotor is not None
+    axis = body.joint.primitives()[0].axis if rotor.axis is None else np.asarray(rotor.axis)
+    turn = np.eye(4)
+    turn[:3, :3] = _turn_z_to(tuple(axis.tolist()))
+    index = tables.add("revolute", body.name, parent, pose @ turn)
+    tables.weigh(index, 0.0, np.zeros(3), 0.5 * rotor.inertia * np.diag([1.0, 1.0, -1.0]))
+    return index
 
 
 def moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:

@@ -208,7 +208,7 @@ def a_kind(name: str, given: object) -> Kind:
     for key in ("stiffness", "rest", "damping", "armature"):
         if np.any(getattr(given, key)):
             raise ValueError(f"{what}: its joint has {key}, which only joints of the tree have")
-    for key in ("limits", "follows"):
+    for key in ("limits", "follows", "rotor"):
         if getattr(given, key) is not None:
             raise ValueError(f"{what}: its joint has {key}, which only joints of the tree have")
     return given

@@ -87,6 +87,35 @@ class Follow:
             object.__setattr__(self, key, float(array_of(key, getattr(self, key), ())))
 
 
+@dataclass(frozen=True)
+class Rotor:
+    """The rotor of a joint's motor: it sits on the parent and turns `ratio` times as fast as the joint.
+
+    Unlike `armature`, which is its inertia seen at the joint, ratio^2 times its own, it also has the gyroscopic
+    moments of a wheel that spins on a body that turns, and what the parent's motion does to it.
+
+    Args:
+        ratio: of the gear: the rotor's angle for each unit of the joint's coordinate (rad for each metre, of a joint
+            that slides); negative where it turns the other way.
+        inertia: about its own axis, kg m^2. The parent's `Inertia` has its mass, and its moments about other axes.
+        axis: (3,) of the rotor, in the joint frame; when left out, that of the joint.
+    """
+
+    ratio: float
+    inertia: float
+    axis: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("ratio", "inertia"):
+            object.__setattr__(self, key, float(array_of(f"{key} of a rotor", getattr(self, key), ())))
+        if self.ratio == 0:
+            raise ValueError("ratio of a rotor is 0, expected how many times as fast as the joint it turns")
+        if self.inertia <= 0:
+            raise ValueError(f"inertia of a rotor is {self.inertia:g}, expected a positive number")
+        if self.axis is not None:
+            object.__setattr__(self, "axis", frozen(unit("axis of a rotor", self.axis)))
+
+
 class Options(TypedDict, total=False):
     """What every joint may be given; see `Joint`."""
 
@@ -96,6 +125,7 @@ class Options(TypedDict, total=False):
     rest: float
     limits: Limits | None
     follows: Follow | None
+    rotor: Rotor | None
     name: str | None
 
 
@@ -110,6 +140,7 @@ class Joint:
         rest: where the spring is at rest; joints with one coordinate only.
         limits: `Limits`; joints with one coordinate only.
         follows: `Follow`, where this joint has no coordinate of its own; joints with one coordinate only.
+        rotor: `Rotor` of its motor, in place of `armature`; joints with one coordinate only.
         name: of the joint; the body's name when left out.
 
     Each of the first three is one number for all coordinates of the joint or an array (nv,).
@@ -124,6 +155,7 @@ class Joint:
     rest: float
     limits: Limits | None
     follows: Follow | None
+    rotor: Rotor | None
     name: str | None
 
     def __init__(
@@ -135,6 +167,7 @@ class Joint:
         rest: float = 0.0,
         limits: Limits | None = None,
         follows: Follow | None = None,
+        rotor: Rotor | None = None,
         name: str | None = None,
     ) -> None:
         for key, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
@@ -147,12 +180,16 @@ class Joint:
             ("rest", length or None, float),
             ("limits", limits, Limits),
             ("follows", follows, Follow),
+            ("rotor", rotor, Rotor),
         ):
             if given is not None and self.nv != 1:
                 raise ValueError(f"{key} is for joints with one coordinate, not for {type(self).__name__}")
             if given is not None and not isinstance(given, kind):
                 raise ValueError(f"{key} is {quoted(given)}, expected a jounce.{kind.__name__}")
-        self._set(rest=length, limits=limits, follows=follows, name=name if name is None else text("name", name))
+        if rotor is not None and self.armature.any():
+            raise ValueError("armature and rotor were both given: a rotor has the inertia that an armature stands for")
+        name = name if name is None else text("name", name)
+        self._set(rest=length, limits=limits, follows=follows, rotor=rotor, name=name)
 
     def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError(f"a joint cannot be changed: {type(self).__name__}.{key}")

@@ -18,6 +18,7 @@ from .constrained import ConstrainedDynamics, constrained_dynamics, projected
 from .constrained_inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from .constrained_partials import ConstrainedDerivatives, constrained_derivatives
 from .constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
+from .custom_joint import CustomJoint
 from .drawing import drawn
 from .errors import SingularError
 from .impact import Impact, impact
@@ -194,8 +195,11 @@ class Model(CoreModel):
 
     def _limits(self, size: str, key: str, unlimited: float) -> Array:
         joints = [b.joint for b, _ in self._moving()]
-        values = [unlimited if j.limits is None else getattr(j.limits, key) for j in joints]
-        return np.repeat(values, [getattr(j, size) for j in joints])
+        values: list[float] = []
+        for j in joints:
+            each = j.coordinate_limits if isinstance(j, CustomJoint) else (j.limits,) * getattr(j, size)
+            values += [unlimited if x is None else getattr(x, key) for x in each]
+        return np.array(values)
 
     def _where(self, joint: str) -> tuple[slice, slice]:
         try:
@@ -235,6 +239,8 @@ class Model(CoreModel):
                 part[..., :-4] = rng.uniform(-1.0, 1.0, (*lead, b.joint.nq - 4))
                 part[..., -4:] = rng.normal(size=(*lead, 4))
                 part[..., -4:] /= np.linalg.norm(part[..., -4:], axis=-1, keepdims=True)
+            elif isinstance(b.joint, CustomJoint):
+                part[...] = rng.uniform(*b.joint.range, part.shape)
             elif isinstance(b.joint, Shape):
                 part[...] = b.joint.scale * rng.uniform(-1.0, 1.0, part.shape)
             else:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._checks import is_masked, printable, quoted
+from .custom_joint import CustomJoint
 from .errors import LoadError
 from .joints import Free, Spherical
 from .model import Model
@@ -216,7 +217,7 @@ def names(robot: Model) -> Names:
             q_units += ["m"] * (3 * free) + ["1"] * 4
             v_units += ["m/s"] * (3 * free) + ["rad/s"] * 3
             continue
-        if isinstance(joint, Shape):
+        if isinstance(joint, (CustomJoint, Shape)):
             units, suffixes = list(joint.units), list(joint.names)
         else:
             units = ["m" if primitive.kind == "prismatic" else "rad" for primitive in joint.primitives()]

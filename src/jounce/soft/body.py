@@ -69,16 +69,29 @@ class Sections:
     recorded: Expressions | None = None
 
     @cached_property
+    def recorded_poses(self) -> Expressions:
+        """Position (3) and rotation (9) of each station."""
+        return self._part(slice(0, 12))
+
+    @cached_property
+    def recorded_screws(self) -> Expressions:
+        """The body Jacobian (n, 6) of each station."""
+        return self._part(slice(12, None))
+
+    def _part(self, part: slice) -> Expressions:
+        assert self.recorded is not None
+        width = 12 + 6 * self.recorded.tape.inputs
+        rows = [self.recorded.outputs[i : i + width] for i in range(0, len(self.recorded), width)]
+        return Expressions(self.recorded.tape, [x for row in rows for x in row[part]])
+
+    @cached_property
     def recorded_seconds(self) -> Expressions:
         """The derivatives (n, n, 6) of the recorded Jacobians by q: by coordinate first, then by column."""
-        assert self.recorded is not None
-        n = self.recorded.tape.inputs
-        width = 12 + 6 * n
-        count = len(self.recorded) // width
-        columns = [self.recorded.outputs[width * i + 12 : width * (i + 1)] for i in range(count)]
-        flat = Expressions(self.recorded.tape, [x for c in columns for x in c]).gradient(range(n)).outputs
-        by_coordinate = np.array(flat, dtype=object).reshape(count, 6 * n, n).swapaxes(1, 2)
-        return Expressions(self.recorded.tape, list(by_coordinate.ravel()))
+        screws = self.recorded_screws
+        n = screws.tape.inputs
+        flat = screws.gradient(range(n)).outputs
+        by_coordinate = np.array(flat, dtype=object).reshape(-1, 6 * n, n).swapaxes(1, 2)
+        return Expressions(screws.tape, list(by_coordinate.ravel()))
 
     def placed(self) -> list[tuple[int, Station]]:
         """All stations of a chain of steps, with the step that each is on."""

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import is_masked, quoted, whole
+from .._checks import quoted, whole
 from ..units import labels
 from .body import Mass, Sections, SoftBody, Station
-from .record import Expressions, Number, Tape, is_number, record
+from .functions import Functions, moving_frame
+from .record import Expressions, Number, Tape
 
 Array = NDArray[np.float64]
 
@@ -94,7 +95,11 @@ class ModuleBody(SoftBody):
     def __init__(self, name: str, module: Any) -> None:
         self.name, self.module = name, module
         self.n = whole(f"body of {name!r}: n", module.n, 1, 1000)
-        self.masses = self._numbers("masses", module.masses)
+        self._functions = Functions(
+            f"body of {name!r}: ", module, self.n, getattr(module, "scale", np.full(self.n, 0.1))
+        )
+        self.scale = self._functions.scale
+        self.masses = self._functions.numbers("masses", module.masses)
         with np.errstate(over="ignore"):
             total = self.masses.sum()
         if self.masses.ndim != 1 or (self.masses < 0).any() or not 0 < total < np.inf:
@@ -104,19 +109,17 @@ class ModuleBody(SoftBody):
         self.stiffness = self.viscosity = np.zeros((self.n, self.n))
         names, units = getattr(module, "coordinate_names", ()), getattr(module, "coordinate_units", ())
         self.coordinate_names, self.coordinate_units = labels(f"body of {name!r}: coordinate_", names, units, self.n)
-        self.scale = self._numbers("scale", getattr(module, "scale", np.full(self.n, 0.1)), (self.n,))
-        self._q = np.concatenate([np.zeros((1, self.n)), 0.3 * self.scale * _directions(self.n)])
-        self._places = _places(self.scale)
-        self._check_poses(self._recorded("pose", (4, 4)))
-        self._recorded("points", (len(self.masses), 3))
+        recorded, check_smooth = self._functions.recorded, self._functions.check_smooth
+        self._functions.check_poses(recorded("pose", (4, 4)))
+        recorded("points", (len(self.masses), 3))
         width = 12 + 6 * self.n
-        self._check_smooth("pose", self._stations, slice(0, width))
-        self._check_smooth("points", self._stations, slice(width, None))
+        check_smooth("pose", self._stations, slice(0, width))
+        check_smooth("points", self._stations, slice(width, None))
         self.input_names = ()
         self._inputs = None
         if hasattr(module, "inputs"):
-            count = self._numbers("inputs(q)", self._called("inputs", self._q[0])).size
-            self._inputs = self._recorded("inputs", (count,))
+            count = self._functions.numbers("inputs(q)", self._functions.called("inputs", np.zeros(self.n))).size
+            self._inputs = recorded("inputs", (count,))
             names = getattr(module, "input_names", ())
             listed = isinstance(names, Sequence) and not isinstance(names, str) and all(names)
             if not listed or not all(isinstance(x, str) for x in names) or len(names) not in (0, count):
@@ -124,16 +127,16 @@ class ModuleBody(SoftBody):
                     f"body of {name!r}: input_names is {quoted(names)}, expected {count} names, one for each input"
                 )
             self.input_names = tuple(names) or tuple(f"input {i + 1}" for i in range(count))
-        self._energy = self._recorded("energy", ()) if hasattr(module, "energy") else None
+        self._energy = recorded("energy", ()) if hasattr(module, "energy") else None
         has_loss = hasattr(module, "dissipation")
-        self._dissipation = self._recorded("dissipation", (), rates=True) if has_loss else None
+        self._dissipation = recorded("dissipation", (), rates=True) if has_loss else None
         for key, given, by in (
             ("inputs", self._inputs, range(self.n)),
             ("energy", self._energy, range(self.n)),
             ("dissipation", self._dissipation, range(self.n, 2 * self.n)),
         ):
             if given is not None:
-                self._check_smooth(key, given.gradient(by))
+                check_smooth(key, given.gradient(by))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ModuleBody, (self.name, self.module)
@@ -162,14 +165,7 @@ class ModuleBody(SoftBody):
         q = np.array([Number(tape, i) for i in range(n)], dtype=object)
         pose = np.asarray(self.module.pose(q), dtype=object)
         points = np.asarray(self.module.points(q), dtype=object)
-        R, p = pose[:3, :3], pose[:3, 3]
-        slopes = np.array(Expressions(tape, list(pose[:3].ravel())).gradient(range(n)).outputs, dtype=object)
-        slopes = slopes.reshape(3, 4, n)
-        out: list[Any] = [*p, *R.ravel()]
-        for c in range(n):
-            turn = R.T @ slopes[:, :3, c]
-            out += [*(R.T @ slopes[:, 3, c])]
-            out += [0.5 * (turn[k, j] - turn[j, k]) for j, k in ((1, 2), (2, 0), (0, 1))]
+        out = moving_frame(Expressions(tape, list(pose.ravel())), n)
         moves = np.array(Expressions(tape, list(points.ravel())).gradient(range(n)).outputs, dtype=object)
         moves = moves.reshape(len(self.masses), 3, n)
         unit = [float(x) for x in np.eye(3).ravel()]
@@ -178,116 +174,3 @@ class ModuleBody(SoftBody):
             for c in range(n):
                 out += [*move[:, c], 0.0, 0.0, 0.0]
         return Expressions(tape, out)
-
-    # Checks
-
-    def _numbers(self, what: str, value: Any, shape: tuple[int, ...] | None = None) -> Array:
-        try:
-            given = np.asarray(None if is_masked(value) else value)
-            if given.dtype == object and all(is_number(x) for x in given.flat):
-                given = given.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            given = np.asarray(None)
-        if given.dtype.kind not in "buif":
-            raise ValueError(f"body of {self.name!r}: {what} is {quoted(value)}, expected real numbers")
-        with np.errstate(over="ignore"):
-            numbers = given.astype(np.float64)
-        if shape is not None and numbers.shape != shape:
-            raise ValueError(f"body of {self.name!r}: {what} has shape {numbers.shape}, expected {shape}")
-        if not np.isfinite(numbers).all():
-            raise ValueError(f"body of {self.name!r}: {what} is {quoted(numbers.tolist())}, expected finite numbers")
-        return numbers
-
-    def _called(self, key: str, *arguments: Array) -> Any:
-        given = getattr(self.module, key)
-        if not callable(given):
-            raise ValueError(f"body of {self.name!r}: {key} is {quoted(given)}, expected a function")
-        return given(*(a.copy() for a in arguments))
-
-    def _recorded(self, key: str, shape: tuple[int, ...], *, rates: bool = False) -> Expressions:
-        """A function of the module, recorded; checked to give finite numbers, the same ones as the recording."""
-        arguments = "(q, v)" if rates else "(q)"
-        places = [(q, q[::-1].copy()) if rates else (q,) for q in self._q]
-        wanted = [self._numbers(f"{key}{arguments}", self._called(key, *place), shape) for place in places]
-        try:
-            tape, value = record(getattr(self.module, key), *([self.n] * (1 + rates)))
-        except (TypeError, AttributeError) as unknown:
-            crossed = "; np.cross of single vectors needs NumPy 2.3, and takes arrays (1, 3) before"
-            hint = crossed if str(unknown).startswith("Cannot cast ufunc 'multiply'") else ""
-            raise ValueError(
-                f"body of {self.name!r}: {key}{arguments} cannot be recorded: {unknown}{hint}"
-            ) from unknown
-        if value.shape != shape or not all(
-            isinstance(x, (Number, int, float, np.integer, np.floating)) for x in value.flat
-        ):
-            raise ValueError(f"body of {self.name!r}: {key}{arguments} has shape {value.shape}, expected {shape}")
-        expressions = Expressions(tape, [x if isinstance(x, Number) else float(x) for x in value.flat])
-        for place, numbers in zip(places, wanted, strict=True):
-            again = expressions.values(np.concatenate(place)).reshape(shape)
-            if not np.allclose(
-                again, numbers, rtol=1e-9, atol=1e-12 * max(1.0, float(np.abs(numbers).max(initial=0.0)))
-            ):
-                raise ValueError(
-                    f"body of {self.name!r}: {key}{arguments} is not what was recorded of it: it must be a function of "
-                    "its arguments alone, without branches"
-                )
-        self._check_finite(key, "value", expressions.values(self._tried(rates)), rates)
-        return expressions
-
-    def _check_poses(self, pose: Expressions) -> None:
-        poses = pose.values(self._places).reshape(-1, 4, 4)
-        R = poses[:, :3, :3]
-        off = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
-        low = np.abs(poses[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1)
-        fine = (off <= 1e-8) & (low <= 1e-12) & (np.linalg.det(R) > 0)
-        if not fine.all():
-            first = int(np.argmin(fine))
-            raise ValueError(
-                f"body of {self.name!r}: pose(q) at q = {self._places[first].tolist()} is {poses[first].tolist()}, "
-                "expected a rotation and a translation, last row [0, 0, 0, 1]" + self._hint(first)
-            )
-
-    def _check_smooth(self, key: str, slopes: Expressions, part: slice = slice(None)) -> None:
-        """That the derivatives of a function, and their rates along some direction, are finite."""
-        rates = slopes.tape.inputs > self.n
-        at = self._tried(rates)
-        found = slopes.derivatives(np.stack([at, np.ones_like(at)], axis=1))[:, :, part]
-        for row, what in enumerate(("gradient", "second derivative")):
-            self._check_finite(key, what, found[:, row], rates)
-
-    def _check_finite(self, key: str, what: str, found: Array, rates: bool) -> None:
-        """That a row for each place that was tried is finite."""
-        fine = np.isfinite(found).all(axis=1)
-        if fine.all():
-            return
-        first = int(np.argmin(fine))
-        at = self._tried(rates)[first]
-        where = f"q = {at[: self.n].tolist()}" + (f", v = {at[self.n :].tolist()}" if rates else "")
-        raise ValueError(
-            f"body of {self.name!r}: {key}{'(q, v)' if rates else '(q)'} has no finite {what} at {where}, expected a "
-            f"smooth function{self._hint(first)}"
-        )
-
-    def _tried(self, rates: bool) -> Array:
-        """(P, n) places, or (P, 2 n) with velocities: none at every other place, the first among them."""
-        moving = (np.arange(len(self._places)) % 2 == 1)[:, None]
-        velocities = np.where(moving, self._places[::-1], 0.0)
-        return np.concatenate([self._places, velocities], axis=1) if rates else self._places
-
-    def _hint(self, place: int) -> str:
-        """Where the place is not at rest, the scale says that it is one to try."""
-        return f". Its scale, {self.scale.tolist()}, says how far q goes" if self._places[place].any() else ""
-
-
-def _directions(n: int) -> Array:
-    """Some shapes to try the functions at."""
-    return np.random.default_rng(0).uniform(-1.0, 1.0, (3, n))
-
-
-def _places(scale: Array) -> Array:
-    """(P, n): at rest, along the first axes, and anywhere within the scale."""
-    n = len(scale)
-    axes = np.eye(n)[: min(n, 10)]
-    anywhere = np.random.default_rng(1).uniform(-1.0, 1.0, (24, n))
-    parts = np.concatenate([np.zeros((1, n)), 0.9 * axes, -0.9 * axes, 1e-3 * anywhere[:4], anywhere])
-    return np.asarray(scale * parts + 0.0)  # no zeros with a sign

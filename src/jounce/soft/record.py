@@ -19,7 +19,9 @@ from .._core import Recorded
 
 Array = NDArray[np.float64]
 
-CONSTANT, ADD, SUBTRACT, MULTIPLY, DIVIDE, SCALE, SQRT, EXP, LOG, SINE, COSINE, POWER, ARCTAN, STUMPFF = range(14)
+CONSTANT, ADD, SUBTRACT, MULTIPLY, DIVIDE, SCALE, SQRT, EXP, LOG, SINE, COSINE, POWER, ARCTAN, STUMPFF, PIECEWISE = (
+    range(15)
+)
 Scalar = Union["Number", float]
 
 
@@ -29,6 +31,7 @@ class Tape:
     def __init__(self, inputs: int) -> None:
         self.inputs = inputs
         self.operations: list[tuple[int, int, int, float]] = []
+        self.tables: list[tuple[Array, Array]] = []  # knots and coefficients of piecewise polynomials
         self._known: dict[tuple[int, int, int, float], int] = {}
 
     def emit(self, operation: int, a: int = 0, b: int = 0, value: float = 0.0) -> Number:
@@ -47,6 +50,14 @@ class Tape:
             self._known[(SINE, a, 0, 0.0)] = at
             self.operations += [(SINE, a, at + 1, 0.0), (COSINE, a, at, 0.0)]
         return Number(self, at if operation == SINE else at + 1)
+
+    def table(self, knots: Array, coefficients: Array) -> int:
+        """Which table those are."""
+        for i, (a, b) in enumerate(self.tables):
+            if np.array_equal(a, knots) and np.array_equal(b, coefficients):
+                return i
+        self.tables.append((knots, coefficients))
+        return len(self.tables) - 1
 
     def number(self, x: Scalar) -> Number:
         return x if isinstance(x, Number) else self.emit(CONSTANT, value=float(x))
@@ -164,6 +175,9 @@ class Number:
     def stumpff(self, k: int) -> Number:
         return self._tape.emit(STUMPFF, self._at, value=float(k))
 
+    def piecewise(self, knots: Array, coefficients: Array) -> Number:
+        return self._tape.emit(PIECEWISE, self._at, value=float(self._tape.table(knots, coefficients)))
+
     def _refuse(self, *_: object) -> Any:
         raise TypeError(
             "the value of this number is not known while the function is recorded: it cannot be compared, rounded or "
@@ -217,6 +231,12 @@ class Expressions:
     def __len__(self) -> int:
         return len(self.outputs)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Operations and outputs: a function that was recorded is not needed again."""
+        outputs = [x._at if isinstance(x, Number) else float(x) for x in self.outputs]
+        tape = self.tape
+        return _restored, (tape.inputs, tuple(tape.operations), tuple(tape.tables), tuple(outputs))
+
     @property
     def compiled(self) -> Recorded:
         """What the core runs: only the operations that the outputs need."""
@@ -230,7 +250,7 @@ class Expressions:
             for k, i in enumerate(order):
                 op, a, b, values[k] = tape.operations[i - inputs]
                 rows += [op, place.get(a, 0), place.get(b, 0)]
-            self._compiled = Recorded(inputs, rows, values, [place[i] for i in wanted])
+            self._compiled = Recorded(inputs, rows, values, [place[i] for i in wanted], list(tape.tables))
         return self._compiled
 
     def _needed(self, wanted: Sequence[int]) -> list[int]:
@@ -262,6 +282,28 @@ class Expressions:
         order = self._needed([i for i in wanted if i >= 0])
         columns = [_forward(tape, order, c) for c in inputs]
         return Expressions(tape, [column.get(i, 0.0) for i in wanted for column in columns])
+
+
+def _restored(inputs: Any, operations: Any, tables: Any, outputs: Any) -> Expressions:
+    """What `Expressions.__reduce__` took apart; the core checks it."""
+    try:
+        tape = Tape(whole("inputs", inputs, 0, 1 << 20))
+        for op, a, b, value in operations:
+            at = tape.inputs + len(tape.operations)
+            key = int(op), int(a), int(b), float(value)
+            if not (0 <= key[1] < at and 0 <= key[2] <= at + 1):
+                raise ValueError("an operation on what comes later")
+            tape._known[(*key[:2], 0, 0.0) if key[0] in (SINE, COSINE) else key] = at
+            tape.operations.append(key)
+        tape.tables = [(reals("knots", knots), reals("coefficients", table)) for knots, table in tables]
+        found = Expressions(tape, [Number(tape, x) if isinstance(x, int) else float(x) for x in outputs])
+        size = tape.inputs + len(tape.operations)
+        if any(isinstance(x, Number) and not 0 <= x._at < size for x in found.outputs):
+            raise ValueError("an output that does not exist")
+        _ = found.compiled
+    except (TypeError, ValueError, OverflowError, KeyError, IndexError, AttributeError) as fault:
+        raise ValueError(f"a recorded function cannot be restored: {fault}") from None
+    return found
 
 
 def _forward(tape: Tape, order: Sequence[int], input_: int) -> dict[int, Scalar]:
@@ -298,6 +340,11 @@ def _forward(tape: Tape, order: Sequence[int], input_: int) -> dict[int, Scalar]
             change = value * x ** (value - 1.0) * da
         elif op == ARCTAN:
             change = da / y
+        elif op == PIECEWISE:
+            knots, coefficients = tape.tables[int(value)]
+            if coefficients.shape[1] < 2:
+                continue
+            change = x.piecewise(knots, coefficients[:, 1:] * np.arange(1.0, coefficients.shape[1])) * da
         else:
             k = int(value)
             change = 0.5 * (k * x.stumpff(k + 2) - x.stumpff(k + 1)) * da
