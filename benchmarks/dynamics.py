@@ -1,6 +1,6 @@
 """Inverse and forward dynamics from Python, one state a call, one thread: a race with Pinocchio, and how time grows.
 
-    pip install '.[bench]' && python benchmarks/dynamics.py
+    pip install . './lab[peers]' && python benchmarks/dynamics.py
 
 The peer runs in the same process on the same robots, samples alternate, and the best of many counts: the ratio is what
 means something on a shared machine. The answers are compared before anything is timed.

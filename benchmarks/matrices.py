@@ -1,6 +1,6 @@
 """Matrices, Jacobians, derivatives and energy from Python, one state a call, one thread: a race with Pinocchio.
 
-    pip install '.[bench]' && python benchmarks/matrices.py
+    pip install . './lab[peers]' && python benchmarks/matrices.py
 
 Both libraries run in one process on the same robots, calls take turns, and the best of many counts: the ratio is what
 means something on a shared machine. The answers are compared before anything is timed. Both return new arrays. The two

@@ -167,6 +167,11 @@ def _set_num_threads(n: Any) -> int:
         jn.set_num_threads(before)
 
 
+def _sleeve(q):
+    c, s = np.cos(q[1]), np.sin(q[1])
+    return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, q[0]], [0, 0, 0, 1]])
+
+
 ROBOT = jn.robots.quadrotor_arm()
 Q, REST = ROBOT.neutral(), np.zeros(ROBOT.nv)
 SLIDER = slider()
@@ -245,6 +250,13 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "Free": (jn.Free, OPTIONS),
     "Limits": (jn.Limits, {"lower": -1, "upper": 1, "velocity": 1, "effort": 1}),
     "Follow": (jn.Follow, {"joint": "x", "ratio": 1.0, "offset": 0.0}),
+    "Rotor": (jn.Rotor, {"ratio": 20.0, "inertia": 1e-4, "axis": (0, 0, 1)}),
+    "Spline": (jn.Spline, {"knots": [0.0, 1.0, 3.0, 4.0], "values": [0.0, 2.0, 1.0, 1.0], "degree": 5}),
+    "CustomJoint": (
+        jn.CustomJoint,
+        {"pose": _sleeve, "n": 2, "scale": 0.5, "damping": 0.1, "stiffness": 1.0, "rest": 0.2, "limits": None,
+         "rotor": None, "coordinate_names": ("x", "y"), "coordinate_units": ("m", "rad"), "name": None},
+    ),
     "Rod": (
         soft.Rod,
         {"length": 0.3, "radius": 0.02, "density": 1e3, "young": 1e5, "poisson": 0.4, "damping": 0.1, "strain": None,

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jounce.bench import cases, figure, goals, page, peers, race, report, run, subjects
-from jounce.bench.cases import Case
-from jounce.bench.ours import our_call
-from jounce.bench.peers import PEERS, Peer
-from jounce.bench.race import Call, Problem
+from jounce_lab.bench import cases, figure, goals, page, peers, race, report, run, subjects
+from jounce_lab.bench.cases import Case
+from jounce_lab.bench.ours import our_call
+from jounce_lab.bench.peers import PEERS, Peer
+from jounce_lab.bench.race import Call, Problem
 
 
 def _wrong(problem: Problem) -> Call:
@@ -231,16 +231,17 @@ def test_batch_of_a_compiled_graph_agrees() -> None:
 
 def test_every_peer_module_imports_without_its_library() -> None:
     hidden = {peer.package for peer in PEERS.values() if peer.package}
-    modules = [f"jounce.bench.peers{peer.source.split(':')[0]}" for peer in PEERS.values() if peer.package]
+    modules = [f"jounce_lab.bench.peers{peer.source.split(':')[0]}" for peer in PEERS.values() if peer.package]
     code = f"import sys; sys.modules.update(dict.fromkeys({hidden})); import {', '.join(sorted(set(modules)))}"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=60)
     assert peers.Peer("x", "no_such_package", "x", "").version is None
 
 
 def test_command(tmp_path: Path) -> None:
     arguments = ["bench", "--only", "inverse dynamics, r = 5, N = 6", "--output", str(tmp_path)]
-    command = [sys.executable, "-c", "from jounce.cli import main; main()", *arguments]
-    environment = {**os.environ, "COLUMNS": "140"}
+    command = [sys.executable, "-m", "jounce_lab", *arguments]
+    environment = {**os.environ, "COLUMNS": "140", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=True)
     assert "inverse dynamics, r = 5, N = 6" in done.stdout
     assert "Goals" in done.stdout

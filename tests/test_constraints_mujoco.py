@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from jounce.bench.peers.mujoco import mjcf_of
+from jounce_lab.bench.peers.mujoco import mjcf_of
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -9,7 +9,7 @@ import pytest
 
 import jounce as jn
 from build import joint_of, jounce_model
-from jounce.reproduce import nine_joints
+from jounce_lab.reproduce import nine_joints
 from oracles import paper_b
 from trees import ONE_DOF, TreeSpec, random_body, random_configuration, random_stack, random_tree
 

@@ -16,9 +16,9 @@ import pytest
 
 import jounce as jn
 from build import jounce_model
-from jounce.bench.cases import Case
-from jounce.bench.race import LeftOut
-from jounce.reproduce import (
+from jounce_lab.bench.cases import Case
+from jounce_lab.bench.race import LeftOut
+from jounce_lab.reproduce import (
     EXPERIMENTS,
     Claim,
     Result,
@@ -36,13 +36,13 @@ from jounce.reproduce import (
     paper_c,
     paper_d,
 )
-from jounce.reproduce import paper_d_modules as modules
-from jounce.reproduce.claims import off
-from jounce.reproduce.panda import panda
-from jounce.reproduce.paper_b import Tree
-from jounce.reproduce.paper_b_inverse import forward_dynamics, linearization
-from jounce.reproduce.report import write_report
-from jounce.reproduce.runner import reproduce
+from jounce_lab.reproduce import paper_d_modules as modules
+from jounce_lab.reproduce.claims import off
+from jounce_lab.reproduce.panda import panda
+from jounce_lab.reproduce.paper_b import Tree
+from jounce_lab.reproduce.paper_b_inverse import forward_dynamics, linearization
+from jounce_lab.reproduce.report import write_report
+from jounce_lab.reproduce.runner import reproduce
 from oracles import paper_c as oracle_c
 from oracles import paper_d as oracle_d
 from oracles import soft_lagrange, virtual_work
@@ -197,15 +197,17 @@ def test_list_and_names(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from jounce.cli import main; main()", "reproduce"]
-    environment = {**os.environ, "COLUMNS": "100"}
+    command = [sys.executable, "-m", "jounce_lab", "reproduce"]
+    environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": os.pathsep.join(sys.path)}
     good = [*command, "C-panda", "--quick", "--output", str(tmp_path)]
     run = subprocess.run(good, capture_output=True, text=True, env=environment, timeout=120, check=True)
     assert "does not hold" in run.stdout
     found = json.loads((tmp_path / "C-panda.json").read_text(encoding="utf-8"))
     verdicts = {"holds", "holds with a change", "does not hold", "cannot be checked"}
     assert {claim["verdict"] for claim in found["claims"]} == verdicts
-    bad = subprocess.run([*command, "C-pandas"], capture_output=True, text=True, timeout=60, check=False)
+    bad = subprocess.run(
+        [*command, "C-pandas"], capture_output=True, text=True, env=environment, timeout=60, check=False
+    )
     assert bad.returncode != 0
     assert "did you mean C-panda" in bad.stderr
 
@@ -444,7 +446,7 @@ def test_outline_ends_at_the_tip() -> None:
 
 def test_panda_is_that_of_the_description() -> None:
     """The geometry is that of example-robot-data's file."""
-    from jounce.bench.subjects import subject
+    from jounce_lab.bench.subjects import subject
 
     try:
         file: jn.Model = subject("Panda").model

@@ -55,6 +55,6 @@ def test_a_tilted_panda_feels_a_tilted_gravity() -> None:
 
 
 def test_the_reproductions_use_this_panda() -> None:
-    from jounce.reproduce import panda
+    from jounce_lab.reproduce import panda
 
     assert panda.panda is jn.robots.panda

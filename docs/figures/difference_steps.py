@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from style import save
 
-from jounce.reproduce.nine_joints import PUBLISHED_AVG, PUBLISHED_MAX, difference_errors
+from jounce_lab.reproduce.nine_joints import PUBLISHED_AVG, PUBLISHED_MAX, difference_errors
 
 deltas = np.logspace(-1, -12, 45)
 curves = difference_errors(list(deltas), states=100)

@@ -1,12 +1,18 @@
-"""The command line: ``jounce demo``, ``jounce reproduce``, ``jounce info`` and ``jounce bench``."""
+"""The command line: ``jounce demo`` and ``jounce info``, and what other packages add to it.
+
+A package adds commands by an entry point of the group ``jounce.commands``: a function that is given the app.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
@@ -28,23 +34,6 @@ def main() -> None:
         run(output)
 
     @app.command()
-    def reproduce(
-        name: str = typer.Argument(help="An experiment, such as A-fig3; or 'list', or 'all'."),
-        output: Path = Path("jounce-reproduce"),
-        quick: bool = typer.Option(False, "--quick", help="Smaller, in seconds: to see that it works."),
-        full: bool = typer.Option(False, "--full", help="A-fig4: CasADi's longest races, too (5 GiB of memory)."),
-        authors: Path | None = typer.Option(None, help="A-fig4: a clone of paper A's own code, to be raced."),  # noqa: B008
-    ) -> None:
-        """Repeat a paper's experiment: its claims, what is found here, and whether they hold; figures and data."""
-        _need("matplotlib")
-        from .reproduce.runner import reproduce
-
-        try:
-            reproduce(name, output, quick, full, authors)
-        except ValueError as fault:
-            sys.exit(f"jounce: {fault}")
-
-    @app.command()
     def info(
         file: Path,
         base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
@@ -62,29 +51,20 @@ def main() -> None:
             sys.exit(f"jounce: {fault}")
         show(description, Console(highlight=False))
 
-    @app.command()
-    def bench(
-        output: Path = Path("jounce-bench"),
-        full: bool = typer.Option(False, "--full/--quick", help="All sizes and orders (minutes), or some."),
-        only: list[str] = typer.Option([], help="Only races whose name contains this; repeat for more."),  # noqa: B008
-        results: Path | None = typer.Option(None, help="Run nothing, take this results.json."),  # noqa: B008
-        page: list[Path] = typer.Option([], help="Markdown page to put the tables into; repeat for more."),  # noqa: B008
-    ) -> None:
-        """Race jounce against the libraries that are here; first check that the answers agree."""
-        _need("matplotlib")
-        from .bench.page import write_into
-        from .bench.run import has_faults, run
-
-        try:
-            found = run(output, full, only) if results is None else json.loads(results.read_text())
-            for path in page:
-                write_into(path, found)
-        except (OSError, ValueError) as fault:
-            sys.exit(f"jounce: {fault}")
-        if has_faults(found):
-            sys.exit("jounce: some answers do not agree")
-
+    for entry in entry_points(group="jounce.commands"):
+        entry.load()(app)
+    known = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    for name in {"bench", "reproduce"} - known:
+        _missing(app, name)
     app()
+
+
+def _missing(app: typer.Typer, name: str) -> None:
+    """A command that another package has: says which."""
+
+    @app.command(name, hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+    def missing() -> None:
+        sys.exit(f"jounce: {name!r} is a command of jounce-lab: pip install ./lab, in a clone of the repository")
 
 
 def _need(*modules: str) -> None:

@@ -27,7 +27,7 @@ class Spline:
 
     >>> bump = Spline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])
     >>> [round(float(y), 4) for y in bump([0.5, 1.0, 1.5])]
-    [0.6875, 1.0, 0.6875]
+    [0.75, 1.0, 0.75]
     """
 
     knots: Array

@@ -5,7 +5,7 @@ of Higher Order for Floating-Base Robots": Algorithm 1 (forward kinematics), Alg
 equations (60)-(70) of Appendix E, joint arrangements of Appendix D.  Spatial (world, right-trivialized)
 representation, angular part first; [linear; angular] of trees.py is reordered at the edges only.
 
-The expressions are those of `jounce.reproduce.paper_a`, where they are written down once; `virtual_work`, which
+The expressions are those of `jounce_lab.reproduce.paper_a`, where they are written down once; `virtual_work`, which
 shares nothing with them, says whether they are right. G^0 takes any gravity vector, not only (0, 0, -g).
 
 Extensions: the base is one joint among others; joints of several plain coordinates are 1-DoF joints in
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jounce.reproduce.paper_a import (
+from jounce_lab.reproduce.paper_a import (
     Ad,
     applied_wrenches,
     exp,

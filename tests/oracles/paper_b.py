@@ -1,6 +1,6 @@
 """Paper B's tables on the robots of the tests.
 
-The tables themselves, line by line, are in `jounce.reproduce`: `paper_b`, `paper_b_derivatives`, `paper_b_inverse`.
+The tables themselves, line by line, are in `jounce_lab.reproduce`: `paper_b`, `paper_b_derivatives`, `paper_b_inverse`.
 They compute by NumPy alone, and get the numbers of a TreeSpec here, not those of a model. The truth they are checked
 against, positions differentiated in high precision, is in `directional` and `virtual_work`. Body 0 is free, all others
 hang on joints with one coordinate.
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jounce.reproduce import paper_b_inverse
-from jounce.reproduce.paper_b import Tree, cross, extended, hat, inertia, transform
+from jounce_lab.reproduce import paper_b_inverse
+from jounce_lab.reproduce.paper_b import Tree, cross, extended, hat, inertia, transform
 from trees import BodySpec, TreeSpec
 
 __all__ = [

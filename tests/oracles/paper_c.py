@@ -2,8 +2,8 @@
 
 Source (paper C): S. Kumar, A. Müller, "Nth Order Analytical Time Derivatives of Inverse Dynamics in Recursive
 and Closed Forms", section II, equations (4)-(20) and the algorithm of section II.E.  It is written down once, in
-`jounce.reproduce.paper_c`; here it is given the neutral trees, with prismatic and helical joints, which it is for as
-well. `virtual_work`, which shares nothing with it, says whether it is right.
+`jounce_lab.reproduce.paper_c`; here it is given the neutral trees, with prismatic and helical joints, which it is for
+as well. `virtual_work`, which shares nothing with it, says whether it is right.
 
 Joint friction and springs are not in the paper; they are added coordinate by coordinate.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jounce.reproduce import paper_c
+from jounce_lab.reproduce import paper_c
 from trees import ONE_DOF, BodySpec, TreeSpec
 
 

@@ -1,7 +1,7 @@
 """Paper D's recursion on the soft robots of the tests, in NumPy float64.
 
 Source (paper D): P. Pustina, C. Della Santina, A. De Luca, "Unified Inverse Dynamics of Modular Serial Mechanical
-Systems with Application to Soft Robotics". The recursion itself, Algorithm 1, is `jounce.reproduce.paper_d`, which
+Systems with Application to Soft Robotics". The recursion itself, Algorithm 1, is `jounce_lab.reproduce.paper_d`, which
 takes the kinematics of each module as its input. Here are the kinematics of the modules of `soft_models`, and what the
 paper adds to Algorithm 1: elastic and viscous forces, pressures, and the mass matrix. A joint is a body without mass, a
 rigid body one without coordinates. The truth that they are checked against is `soft_lagrange` and the stored reference.
@@ -30,8 +30,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from jounce.reproduce import paper_d as recursion
-from jounce.reproduce.paper_d import cross, tilde
+from jounce_lab.reproduce import paper_d as recursion
+from jounce_lab.reproduce.paper_d import cross, tilde
 from soft_models import Joint, Module, Rod, SoftSpec, VariableRadiusBody, gauss
 
 

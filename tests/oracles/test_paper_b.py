@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from jounce.reproduce.paper_b_derivatives import by_joints, by_pose, by_rates, by_twist
-from jounce.reproduce.paper_b_inverse import immamb
+from jounce_lab.reproduce.paper_b_derivatives import by_joints, by_pose, by_rates, by_twist
+from jounce_lab.reproduce.paper_b_inverse import immamb
 from oracles import directional, paper_b, virtual_work
 from trees import ONE_DOF, random_configuration, random_stack, random_tree
 

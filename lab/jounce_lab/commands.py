@@ -1,0 +1,52 @@
+"""What this package adds to the ``jounce`` command: ``jounce reproduce`` and ``jounce bench``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import typer
+
+
+def add(app: typer.Typer) -> None:
+    """To the command line of jounce: see ``jounce.commands`` in pyproject.toml."""
+    app.command()(reproduce)
+    app.command()(bench)
+
+
+def reproduce(
+    name: str = typer.Argument(help="An experiment, such as A-fig3; or 'list', or 'all'."),
+    output: Path = Path("jounce-reproduce"),
+    quick: bool = typer.Option(False, "--quick", help="Smaller, in seconds: to see that it works."),
+    full: bool = typer.Option(False, "--full", help="A-fig4: CasADi's longest races, too (5 GiB of memory)."),
+    authors: Path | None = typer.Option(None, help="A-fig4: a clone of paper A's own code, to be raced."),  # noqa: B008
+) -> None:
+    """Repeat a paper's experiment: its claims, what is found here, and whether they hold; figures and data."""
+    from .reproduce.runner import reproduce as run
+
+    try:
+        run(name, output, quick, full, authors)
+    except ValueError as fault:
+        sys.exit(f"jounce: {fault}")
+
+
+def bench(
+    output: Path = Path("jounce-bench"),
+    full: bool = typer.Option(False, "--full/--quick", help="All sizes and orders (minutes), or some."),
+    only: list[str] = typer.Option([], help="Only races whose name contains this; repeat for more."),  # noqa: B008
+    results: Path | None = typer.Option(None, help="Run nothing, take this results.json."),  # noqa: B008
+    page: list[Path] = typer.Option([], help="Markdown page to put the tables into; repeat for more."),  # noqa: B008
+) -> None:
+    """Race jounce against the libraries that are here; first check that the answers agree."""
+    from .bench.page import write_into
+    from .bench.run import has_faults, run
+
+    try:
+        found = run(output, full, only) if results is None else json.loads(results.read_text())
+        for path in page:
+            write_into(path, found)
+    except (OSError, ValueError) as fault:
+        sys.exit(f"jounce: {fault}")
+    if has_faults(found):
+        sys.exit("jounce: some answers do not agree")
