@@ -4,6 +4,7 @@
     python .ci/mutants --report    # what became of them so far
     python .ci/mutants --again     # those that live once more, with all tests: in the end, or when there are more
     python .ci/mutants --seed 2    # other mutants
+    python .ci/mutants --only '*constraint*' --count 150    # mutants of some files
 
 It needs g++, nanobind and what `pip install '.[test]'` brings, 10 minutes for the build and the tests without a mutant,
 then seconds a mutant. Everything is written below build/mutants.
@@ -32,6 +33,14 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1, help="which mutants (default: %(default)s)")
     parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="PATTERN",
+        default=["*"],
+        help="files to mutate, like 'include/jounce/constraint*' or '*constraint*' (default: all)",
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="compilers at once (default: %(default)s)")
+    parser.add_argument(
         "--budget", type=float, help="seconds of tests a mutant at most (default: 20; all with --again)"
     )
     parser.add_argument(
@@ -49,7 +58,7 @@ def state_of_sources(args: argparse.Namespace) -> str:
     from mutated_core import sources
 
     text = "".join((ROOT / file).read_text() for file in sources(ROOT))
-    return hashlib.sha256(f"{args.count} {args.seed} {text}".encode()).hexdigest()
+    return hashlib.sha256(f"{args.count} {args.seed} {args.only} {text}".encode()).hexdigest()
 
 
 def make(args: argparse.Namespace) -> None:
@@ -58,14 +67,14 @@ def make(args: argparse.Namespace) -> None:
 
     plan = args.scratch / "plan.json"
     state = state_of_sources(args)
-    build = Build(ROOT, args.scratch)
+    build = Build(ROOT, args.scratch, args.jobs)
     if plan.exists() and json.loads(plan.read_text())["state"] == state:
         build.copy_python()
         return
     args.scratch.mkdir(parents=True, exist_ok=True)
     for name in ("plan.json", "baseline.json", "results.json"):
         (args.scratch / name).unlink(missing_ok=True)
-    mutants = build.make(args.count, args.seed)
+    mutants = build.make(args.count, args.seed, args.only)
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version
     info = build.package / f"jounce-{version[1]}.dist-info"

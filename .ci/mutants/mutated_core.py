@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import shutil
 import subprocess
@@ -65,22 +66,30 @@ def sources(root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in found if path.name not in LEFT_OUT)
 
 
+def matching(files: list[str], patterns: list[str]) -> list[str]:
+    """Those of the files that match one of the patterns; a pattern that no file matches is an error."""
+    for pattern in patterns:
+        if not fnmatch.filter(files, pattern):
+            raise SystemExit(f"--only {pattern!r} matches none of the {len(files)} sources, expected one at least")
+    return [file for file in files if any(fnmatch.fnmatchcase(file, pattern) for pattern in patterns)]
+
+
 class Build:
-    def __init__(self, root: Path, scratch: Path) -> None:
-        self.root, self.scratch = root, scratch
+    def __init__(self, root: Path, scratch: Path, jobs: int = 2) -> None:
+        self.root, self.scratch, self.jobs = root, scratch, jobs
         self.source = scratch / "source"
         self.objects = scratch / "objects"
         self.package = scratch / "package"
         self.size = 0  # of the list of mutants, with those that do not compile
 
-    def make(self, count: int, seed: int) -> list[Mutant]:
-        """Generates mutants, drops those that do not compile, compiles the others, and returns them."""
+    def make(self, count: int, seed: int, only: list[str]) -> list[Mutant]:
+        """Generates mutants of files that match, drops those that do not compile, compiles the others, and returns them."""
+        files = matching(sources(self.root), only)
         for folder in (self.source, self.objects, self.package):
             shutil.rmtree(folder, ignore_errors=True)
         self.objects.mkdir(parents=True)
         for part in ("include", "bindings"):
             shutil.copytree(self.root / part, self.source / part)
-        files = sources(self.root)
         chosen = [
             (file, mutation) for file, list_ in choose(self.root, files, count, seed).items() for mutation in list_
         ]
@@ -146,7 +155,7 @@ class Build:
             out = ["-o", str(self.object(unit))] if options == ["-c"] else []
             return subprocess.run([*command, unit, *out], capture_output=True, text=True)
 
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(self.jobs) as pool:
             return list(pool.map(one, units))
 
     def let_through(self) -> set[int]:
