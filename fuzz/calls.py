@@ -1,6 +1,7 @@
 """Fuzzing of all public calls: drawn by lot, over all kinds of robots, and compared with their twins.
 
     python fuzz/calls.py --calls 1000000 --seed 0           # or --minutes 30
+    python fuzz/calls.py --kinds 'constraints, *' closed held --minutes 15    # over some kinds of robots only
     python fuzz/calls.py --kind soft --call linearize --seed 104    # one of them again
 
 Reports what `tests/differences.py` finds, and with it a crash, a call that takes more than five seconds, and memory
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import fnmatch
 import json
 import math
 import mmap
@@ -38,8 +40,11 @@ FUNCTIONS = 0.02  # and of those that are not on a robot's methods, which take l
 LEASE = 400  # rounds for which a robot drawn by lot is kept
 
 
-def choice(seed: int, number: int) -> tuple[str, str, int]:
-    """Which kind of robot, which call, and which seed a round has; "" for a function that is no robot's."""
+def choice(seed: int, number: int, kinds: list[str] | None = None) -> tuple[str, str, int]:
+    """Which kind of robot, which call, and which seed a round has; "" for a function that is no robot's.
+
+    `kinds`: patterns of kinds, and then there are no functions.
+    """
     import numpy as np
 
     from calls import CALLS
@@ -48,13 +53,22 @@ def choice(seed: int, number: int) -> tuple[str, str, int]:
 
     rng = np.random.default_rng([seed, number])
     own = int(rng.integers(2**31))
-    if rng.random() < FUNCTIONS:
+    if rng.random() < FUNCTIONS and not kinds:
         return "", list(FUNCTION_CALLS)[int(rng.integers(len(FUNCTION_CALLS)))], own
     methods = sorted({c.method for c in CALLS.values()})
     method = methods[int(rng.integers(len(methods)))]
-    if rng.random() < RANDOM:
+    if rng.random() < RANDOM and not kinds:
         return f"random {1000 * seed + number // LEASE}", method, own
-    return list(EVERY)[int(rng.integers(len(EVERY)))], method, own
+    some = matching(list(EVERY), kinds)
+    return some[int(rng.integers(len(some)))], method, own
+
+
+def matching(names: list[str], patterns: list[str] | None) -> list[str]:
+    """The names that match one of the patterns, all without patterns; the program ends where there are none."""
+    some = [name for name in names if patterns is None or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+    if not some:
+        raise SystemExit(f"--kinds {' '.join(map(repr, patterns or []))}: no kind of robot has such a name")
+    return some
 
 
 def found(kind: str, call: str, seed: int) -> list[str]:
@@ -75,7 +89,9 @@ def found(kind: str, call: str, seed: int) -> list[str]:
 ROBOTS: dict[str, object] = {}
 
 
-def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int) -> None:
+def child(
+    state: mmap.mmap, findings: Path, seed: int, first: int, calls: int, kinds: list[str] | None = None
+) -> None:
     """Rounds from `first` on, until so many calls were made."""
     import differences
 
@@ -88,7 +104,7 @@ def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int) -
     with findings.open("a") as report:
         parent = os.getppid()
         while before + differences.made < calls and os.getppid() == parent:  # else nobody watches
-            kind, call, own = choice(seed, number)
+            kind, call, own = choice(seed, number, kinds)
             try:
                 wrong = found(kind, call, own)
             except Exception:
@@ -119,8 +135,8 @@ def processor_time(process: int) -> float:
 class Watch:
     """One child after the other, and what is found."""
 
-    def __init__(self, seed: int, calls: int, minutes: float | None) -> None:
-        self.seed, self.calls = seed, calls
+    def __init__(self, seed: int, calls: int, minutes: float | None, kinds: list[str] | None = None) -> None:
+        self.seed, self.calls, self.kinds = seed, calls, kinds
         self.end = time.monotonic() + 60 * minutes if minutes is not None else None
         self.problems = 0
         self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
@@ -157,7 +173,7 @@ class Watch:
             self.report()
             number = self.now()[0]
             if why:
-                self.problem(*choice(self.seed, number), why)
+                self.problem(*choice(self.seed, number, self.kinds), why)
             first = number + 1
         number, made, _, _ = self.now()
         seconds = time.monotonic() - self.began
@@ -169,7 +185,8 @@ class Watch:
     def command(self, first: int) -> list[str]:
         """What starts a child."""
         arguments = ["--worker", str(self.folder), "--first", str(first), "--calls", str(self.calls)]
-        return [sys.executable, __file__, *arguments, "--seed", str(self.seed)]
+        kinds = ["--kinds", *self.kinds] if self.kinds else []
+        return [sys.executable, __file__, *arguments, "--seed", str(self.seed), *kinds]
 
     def now(self) -> tuple[int, int, int, float]:
         """The state; the one before, where it is just being written, last the time."""
@@ -222,6 +239,7 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=1_000_000, help="how many to make")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, help="how long, if that is over before")
+    parser.add_argument("--kinds", nargs="+", metavar="PATTERN", help="of robots, like 'constraints, *'; all if left out")
     parser.add_argument("--kind", help="of one round: the kind of robot")
     parser.add_argument("--call", help="of one round: the call")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
@@ -233,9 +251,11 @@ def main() -> int:
         return 1 if wrong else 0
     if given.worker is not None:
         with (given.worker / "state").open("r+b") as file:
-            child(mmap.mmap(file.fileno(), STATE.size), given.worker / "findings", given.seed, given.first, given.calls)
+            state, findings = mmap.mmap(file.fileno(), STATE.size), given.worker / "findings"
+            child(state, findings, given.seed, given.first, given.calls, given.kinds)
         return 0
-    return Watch(given.seed, given.calls, given.minutes).run()
+    choice(given.seed, 0, given.kinds)  # ends here where there are no such kinds
+    return Watch(given.seed, given.calls, given.minutes, given.kinds).run()
 
 
 if __name__ == "__main__":

@@ -155,6 +155,8 @@ def nearly(found: Answer, expected: Answer, question: Question, model: jn.Model)
         return "" if overflow and question.style == "large" else exactly(found, expected, across=True)
     if not set(expected) <= set(found):
         return f"no {sorted(set(expected) - set(found))}"
+    if question.call.method == "equilibrium" and far(model, question.given.get("q0")):
+        return ""  # where a foot is held on the way there, and so where it rests, rounding may decide
     for key, x in expected.items():
         if np.shape(found[key]) != np.shape(x):
             return f"{key!r} has shape {np.shape(found[key])}, expected {np.shape(x)}"
@@ -168,6 +170,11 @@ def nearly(found: Answer, expected: Answer, question: Question, model: jn.Model)
         elif not np.array_equal(found[key], x, equal_nan=True):
             return f"{key!r} differs"
     return ""
+
+
+def far(model: jn.Model, q: np.ndarray | None) -> bool:
+    """Whether a configuration, or the neutral one, has a long way to go to the constraints."""
+    return bool(np.abs(model.residual(model.neutral() if q is None else q)).max(initial=0.0) > 0.1)
 
 
 def tolerance(question: Question, model: jn.Model) -> float:
@@ -186,7 +193,7 @@ def tolerance(question: Question, model: jn.Model) -> float:
     q = model.neutral() if question.given.get("q") is None else question.given["q"]
     M = model.mass_matrix(q)
     condition = np.linalg.cond(M).max(initial=1.0) if M.size else 1.0
-    if question.call.method == "project" and np.abs(model.residual(q)).max(initial=0.0) > 0.1:
+    if question.call.method == "project" and far(model, q):
         return 1e-4  # a long way magnifies rounding
     if model.constraints and np.size(q):
         sizes = np.linalg.svd(model.constraint_jacobian(q), compute_uv=False)

@@ -58,8 +58,22 @@ CALLS = {
     "generalized_inverse_dynamics": ("q", "v", "v?", "frame"),
     "actuation_matrix": ("q",),
     "linearize": ("q", "v", "v", "wrenches", "wrench_frame", "frame"),
+    "constrained_dynamics": ("q", "v", "v", "wrenches", "wrench_frame", "frame", "motions", "correction"),
+    "constrained_dynamics_derivatives": ("q", "v", "v", "wrenches", "wrench_frame"),
+    "constrained_inverse_dynamics": (
+        *("q", "v", "v?", "actuated", "weight", "force_weight", "wrenches", "wrench_frame", "frame"),
+    ),
+    "constraint_jacobian": ("q", "frame"),
+    "constraint_jacobian_derivatives": ("q", "v", "frame"),
+    "inverse_constraint_inertia": ("q",),
+    "impact": ("q", "v", "restitution", "normals", "wrench_frame", "frame"),
+    "residual": ("q", "v?"),
+    "project": ("q", "v?"),
+    "loop_coordinate": ("tie", "q", "v?"),
+    "independent_coordinates": ("q", "names"),
+    "constrained": ("contacts",),
 }
-POSITIONAL = {"q", "v", "v?", "name", "word"}
+POSITIONAL = {"q", "v", "v?", "name", "word", "tie", "contacts"}
 
 
 class OwnError(Exception):
@@ -89,7 +103,7 @@ def models() -> list[jn.Model]:
 
 def seeds() -> list[bytes]:
     """Each call with arguments that are right, on each robot: zeros are what is usual; and some by lot."""
-    usual = [bytes([robot, call]) for robot in range(3) for call in range(len(CALLS))]
+    usual = [bytes([robot, call]) for robot in range(len(models())) for call in range(len(CALLS))]
     rng = np.random.default_rng(0)
     return usual + [rng.integers(0, 256, 60, np.uint8).tobytes() for _ in range(40)]
 
@@ -167,6 +181,48 @@ class Maker:
         if self.read.below(4) == 3:
             return self.read.pick([None, "arm", 0, [], {}, ((),), np.arange(2)])
         return [self.name() for _ in range(self.read.below(4))]
+
+    def tie(self) -> Any:
+        names = self.robot.constraint_names
+        return self.read.pick([*names, "none", None, 0, "\ud800"])
+
+    def motions(self) -> Any:
+        held = [c.name for c in self.robot.constraints if c.contact] or ["none"]
+        rows = max(1, self.rows) + 1
+        found = {}
+        for _ in range(self.read.below(3)):
+            twist = np.full((*self.some_batch(), rows, 6), self.read.pick(NUMBERS[:6]))
+            found[self.read.pick([*held, *held, self.tie()])] = self.odd(twist)
+        return self.read.pick([found, found, found, None, list(found), Changing(found), Mapping(found), 5])
+
+    def correction(self) -> Any:
+        return self.read.pick([(100.0, 20.0), (0.0, 1.0), (1e300, 0.0), (-1.0, 0.0), (np.nan, 1.0), (1.0,), 5, "soft"])
+
+    def actuated(self) -> Any:
+        nv = self.robot.nv
+        return self.read.pick([None, np.ones(nv, bool), np.zeros(nv, bool), list(range(nv)), [0, 0], [nv], [-1], "all"])
+
+    def weight(self) -> Any:
+        n = self.read.pick([self.robot.nv, sum(c.rows for c in self.robot.constraints), 3])
+        choices = [None, 2.0, np.ones(n), np.eye(n), 0.0, -1.0, np.nan, np.zeros((n, n)), -np.eye(n), 1e300, "heavy"]
+        return self.odd(np.ones(n)) if self.read.below(3) == 2 else self.read.pick(choices)
+
+    def restitution(self) -> Any:
+        return self.read.pick([0.0, 0.5, 1.0, {self.tie(): 0.5}, {self.tie(): 2.0}, -1.0, np.nan, "high", None])
+
+    def normals(self) -> Any:
+        return self.read.pick([None, {self.tie(): self.odd(np.array([0.0, 0.0, 1.0]))}, {self.tie(): 0}, [1.0], "up"])
+
+    def names(self) -> Any:
+        joints = list(self.robot.joint_names) or ["none"]
+        chosen = [self.read.pick(joints) for _ in range(self.read.below(6))]
+        return self.read.pick([None, chosen, chosen, joints, joints[0], [None], 5, [joints]])
+
+    def contacts(self) -> Any:
+        kinds: list[Any] = [jn.Spherical(), jn.Fixed(), jn.OnPlane((0, 0, 1)), jn.Rolling(0.1), jn.Distance(0.3)]
+        kinds += [jn.Contact(jn.Fixed(), self.odd(np.eye(4))), jn.Revolute, None, "ball"] if self.read.below(2) else []
+        found = {self.name(): self.read.pick(kinds) for _ in range(self.read.below(4))}
+        return self.read.pick([found, found, found, None, list(found), Mapping(found), 5])
 
     def order(self) -> Any:
         return self.read.pick([0, 1, 5, 30, 31, -1, 2**40, None, 1.5, np.int64(2)])

@@ -66,7 +66,32 @@ def robots() -> list[jn.Model]:
     soft = jn.Builder(gravity=(0, 0, 0))
     soft.add("ball", "world", jn.Spherical(stiffness=1.0), inertia=heavy)
     soft.add("rod", "ball", body=jn.soft.Rod(length=0.3, radius=0.01, density=1000, young=1e5, nodes=3))
-    return [arm.build(), soft.build()]
+    return [arm.build(), soft.build(), tied(heavy)]
+
+
+def tied(heavy: jn.Inertia) -> jn.Model:
+    """A robot with a constraint of each kind that the core knows, and with contacts."""
+    across = (0, 1, 0)
+    b = jn.Builder()
+    b.add("crank", "world", jn.Revolute(across), inertia=heavy)
+    b.add("coupler", "crank", jn.Revolute(across), shifted(0.3), heavy)
+    b.add("rocker", "world", jn.Revolute(across), shifted(0.5), heavy)
+    b.add("rod", "rocker", body=jn.soft.Rod(length=0.2, radius=0.01, density=1000, young=1e5, nodes=3))
+    b.add("wheel", "world", jn.Free(), inertia=heavy)
+    b.add("pendulum", "wheel", jn.Universal((1, 0, 0), across), inertia=heavy)
+    b.add("hand", "pendulum", jn.Fixed(), shifted(0.2))
+    b.close("pin", "coupler", "rocker", jn.Revolute(across), placement_a=shifted(0.2))
+    b.close("rope", "coupler", "rod", jn.Distance(0.4), at_b=0.1)
+    b.close("gear", "crank", "rocker", jn.Gear((0.1, 1.0, 0.2)))
+    b.close("road", "world", "wheel", jn.Rolling(0.3, axis=across))
+    b.close("cross", "world", "pendulum", jn.Universal((1, 0, 0), across))
+    return b.build().constrained({"hand": jn.Contact(jn.OnPlane(), np.eye(4)), "rod": jn.OnLine((1, 0, 0))})
+
+
+def shifted(x: float) -> np.ndarray:
+    pose = np.eye(4)
+    pose[0, 3] = x
+    return pose
 
 
 @cache
@@ -77,7 +102,7 @@ def seeds() -> list[bytes]:
         jn.SimulationError("it stops", motion(2)),
         jn.NoEquilibrium(0.5, "the load", np.ones(2)),
     ]
-    things += [jn.Inertia(1.0), jn.Follow("a"), jn.Limits(-1, 1), robots()[0].bodies[1]]
+    things += [jn.Inertia(1.0), jn.Follow("a"), jn.Limits(-1, 1), robots()[0].bodies[1], *robots()[2].constraints]
     return [pickletools.optimize(pickled(thing, protocol)) for thing in things for protocol in (2, 3)]
 
 
@@ -165,6 +190,11 @@ def use(robot: jn.Model) -> None:
     tried(lambda: robot.linearize(q, v[0], v[1]))
     tried(lambda: robot.elastic_force(q))
     tried(lambda: robot.actuation_matrix(q))
+    tried(lambda: robot.residual(q, v[0]))
+    tried(lambda: robot.constraint_jacobian_derivatives(q, v))
+    tried(lambda: robot.constrained_dynamics(q, v[0], v[1:]))
+    tried(lambda: robot.constrained_dynamics_derivatives(q, v[0], v[1]))
+    tried(lambda: robot.impact(q, v[0]))
 
 
 def tried(call: Callable[[], object]) -> object:
