@@ -89,9 +89,7 @@ def found(kind: str, call: str, seed: int) -> list[str]:
 ROBOTS: dict[str, object] = {}
 
 
-def child(
-    state: mmap.mmap, findings: Path, seed: int, first: int, calls: int, kinds: list[str] | None = None
-) -> None:
+def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int, kinds: list[str] | None = None) -> None:
     """Rounds from `first` on, until so many calls were made."""
     import differences
 
@@ -239,7 +237,9 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=1_000_000, help="how many to make")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, help="how long, if that is over before")
-    parser.add_argument("--kinds", nargs="+", metavar="PATTERN", help="of robots, like 'constraints, *'; all if left out")
+    parser.add_argument(
+        "--kinds", nargs="+", metavar="PATTERN", help="of robots, like 'constraints, *'; all if left out"
+    )
     parser.add_argument("--kind", help="of one round: the kind of robot")
     parser.add_argument("--call", help="of one round: the call")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)

@@ -163,7 +163,8 @@ def nearly(found: Answer, expected: Answer, question: Question, model: jn.Model)
         if np.asarray(x).dtype == float and np.isfinite(x).all() and np.isfinite(found[key]).all():
             axis = question.call.order_axis(key)
             first = x if axis is None or not x.shape[axis] else np.take(x, 0, axis)  # what higher orders cancel
-            least = max(FLOOR, float(np.abs(first).max(initial=0.0)))
+            floor = 1.0 if question.call.method == "residual" else FLOOR  # m and rad, and zero where all is obeyed
+            least = max(floor, float(np.abs(first).max(initial=0.0)))
             off = error(found[key], x, axis, np.full_like(x, least))
             if off > tolerance(question, model):
                 return f"{key!r} is off by {off:.1e}"
@@ -535,8 +536,8 @@ def _with_a_frame(robot: Robot, at: int) -> jn.Model:
 
 
 def frame_more(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """A frame, which weighs nothing, changes nothing."""
-    if _quotes(question):
+    """A frame, which weighs nothing, changes nothing; but that frames which ties need come after it."""
+    if _quotes(question) or (robot.ties and question.call.method == "frame_index"):
         return
     named = _by_name(robot.model, question)
     other = answer(_with_a_frame(robot, len(robot.parts) - 1 - int(rng.integers(min(2, len(robot.parts))))), named)
@@ -661,13 +662,18 @@ OBEYS |= {"constrained_dynamics", "constrained_dynamics_derivatives", "constrain
 
 
 def tree_alone(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """What does not solve for motions is what the robot without its constraints answers, to the last bit."""
+    """What does not solve for motions is what the robot without its constraints answers.
+
+    To the last bit, unless a tie is somewhere along a rod: its frame there is one more step of the rod.
+    """
     if not robot.ties or question.call.method in OBEYS | {"frame_index"} or _quotes(question):
         return
     named = _by_name(robot.model, question)
     frames = {n for k in ("frames", "wrenches") for n in named.given.get(k) or ()} | {named.given.get("name")}
     if all(f is None or f in robot.untied.model.frame_names for f in frames):
-        yield exactly(answer(robot.model, named), answer(robot.untied.model, named), across=True)
+        mine, other = answer(robot.model, named), answer(robot.untied.model, named)
+        along = any(t.at_a is not None or t.at_b is not None for t in robot.ties)
+        yield nearly(mine, other, named, robot.model) if along else exactly(mine, other, across=True)
 
 
 def demands(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -896,6 +898,15 @@ def test_calls_with_wrong_arguments():
         (lambda: robot.constrained_inverse_dynamics(q, rest, rest, wrenches=[1]), "wrenches must be a dict"),
         (lambda: robot.constrained_inverse_dynamics(np.stack([q] * 3), stack, stack), "do not broadcast"),
     ]
+    rope = (
+        some_bodies().build().constrained({"tool": jn.Contact(jn.Distance(1.0), np.eye(4))})
+    )  # whose row is no constant
+    for other in (robot, rope):
+        calls = [other.constrained_dynamics, other.forward_dynamics_derivatives, other.constrained_dynamics_derivatives]
+        for call in (*calls, other.constrained_inverse_dynamics):
+            for wrenches in (np.zeros((2, 6)), np.zeros(0), 0):
+                no_dict = functools.partial(call, q, rest, rest, wrenches=wrenches)
+                bad.append((no_dict, "wrenches must be a dict of name: array, got a "))
     for call, message in bad:
         with pytest.raises(ValueError, match=message):
             call()

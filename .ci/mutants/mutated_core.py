@@ -83,7 +83,7 @@ class Build:
         self.size = 0  # of the list of mutants, with those that do not compile
 
     def make(self, count: int, seed: int, only: list[str]) -> list[Mutant]:
-        """Generates mutants of files that match, drops those that do not compile, compiles the others, and returns them."""
+        """Generates mutants of files that match, drops those that do not compile, compiles and returns the others."""
         files = matching(sources(self.root), only)
         for folder in (self.source, self.objects, self.package):
             shutil.rmtree(folder, ignore_errors=True)

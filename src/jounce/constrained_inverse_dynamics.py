@@ -106,7 +106,7 @@ def constrained_inverse_dynamics(
         return ConstrainedInverseDynamics(parts[0], {}, parts[1])
     # The core knows the wrenches, and their rates, in all axes; rows that depend on others take the shares given.
     none = [False] * len(model.constraints)
-    pushes = wrenches if a is None or not wrenches else stacked_wrenches(wrenches)
+    pushes = wrenches if a is None or wrenches is None else stacked_wrenches(wrenches)
     fixed = (q, stack[..., 0, :], None, full, None, pushes, wrench_frame, frame)
     _, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, None, none, multipliers, 0.0, 0.0)
     if a is not None:

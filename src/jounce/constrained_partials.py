@@ -146,7 +146,7 @@ def _at_any_order(
     stacked = is_stack(v, tau)
     given = rows_of("tau", tau, model.nv, "nv")
     force = given if stacked else given[..., None, :]
-    outside = wrenches if stacked or not wrenches else stacked_wrenches(wrenches)
+    outside = wrenches if stacked or wrenches is None else stacked_wrenches(wrenches)
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
     first = np.broadcast_to(reals("v", v)[..., None, :], (*motion.acc.shape[:-2], 1, model.nv))
     stack = np.concatenate([first, motion.acc], axis=-2)
