@@ -57,9 +57,10 @@ def choice(seed: int, number: int, kinds: list[str] | None = None) -> tuple[str,
         return "", list(FUNCTION_CALLS)[int(rng.integers(len(FUNCTION_CALLS)))], own
     methods = sorted({c.method for c in CALLS.values()})
     method = methods[int(rng.integers(len(methods)))]
+    drawn = f"random {1000 * seed + number // LEASE}"
     if rng.random() < RANDOM and not kinds:
-        return f"random {1000 * seed + number // LEASE}", method, own
-    some = matching(list(EVERY), kinds)
+        return drawn, method, own
+    some = matching([*EVERY, *([drawn] if kinds else [])], kinds)
     return some[int(rng.integers(len(some)))], method, own
 
 
@@ -238,7 +239,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, help="how long, if that is over before")
     parser.add_argument(
-        "--kinds", nargs="+", metavar="PATTERN", help="of robots, like 'constraints, *'; all if left out"
+        "--kinds", nargs="+", metavar="PATTERN", help="of robots, like 'constraints, *' or 'random *'; all if left out"
     )
     parser.add_argument("--kind", help="of one round: the kind of robot")
     parser.add_argument("--call", help="of one round: the call")

@@ -231,7 +231,7 @@ EVERY: dict[str, Robot] = {
 
 
 def random_robot(seed: int) -> Robot:
-    """Any joints, some of which follow others, and rods."""
+    """Any joints, some of which follow others, and rods; every other one has a loop or a contact, if that can be."""
     some = maker(1000 + seed)
     rng, leaders = some.rng, []
     for i in range(int(rng.integers(1, 7))):
@@ -246,4 +246,31 @@ def random_robot(seed: int) -> Robot:
             leaders.append(f"b{i}")
         parent = "world" if i == 0 or rng.random() < 0.2 else f"b{rng.integers(i)}"
         some.add(f"b{i}", parent, joint, **options)
-    return some.robot()
+    return _tied(some) if rng.random() < 0.5 else some.robot()
+
+
+def _tied(some: Maker) -> Robot:
+    """With a tie between two bodies, or of one with the world, that leaves it some motions and whose rows are apart.
+
+    As it is, where the tie that is drawn does not.
+    """
+    rng, names, robot = some.rng, [p.spec.name for p in some.parts], some.robot()
+    axis = rng.normal(size=3)
+    kinds = [
+        jn.Spherical(),
+        jn.Revolute(axis),
+        jn.Cylindrical(axis),
+        jn.Helical(axis, 0.2),
+        jn.Universal(axis, (0, 1, 0)),
+    ]
+    kinds += [jn.OnPlane(axis), jn.OnLine(axis), jn.Distance(0.4), jn.Rolling(0.3), jn.Rolling(0.3, axis=(0, 1, 0))]
+    kind, first, second = kinds[int(rng.integers(len(kinds)))], str(rng.choice(names)), str(rng.choice(["", *names]))
+    if not second and isinstance(kind, jn.Distance):  # is from somewhere
+        kind = jn.Contact(kind, np.eye(4))
+    try:
+        tied = some.tie(kind, first, second).robot()
+    except ValueError:  # what cannot move is not tied
+        return robot
+    sizes = np.linalg.svd(tied.model.constraint_jacobian(tied.home), compute_uv=False)
+    rows = sum(c.rows for c in tied.model.constraints)
+    return tied if rows < tied.model.nv and sizes[-1] > 0.05 * sizes[0] else robot

@@ -178,6 +178,23 @@ def test_batches_and_wrenches() -> None:
     agree((change.acc_q @ d)[None], moved[None], 1e-8)
 
 
+@pytest.mark.parametrize("kind", ["revolute", "distance"])  # with rows that are constant, and that are not
+@pytest.mark.parametrize("batched", ["q", "v", "q v", "v tau"])  # tau alone would be a stack
+def test_what_is_no_batch_is_that_of_all_states(kind: str, batched: str) -> None:
+    rng = np.random.default_rng(10)
+    robot = closed(kind, rng)
+    states = [dict(zip(("q", "v", "tau"), state(robot, rng, 1), strict=True)) for _ in range(2)]
+    for s in states:
+        s["tau"] = s["tau"][0]
+        s |= {k: states[0][k] for k in s if k not in batched.split()}
+    given = {k: np.stack([s[k] for s in states]) if k in batched.split() else x for k, x in states[0].items()}
+    found = robot.constrained_dynamics_derivatives(**given)
+    for i, s in enumerate(states):
+        single = robot.constrained_dynamics_derivatives(**s)
+        for key in ("acc", "acc_q", "acc_v", "acc_tau"):
+            agree(getattr(found, key)[i][None], getattr(single, key)[None], 1e-10)
+
+
 def test_forward_dynamics_derivatives_obey() -> None:
     rng = np.random.default_rng(9)
     robot = closed("spherical", rng)

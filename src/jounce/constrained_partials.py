@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import reals, rows_of, shapes
+from ._checks import dimensions, reals, rows_of, shapes
 from ._core import pseudo_inverse
 from .constrained import constrained_dynamics, is_stack, stacked_wrenches
 from .constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
@@ -144,8 +144,9 @@ def _at_any_order(
     wrench_frame: str,
 ) -> ConstrainedDerivatives:
     stacked = is_stack(v, tau)
-    given = rows_of("tau", tau, model.nv, "nv")
-    force = given if stacked else given[..., None, :]
+    force = rows_of("tau", tau, model.nv, "nv")
+    if not stacked:  # a stack of one row, of as many states as v has dimensions for
+        force = force.reshape((1,) * (dimensions("v", v) - force.ndim) + force.shape)[..., None, :]
     outside = wrenches if stacked or wrenches is None else stacked_wrenches(wrenches)
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
     first = np.broadcast_to(reals("v", v)[..., None, :], (*motion.acc.shape[:-2], 1, model.nv))
