@@ -295,6 +295,28 @@ def test_a_moving_platform_is_a_body_whose_motion_is_prescribed(kind: str, bodie
     assert np.abs(still.acc - found.acc).max() > 1e-2
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_hands_go_where_the_places_go_that_they_hold_on_to(first: int) -> None:
+    """Each its own way: their twists are those of the places, at every order; in one state, and in two."""
+    rng, order = np.random.default_rng(12), 3
+    builder, *hands = arms(rng, floating=True)
+    robot = builder.build()
+    held = robot.constrained({hands[first]: jn.Spherical(), hands[1 - first]: jn.Fixed()})
+    q, some = robot.random_configuration(rng, (2,)), rng.normal(size=(2, order + 2, robot.nv))
+    places = {h: robot.twist(h, q, some, frame="mixed", velocity_frame="body") for h in hands}
+    tau = rng.normal(size=(2, order + 1, robot.nv))
+    for state in (slice(None), 1):
+        v, motions = some[state, 0], {h: x[state] for h, x in places.items()}
+        found = held.constrained_dynamics(q[state], v, tau[state], motions=motions)
+        assert np.abs(found.acc - some[state, 1:]).max() > 1.0  # the rest of the robot goes elsewhere
+        motion = np.concatenate([v[..., None, :], found.acc], axis=-2)
+        for hand, twist in motions.items():
+            moved = robot.twist(hand, q[state], motion, frame="mixed", velocity_frame="body")
+            parts = slice(0, 6 if hand == hands[1 - first] else 3)
+            errors = np.abs(moved - twist)[..., parts].max(axis=-1) / np.abs(motion).max(axis=-1)
+            assert errors.max() < 1e-11, hand
+
+
 def _quaternion(R: np.ndarray) -> np.ndarray:
     """x y z w."""
     w = np.sqrt(1 + np.trace(R)) / 2
@@ -302,7 +324,7 @@ def _quaternion(R: np.ndarray) -> np.ndarray:
     return np.append([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], 4 * w**2) / (4 * w)
 
 
-@pytest.mark.parametrize("closing", ["spherical", "distance", "on a plane", "on a line", "ball"])
+@pytest.mark.parametrize("closing", ["spherical", "distance", "on a plane", "on a line", "ball", "gear"])
 def test_a_correction_damps_what_is_broken(closing: str) -> None:
     """e'' + kd e' + kp e = 0, and its derivatives: of constraints whose residual's rate is J v."""
     kp, kd, order = 30.0, 7.0, 4

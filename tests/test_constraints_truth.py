@@ -385,6 +385,25 @@ def test_residuals_and_rows(kind: str) -> None:
     assert np.abs((ahead - behind) / 2 - moved).max() < 1e-10
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("first", "second"), [(5, -1), (-1, 5), (3, 5)])
+def test_derivatives_of_the_rows(kind: str, first: int, second: int) -> None:
+    """Along a motion of constant velocity, by central differences of order eight; the world may be the second body."""
+    case, weights, h = loop(arms(), kind, first, second, seed=16), (4 / 5, -1 / 5, 4 / 105, -1 / 280), 2e-3
+    stack = np.zeros((3, len(case.v)))
+    stack[0] = np.random.default_rng(1).uniform(-1, 1, len(case.v))
+    found = case.model.constraint_jacobian_derivatives(case.q, stack)
+
+    def at(t: float) -> np.ndarray:
+        return case.model.constraint_jacobian_derivatives(case.model.integrate(case.q, t * stack[0]), stack)
+
+    rates = sum(w * (at(i * h) - at(-i * h)) for i, w in enumerate(weights, 1)) / h
+    np.testing.assert_allclose(found[0], case.model.constraint_jacobian(case.q), rtol=0, atol=1e-15)
+    for k in range(3):
+        size = max(1.0, np.abs(found[k + 1]).max())
+        np.testing.assert_allclose(found[k + 1], rates[k], rtol=0, atol=1e-10 * size)
+
+
 # --- soft robots --------------------------------------------------------------------------------------------
 
 

@@ -160,6 +160,22 @@ def test_hybrid_against_paper_a(seed: int) -> None:
             assert error(mine, theirs).max() < 1e-10
 
 
+@pytest.mark.parametrize("many", ["q", "v", "acc", "tau"])
+def test_hybrid_of_one_argument_that_is_a_batch(many: str) -> None:
+    rng, tree, robot, _ = case(8, 6, floating=True)
+    mask = random_mask(rng, robot)
+    four = {"q": robot.random_configuration(rng, (4,))} | {
+        k: rng.normal(size=(4, tree.nv)) for k in ("v", "acc", "tau")
+    }
+    given = {k: x if k == many else x[:1] for k, x in four.items()}
+    found = robot.hybrid_dynamics(**given, prescribed=mask)
+    for i in range(4):
+        alone = robot.hybrid_dynamics(**{k: x[i if k == many else 0] for k, x in four.items()}, prescribed=mask)
+        for several, single in zip(found, alone, strict=True):
+            assert several.shape == (4, tree.nv)
+            assert error(several[i], single).max() < 1e-11
+
+
 def test_the_two_ends_of_hybrid() -> None:
     rng, tree, robot, q = case(7, 12, floating=True, passive=True)
     stack = lively_stack(rng, tree.nv, 5)

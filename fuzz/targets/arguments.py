@@ -118,7 +118,7 @@ def check(data: bytes) -> None:
         try:
             first = [maker.of(word) for word in words if word in POSITIONAL]
             named = {word: maker.of(word) for word in words if word not in POSITIONAL and read.below(2)}
-        except (ValueError, TypeError):  # NumPy has no such array
+        except (ValueError, TypeError, OwnError):  # NumPy, or jounce, has no such thing
             return
         if "prescribed" in words:
             named.setdefault("prescribed", maker.mask())

@@ -1,0 +1,159 @@
+"""Rows of constraints that depend on each other: everywhere, nearly, at one configuration only, or in contradiction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from closed_robots import arms
+from linkages import HINGE, shift
+
+SOLID = [0.02, 0.03, 0.04]
+
+
+def parallelogram(*, pin: object = None, gravity: float = 9.81) -> jn.Builder:
+    """Cranks of 0.3 m and a coupler of 0.6 m as long as the ground: flat at q = 0, where it may fold either way."""
+    b = jn.Builder(gravity=(0.0, 0.0, -gravity))
+    hinge = jn.Revolute(HINGE)
+    b.add("crank", "world", hinge, inertia=jn.Inertia(0.5, (0.15, 0, 0.02), SOLID))
+    b.add("coupler", "crank", hinge, shift(0.3), jn.Inertia(0.8, (0.3, 0, 0), SOLID))
+    b.add("rocker", "world", hinge, shift(0.6), jn.Inertia(0.6, (0.15, 0, 0.01), SOLID))
+    kind = jn.OnLine(HINGE) if pin is None else pin
+    b.close("pin", "coupler", "rocker", kind, placement_a=shift(0.6), placement_b=shift(0.3))
+    return b
+
+
+# --- at a dead centre -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pin", [jn.OnLine(HINGE), jn.Revolute(HINGE)], ids=["on a line", "hinge"])
+def test_a_dead_centre_is_told(pin: object) -> None:
+    """The accelerations are those of least constraint, of which Gauss' principle says which; they have no rates."""
+    robot, rng = parallelogram(pin=pin).build(), np.random.default_rng(0)
+    flat, tau = np.zeros(3), rng.normal(size=3)
+    told = r"constraint 'pin' loses rank in this configuration, as at a dead centre: the accelerations are those of"
+    with pytest.warns(jn.ConstraintWarning, match=told):
+        acc = robot.forward_dynamics(flat, np.zeros(3), tau)
+    M, free = robot.mass_matrix(flat), tau - robot.gravity_force(flat)
+    J = robot.constraint_jacobian(flat)
+    _, sizes, directions = np.linalg.svd(J)
+    Z = directions[(sizes > 1e-9).sum() :].T
+    assert Z.shape == (3, 2)
+    np.testing.assert_allclose(acc, Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ free), rtol=1e-10)
+    with pytest.raises(jn.ConstraintError, match="as at a dead centre: the motion has no derivatives that the eq"):
+        robot.forward_dynamics(flat, np.zeros(3), np.stack([tau, tau]))
+
+
+def test_a_dead_centre_of_one_state_of_a_batch() -> None:
+    robot = parallelogram(pin=jn.Revolute(HINGE)).build()  # whose rows depend on each other anywhere
+    q = np.stack([[0.7, -0.7, 0.7], [0.0, 0.0, 0.0], [1.1, -1.1, 1.1]])
+    with pytest.warns(jn.ConstraintWarning, match=r"loses rank in this configuration, as at a dead centre, in state 1"):
+        found = robot.forward_dynamics(q, np.zeros((3, 3)), np.ones((3, 3)))
+    np.testing.assert_allclose(found[2], robot.forward_dynamics(q[2], np.zeros(3), np.ones(3)), rtol=1e-11)
+
+
+def test_a_dead_centre_beside_what_flies_off() -> None:
+    """A slide of a milligram: in the first state it is free, in the second one it is held and the linkage is flat."""
+    b = parallelogram(pin=jn.Revolute(HINGE))
+    b.add("swing", "world", jn.Revolute((1, 0, 0)), inertia=jn.Inertia(1.0, (0, 0, 0.1), SOLID))
+    b.add("slide", "swing", jn.Prismatic((0, 0, 1)), inertia=jn.Inertia(1e-6))
+    robot = b.build().constrained({"slide": jn.OnPlane((0, 0, 1))})
+    q = np.stack([[0.7, -0.7, 0.7, np.pi / 2, 0.3], [0.0, 0.0, 0.0, 0.0, 0.3]])
+    with pytest.warns(jn.ConstraintWarning, match=r"constraint 'pin' loses rank .*, in state 1"):
+        robot.forward_dynamics(q, np.zeros(5), np.zeros(5))
+
+
+# --- that contradict each other -------------------------------------------------------------------------
+
+
+def box_on_two_hooks() -> tuple[jn.Model, np.ndarray]:
+    """A body that flies, without weight, held at two of its points: they must keep their distance along y."""
+    b = jn.Builder(gravity=(0, 0, 0))
+    b.add("box", "world", jn.Free(), inertia=jn.Inertia(2.0, (0.1, 0, 0.05), SOLID))
+    b.add("left", "box", jn.Fixed(), shift(y=0.4))
+    b.add("right", "box", jn.Fixed(), shift(y=-0.3))
+    robot = b.build()
+    return robot.constrained({"left": jn.Spherical(), "right": jn.Spherical()}), robot.neutral()
+
+
+def pulls(left: float, right: float) -> dict[str, np.ndarray]:
+    """Accelerations of the hooks along y."""
+    found = np.zeros((2, 2, 6))
+    found[:, 1, 1] = left, right
+    return dict(zip(("left", "right"), found, strict=True))
+
+
+@pytest.mark.parametrize("size", [1e6, 1.0, 1e-8, 1e-20])
+def test_contradictions_of_any_size(size: float) -> None:
+    robot, q = box_on_two_hooks()
+    rest = np.zeros(robot.nv)
+    together = robot.constrained_dynamics(q, rest, rest, motions=pulls(size, size))
+    np.testing.assert_allclose(together.acc, [0, size, 0, 0, 0, 0], rtol=0, atol=1e-13 * size)
+    with pytest.raises(jn.ConstraintError, match="constraint 'right' contradicts others"):
+        robot.constrained_dynamics(q, rest, rest, motions=pulls(size, 0.9 * size))
+
+
+def test_a_contradiction_is_not_hidden_by_another_state() -> None:
+    robot, q = box_on_two_hooks()
+    rest = np.zeros((2, robot.nv))
+    both = [pulls(1e8, 1e8), pulls(0.1, -0.1)]
+    for first in (0, 1):
+        motions = {name: np.stack([both[first][name], both[1 - first][name]]) for name in both[0]}
+        with pytest.raises(jn.ConstraintError, match=f"'right' contradicts others, .*, in state {1 - first}"):
+            robot.constrained_dynamics(q, rest, rest, motions=motions)
+
+
+@pytest.mark.parametrize("slope", [2.0, -0.3, 1 / 3])
+def test_a_gear_whose_joints_are_both_prescribed(slope: float) -> None:
+    """As it demands: then nothing is left of its row but rounding, which is no contradiction."""
+    b, rng = jn.Builder(), np.random.default_rng(3)
+    for name in "xy":
+        b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, (0.3, 1, 0.1), [1.0, 1.0, 1.0]))
+    b.close("gear", "x", "y", jn.Gear((0.1, slope, 0.7)))
+    robot = b.build()
+    x, v, a = rng.normal(size=(3, 50))
+    rate = slope + 1.4 * x
+    q, speed = np.stack([x, 0.1 + slope * x + 0.7 * x**2], -1), np.stack([v, rate * v], -1)
+    acc = np.stack([a, rate * a + 1.4 * v * v], -1)
+    given, tau = robot.hybrid_dynamics(q, speed, acc, np.zeros((50, 2)), prescribed=np.array([True, True]))
+    np.testing.assert_array_equal(given, acc)
+    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, speed, acc), rtol=1e-12, atol=1e-12)
+    acc[30, 1] += 0.1
+    with pytest.raises(jn.ConstraintError, match=r"'gear' contradicts others, or a prescribed acceleration.* state 30"):
+        robot.hybrid_dynamics(q, speed, acc, np.zeros((50, 2)), prescribed=np.array([True, True]))
+
+
+# --- that nearly depend on each other -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4, 10))
+def test_two_planes_that_meet_at_a_small_angle_hold_on_a_line(seed: int) -> None:
+    """They have lost seven digits where J M^-1 J^T is factored; the motion has lost those of the angle alone."""
+    rng, angle = np.random.default_rng(seed), 3e-4
+    builder, hand, _ = arms(rng)
+    q = builder.build().random_configuration(rng)
+    place = np.eye(4)
+    place[:3, 3] = builder.build().pose(hand, q)[:3, 3]
+    up, across = np.array([0.0, 0.6, 0.8]), np.array([0.0, -0.8, 0.6])
+    robots = []
+    for ties in (
+        {"line": jn.OnLine((1, 0, 0))},
+        {"first": jn.OnPlane(up), "second": jn.OnPlane(np.cos(angle) * up + np.sin(angle) * across)},
+    ):
+        again = jn.Builder.from_model(builder.build())
+        for name, kind in ties.items():
+            again.close(name, "world", hand, kind, placement_a=place)
+        robots.append(again.build())
+    line, planes = robots
+    v = line.project(q, rng.normal(size=line.nv))[1]
+    tau = rng.normal(size=(3, line.nv))
+    expected = line.constrained_dynamics(q, v, tau, wrench_frame="world")
+    found = planes.constrained_dynamics(q, v, tau, wrench_frame="world")
+    for k in range(3):
+        size = np.abs(expected.acc[k]).max()
+        np.testing.assert_allclose(found.acc[k], expected.acc[k], rtol=0, atol=5e-11 * size)
+    held = found.forces["first"][0] + found.forces["second"][0]
+    size = np.abs(found.forces["first"][0]).max()
+    assert size > 100 * np.abs(held).max()
+    np.testing.assert_allclose(held, expected.forces["line"][0], rtol=0, atol=1e-10 * size)
