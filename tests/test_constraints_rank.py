@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from closed_robots import arms
+from closed_robots import arms, placed
 from linkages import HINGE, shift
 
 SOLID = [0.02, 0.03, 0.04]
@@ -22,6 +22,59 @@ def parallelogram(*, pin: object = None, gravity: float = 9.81) -> jn.Builder:
     kind = jn.OnLine(HINGE) if pin is None else pin
     b.close("pin", "coupler", "rocker", kind, placement_a=shift(0.6), placement_b=shift(0.3))
     return b
+
+
+# --- that say nothing -----------------------------------------------------------------------------------
+
+
+def arm_in_a_plane(rng: np.random.Generator) -> tuple[jn.Model, dict[str, jn.Contact]]:
+    """Two links whose hinges are along the normal of some plane in space, and contacts with that plane."""
+    b, place = jn.Builder(), placed(rng)
+    heavy = jn.Inertia(1.0, (0.2, 0, 0), SOLID)
+    b.add("upper", "world", jn.Revolute((0, 0, 1)), place, heavy)
+    b.add("fore", "upper", jn.Revolute((0, 0, 1)), shift(0.4), heavy)
+    b.add("tip", "fore", jn.Fixed(), shift(0.4))
+    plane = jn.Contact(jn.OnPlane((0, 0, 1)), place)
+    return b.build(), {"tip": plane, "fore": plane}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_contacts_with_the_plane_that_an_arm_moves_in(count: int) -> None:
+    """They change nothing: rows that are zero but for rounding are no rows, in whatever call looks at them."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        free, planes = arm_in_a_plane(rng)
+        held = free.constrained(dict(list(planes.items())[:count]))
+        q, v, tau = rng.normal(size=(3, 2))
+        assert not held.constraint_jacobian(q).any()
+        np.testing.assert_array_equal(held.project(q, np.stack([v, tau]))[1], [v, tau])
+        np.testing.assert_allclose(held.forward_dynamics(q, v, tau), free.forward_dynamics(q, v, tau), rtol=1e-12)
+        np.testing.assert_array_equal(held.impact(q, v).v, v)
+        own = held.independent_coordinates(q)
+        assert (own.velocities, own.positions) == (2, 2)
+        for mine, theirs in zip(
+            held.forward_dynamics_derivatives(q, v, tau), free.forward_dynamics_derivatives(q, v, tau), strict=True
+        ):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-11 * np.abs(theirs).max())
+        assert held.linearize(q, v, tau).lift.shape == (4, 4)
+        motions = [jn.simulate(robot, q, v, [0.0, 0.3], tau, rtol=1e-10, atol=1e-12)[-1] for robot in (held, free)]
+        np.testing.assert_allclose(motions[0].q, motions[1].q, rtol=0, atol=1e-8)
+
+
+def test_ties_at_the_centre_of_a_joint_that_is_there() -> None:
+    """A joint closed once more by a ball, and a rod from the shoulder to the elbow; far from the origin, too."""
+    for far in (0.0, 300.0):
+        b, place = jn.Builder(), placed(np.random.default_rng(1))
+        place[0, 3] += far
+        b.add("arm", "world", jn.Revolute((0.3, -0.5, 0.8)), place, jn.Inertia(1.0, (0.2, 0, 0), SOLID))
+        b.add("hand", "arm", jn.Universal((1, 0, 0), (0, 0.6, 0.8)), shift(0.4), jn.Inertia(1.0, (0.2, 0, 0), SOLID))
+        b.close("again", "arm", "hand", jn.Spherical(), placement_a=shift(0.4))
+        b.close("rod", "world", "hand", jn.Distance(0.4), placement_a=place)
+        robot, rng = b.build(), np.random.default_rng(2)
+        q, v = rng.normal(size=(2, 3))
+        assert not robot.constraint_jacobian(q).any()
+        np.testing.assert_array_equal(robot.project(q, v)[1], v)
+        assert robot.independent_coordinates(q).velocities == 3
 
 
 # --- at a dead centre -----------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class Mutant:
     line: int  # its first, from 1
     last_line: int
     change: str
-    was: str  # these lines, without indentation
+    was: str  # these lines, without indentation; with the one before, where it is `continue` or `break` alone
     mutant: str  # the same, mutated
 
 
@@ -200,7 +200,8 @@ class Build:
 def described(root: Path, number: int, file: str, m: Mutation) -> Mutant:
     source = Source((root / file).read_text())
     first, last = source.line(m.begin), source.line(m.end - 1)
-    begin, end = source.starts[first], source.starts[last] + len(source.line_text(last))
+    alone = squeezed(source.line_text(first)) in ("continue;", "break;")  # which says little without the line before
+    begin, end = source.starts[first - alone], source.starts[last] + len(source.line_text(last))
     changed = source.text[begin : m.begin] + m.changed + source.text[m.end : end]
     return Mutant(number, file, first + 1, last + 1, m.change, squeezed(source.text[begin:end]), squeezed(changed))
 

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 
-def equivalents() -> dict[tuple[str, str], str]:
-    """Reasons, by the file and the mutated line."""
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """Reasons, by the file and the line, as it was and mutated."""
     entries = json.loads((Path(__file__).parent / "equivalent.json").read_text())
-    return {(entry["file"], entry["mutant"]): entry["reason"] for entry in entries}
+    return {(entry["file"], entry["was"], entry["mutant"]): entry["reason"] for entry in entries}
 
 
 def alive(plan: list[dict[str, Any]], results: dict[str, Any]) -> list[dict[str, Any]]:
     """The mutants that no test killed, without equivalent ones."""
     known, no = equivalents(), {"how": ""}
     found = [m for m in plan if results.get(str(m["number"]), no)["how"] in ("survived", "not met")]
-    return [m for m in found if (m["file"], m["mutant"]) not in known]
+    return [m for m in found if (m["file"], m["was"], m["mutant"]) not in known]
 
 
 def report(plan: list[dict[str, Any]], results: dict[str, Any]) -> str:
@@ -32,7 +32,7 @@ def report(plan: list[dict[str, Any]], results: dict[str, Any]) -> str:
         if result is None or result["how"] == "again":
             continue
         killed = result["how"] not in ("survived", "not met")
-        reason = known.get((mutant["file"], mutant["mutant"]))
+        reason = known.get((mutant["file"], mutant["was"], mutant["mutant"]))
         row = rows.setdefault(mutant["file"], [0, 0, 0, 0])
         row[0] += 1
         row[1] += killed

@@ -64,6 +64,9 @@ constexpr double dependent_fraction = 1e-10, doubtful_fraction_of_row = 1e-4;
 // And it contradicts them where it asks for something else by more than this fraction of the accelerations that meet in it.
 constexpr double contradiction_fraction = 1e-6;
 
+// A row of J says nothing where no entry exceeds this fraction of what entries are made of: that is rounding error.
+constexpr double rounding_fraction = 1e-13;
+
 // How it went: the constraint that contradicts the others, or -1; and how many rows are combinations of others.
 struct Consistency {
   std::int32_t contradicts = -1;

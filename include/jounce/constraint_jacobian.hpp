@@ -2,7 +2,8 @@
 //
 // A row N of a constraint (constraint_series.hpp) is the wrench W = [f; m] on B, in world axes about a fixed point: f = E_a N_f and
 // m = E_a N_m + x_b x f. Its product with the screw of a coordinate that moves B is that coordinate's entry of the row, with the other sign
-// for one that moves A.
+// for one that moves A. A row that says nothing, as of a contact with the plane that its body moves in anyway, is zero and not what
+// rounding makes of it: whoever looks for the rank of J compares its rows with each other.
 #pragma once
 
 #include "jounce/constraint_series.hpp"
@@ -72,14 +73,18 @@ class ConstraintJacobian {
           for (int k = 0; k < rows_; ++k) row[k * step + c.v[0]] -= factorial.value[k] * series_[i].gear_slope(k);
           continue;
         }
+        double size = 0;
         if (c.b.body >= 0) {
           set_wrench(i, r, c.b.body);
-          add(c.b.body, 1, row, step);
+          size = add(c.b.body, 1, row, step);
         }
         if (c.hold == Hold::frame && c.a.body >= 0) {
           set_wrench(i, r, c.a.body);
-          add(c.a.body, -1, row, step);
+          size = std::max(size, add(c.a.body, -1, row, step));
         }
+        bool says = false;
+        for (int k = 0; k < nv; ++k) says |= !(std::fabs(row[k]) <= rounding_fraction * size);
+        for (int k = 0; !says && k < nv; ++k) row[k] = 0;
       }
     }
   }
@@ -178,14 +183,20 @@ class ConstraintJacobian {
     }
   }
 
-  void add(int body, double sign, double* row, std::ptrdiff_t step) const {
+  // Returns what the largest entry is made of, without cancellation.
+  double add(int body, double sign, double* row, std::ptrdiff_t step) const {
     const V *f = wrench_, *m = f + rows_;
+    const auto sum_of = [](double x, double y, double z) { return std::fabs(x) + std::fabs(y) + std::fabs(z); };
+    const double force = sum_of(f[0].x, f[0].y, f[0].z), moment = sum_of(m[0].x, m[0].y, m[0].z);
+    double size = 0;
     for (int i = body; i >= 0; i = tree_.bodies[i].parent) {
       const Body& b = tree_.bodies[i];
       for (int c = 0; c < b.count; ++c) {
         const Screw<S>& J = world_.screw(b.screw + c);
         double v[6][padded_length<S>];
         J.v.x.store(v[0]), J.v.y.store(v[1]), J.v.z.store(v[2]), J.w.x.store(v[3]), J.w.y.store(v[4]), J.w.z.store(v[5]);
+        const double most = force * sum_of(v[0][0], v[1][0], v[2][0]) + moment * sum_of(v[3][0], v[4][0], v[5][0]);
+        size = std::max(size, std::fabs(b.ratio) * most);
         const int column = b.column < tree_.nv ? b.column + c : tree_.followers[b.column - tree_.nv].leader_v;
         for (int k = 0; k < rows_; ++k) {
           double sum = 0;
@@ -196,6 +207,7 @@ class ConstraintJacobian {
         }
       }
     }
+    return size;
   }
 
   const Tree& tree_;

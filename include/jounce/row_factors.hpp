@@ -39,7 +39,6 @@ class RowFactors {
     }
   }
   double& scale(int row) { return scale_[row]; }  // what the diagonal element is made of, without cancellation
-  double scale(int row) const { return scale_[row]; }
 
   void factor() {
     std::memset(L_, 0, sizeof(double) * rows_ * stride_);

@@ -502,8 +502,9 @@ def _solved(
         -transposed[..., 0, :, :],
         J[..., 0, :, :],
     )
-    inverse = pseudo_inverse(J[..., 0, :, :])
-    open_ = np.eye(m) - J[..., 0, :, :] @ inverse  # onto the null space of J^T
+    known_rows = np.broadcast_to(model.constraint_jacobian(q), (*lead, m, nv))  # zero where they are but rounding
+    inverse = pseudo_inverse(known_rows)
+    open_ = np.eye(m) - known_rows @ inverse  # onto the null space of J^T
     least = None
     if np.trace(open_, axis1=-2, axis2=-1).max(initial=0.0) > 0.5:
         least = _LeastChanges(model, q, stack, multipliers, J, inverse)

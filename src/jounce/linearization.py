@@ -195,7 +195,8 @@ def _constrained(
     holonomic = model._holonomic_rows()
     lifts, chosen = [], []
     rows, size = change.jacobian.shape[-2:]
-    for J, S in zip(change.jacobian.reshape(-1, rows, size), change.speed_q.reshape(-1, rows, size), strict=True):
+    jacobian = np.broadcast_to(model.constraint_jacobian(q), change.jacobian.shape)  # zero where it is but rounding
+    for J, S in zip(jacobian.reshape(-1, rows, size), change.speed_q.reshape(-1, rows, size), strict=True):
         H, G = free_directions(J[holonomic]), free_directions(J)
         lift = np.zeros((2 * n, H.shape[1] + G.shape[1]))
         lift[:n, : H.shape[1]], lift[n:, H.shape[1] :] = H, G
