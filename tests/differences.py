@@ -32,6 +32,7 @@ from kinds import EVERY, FIXED, RIGID, STIFF
 from rules import RULE, freed_arguments, lift, projected
 from trees import random_body
 
+OF_TIES = {"residual", "loop_coordinate"}  # in m and rad, and zero, or without rates, where all is obeyed
 FLOOR = 1e-4  # forces, inertias and the like that are smaller are zero but for rounding
 Answer = dict[str, np.ndarray] | Exception
 made = 0  # how many calls there were
@@ -163,7 +164,7 @@ def nearly(found: Answer, expected: Answer, question: Question, model: jn.Model)
         if np.asarray(x).dtype == float and np.isfinite(x).all() and np.isfinite(found[key]).all():
             axis = question.call.order_axis(key)
             first = x if axis is None or not x.shape[axis] else np.take(x, 0, axis)  # what higher orders cancel
-            floor = 1.0 if question.call.method == "residual" else FLOOR  # m and rad, and zero where all is obeyed
+            floor = 1.0 if question.call.method in OF_TIES else FLOOR
             least = max(floor, float(np.abs(first).max(initial=0.0)))
             off = error(found[key], x, axis, np.full_like(x, least))
             if off > tolerance(question, model):
