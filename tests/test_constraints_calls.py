@@ -797,6 +797,28 @@ def test_loops_that_cannot_be(arguments, options, message):
         b.close("x", "world", "rod", jn.Fixed())
 
 
+def test_a_joint_is_held_by_a_gear_with_itself():
+    """As with a gear that another joint drives by nothing."""
+    alone, driven = some_bodies(), some_bodies()
+    alone.close("x", "b", "b", jn.Gear((0.3, 0.0)))
+    driven.close("x", "a", "b", jn.Gear((0.3, 0.0, 0.0)))
+    alone, driven = alone.build(), driven.build()
+    rng = np.random.default_rng(0)
+    q = alone.project(alone.random_configuration(rng))
+    assert q[alone.position("b")] == pytest.approx(0.3, abs=1e-15)
+    v, tau = alone.project(q, rng.normal(size=alone.nv))[1], rng.normal(size=(3, alone.nv))
+    one, other = (robot.constrained_dynamics_derivatives(q, v, tau) for robot in (alone, driven))
+    for key in ("acc", "acc_q", "acc_v", "acc_tau", "jacobian", "speed_q"):
+        np.testing.assert_allclose(getattr(one, key), getattr(other, key), rtol=0, atol=1e-9)
+    for key in ("forces", "forces_q", "forces_v", "forces_tau"):
+        np.testing.assert_allclose(getattr(one, key)["x"], getattr(other, key)["x"], rtol=0, atol=1e-9)
+    assert np.abs(one.forces_q["x"][..., 1, :]).max() > 1e-3
+    hit, peer = (robot.impact(q, v + 1.0).impulses["x"] for robot in (alone, driven))
+    np.testing.assert_allclose(hit, peer, rtol=0, atol=1e-12)
+    assert hit[0] == 0
+    assert abs(hit[1]) > 1e-3
+
+
 def test_loop_within_a_soft_body():
     """Two places of a rod move relative to each other, and a mark that fails leaves nothing behind."""
     b = some_bodies()

@@ -134,7 +134,8 @@ class Builder:
 
         Args:
             name: of the constraint, unique.
-            first, second: names of bodies added before, or "world"; for a `Gear`, of joints with one coordinate.
+            first, second: names of bodies added before, or "world"; for a `Gear`, of joints with one coordinate, or
+                of one joint twice, which a constant polynomial holds.
             joint: as in `add`, where the second body hangs on the first; or `Distance`, `OnPlane`, `OnLine`, `Rolling`,
                 `Gear`.
             placement_a: (4, 4) where on the first body, in its frame; the identity when left out.
@@ -162,8 +163,10 @@ class Builder:
                 raise ValueError(f"{what}: a gear is between joints, which have no placement")
             for key, given in (("first", first), ("second", second)):
                 self._expect_coordinate(what, key, given)
-            if first == second:
-                raise ValueError(f"{what}: first and second are both {quoted(first)}")
+            if first == second and kind.polynomial[1:].any():
+                raise ValueError(
+                    f"{what}: first and second are both {quoted(first)}, which only a constant polynomial can hold"
+                )
             self._constraints.append(ConstraintRecord(name, kind, first, second))
             return
         for key, given in (("first", first), ("second", second)):

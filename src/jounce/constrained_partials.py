@@ -625,6 +625,8 @@ def _gear_change(model: Model, tie: _Tie, dl: Series, dq: Series) -> Series:
     """Of the forces of a gear on its two joints, -f'(q) l and l."""
     first = model.coordinate(tie.record.a)
     slope = [x[..., :, first] for x in tie.jacobian]
+    if tie.record.a == tie.record.b:  # the column has the 1 of the second in it, too
+        slope[0] = slope[0] - 1.0
     on_first = _plus(_times(slope, dl), [-x for x in _times([k[..., first, :] for k in tie.stiffness], dq)])
     return [np.concatenate(pair, axis=-2) for pair in zip(on_first, dl, strict=False)]
 

@@ -28,7 +28,8 @@ def constraint_wrenches(model: Model, q: ArrayLike, multipliers: Array, wrench_f
         share = multipliers[..., rows]
         if isinstance(c.kind, Gear):
             joints = [model.coordinate(name).start for name in (c.a, c.b)]
-            found[c.name] = J[..., 0, rows.start, joints] * share
+            factors = J[..., 0, rows.start, joints]
+            found[c.name] = (factors - [1.0, 0.0] if c.a == c.b else factors) * share  # both are one column then
             continue
         wrench = np.einsum("...ri,...r->...i", unit[..., rows, :], share)
         found[c.name] = wrench if wrench_frame == "world" else _about(model.pose(c.named, q), wrench, wrench_frame)

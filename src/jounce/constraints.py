@@ -116,7 +116,8 @@ class Rolling(_Tie):
 class Gear(_Tie):
     """Ties two joints with one coordinate each: q_second = polynomial(q_first).
 
-    `Follow` does away with the second coordinate; a gear keeps both, and gives the force between them.
+    `Follow` does away with the second coordinate; a gear keeps both, and gives the force between them. A joint tied to
+    itself by a constant, ``(0.3, 0.0)``, is held there.
 
     Args:
         polynomial: (degree + 1,) coefficients, from the constant on: ``(0.0, -2.0)`` turns the second joint backwards
