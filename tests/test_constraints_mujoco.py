@@ -1,15 +1,10 @@
-"""Welds, points and gears against MuJoCo's equality constraints, in the limit of hard ones.
-
-MuJoCo's constraints give way: with an impedance d below one they add R = (1 - d) / d of the diagonal of J M^-1 J^T to
-it. So the accelerations differ by an amount that falls with R; d = 0.9999 is the hardest there is, and what two values
-of R say is extrapolated to none. Of gears, and in older versions of all constraints, MuJoCo leaves J' v out. Where the
-robot moves that is put back with MuJoCo's own matrices, J' v by differences of its J.
-"""
+"""Welds, points and gears against MuJoCo's equality constraints, in the limit of hard ones."""
 
 from __future__ import annotations
 
 import itertools
 from functools import cache
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,11 +12,11 @@ import pytest
 
 import jounce as jn
 from jounce_lab.bench.peers.mujoco import mjcf_of
+from mujoco_limit import acceleration, limit, prepared
 
 mujoco = pytest.importorskip("mujoco")
 
 IMPEDANCES = (0.9, 0.99, 0.999, 0.9999)
-HARD = (0.999, 0.9995, 0.9998, 0.9999)
 
 
 def _placed(rng: np.random.Generator) -> np.ndarray:
@@ -65,38 +60,12 @@ def _closed(kind: str) -> tuple[jn.Model, ElementTree.Element]:
     return builder.build(), ElementTree.Element(kind, text)
 
 
-class Peer:
-    """MuJoCo's robot, as hard as its impedance is."""
-
-    def __init__(self, robot: jn.Model, tie: ElementTree.Element, impedance: float) -> None:
-        text = ElementTree.fromstring(mjcf_of(_tree()))
-        del text.find("option/flag").attrib["constraint"]
-        tie.set("solimp", f"{impedance} {impedance} 1 0.5 1")
-        ElementTree.SubElement(text, "equality").append(tie)
-        option = text.find("option")
-        for key, value in {"solver": "Newton", "iterations": "100", "tolerance": "0", "jacobian": "dense"}.items():
-            option.set(key, value)
-        self.robot = robot
-        self.model = mujoco.MjModel.from_xml_string(ElementTree.tostring(text, "unicode"))
-        self.data = mujoco.MjData(self.model)
-        self.convert = jn.conversions.MuJoCo(robot, self.model)
-
-    def acceleration(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        model, data, h = self.model, self.data, 1e-4
-        data.qfrc_applied[:] = self.convert.force_to(q, tau)
-        rows = []
-        for time in (-h, h, 0.0):
-            data.qpos[:], data.qvel[:] = self.convert.to(q, v)
-            mujoco.mj_integratePos(model, data.qpos, data.qvel, time)
-            mujoco.mj_forward(model, data)
-            rows.append(data.efc_J.reshape(-1, model.nv).copy())
-        before, after, J = rows
-        drift = (after - before) @ data.qvel / (2 * h)
-        apart = np.zeros_like(J)  # J M^-1
-        mujoco.mj_solveM(model, data, apart, J)
-        left_out = drift + data.efc_aref  # it aims for J a = aref
-        acc = data.qacc - apart.T @ np.linalg.solve(apart @ J.T + np.diag(data.efc_R), left_out)
-        return self.convert.back(data.qpos, data.qvel, acc)[2]
+def _peer(tie: ElementTree.Element) -> Any:
+    """MuJoCo's robot."""
+    text = ElementTree.fromstring(mjcf_of(_tree()))
+    del text.find("option/flag").attrib["constraint"]
+    ElementTree.SubElement(text, "equality").append(tie)
+    return prepared(mujoco.MjModel.from_xml_string(ElementTree.tostring(text, "unicode")))
 
 
 @pytest.mark.parametrize("moving", [False, True], ids=["at rest", "moving"])
@@ -108,14 +77,13 @@ def test_hard_limit(kind: str, moving: bool) -> None:
     v = robot.project(q, rng.normal(size=robot.nv))[1] if moving else np.zeros(robot.nv)
     tau = rng.normal(size=robot.nv)
     acc = robot.forward_dynamics(q, v, tau)
-    found = [Peer(robot, tie, d).acceleration(q, v, tau) for d in IMPEDANCES]
+    peer = _peer(tie)
+    convert = jn.conversions.MuJoCo(robot, peer)
+    found = [acceleration(convert, peer, q, v, tau, d) for d in IMPEDANCES]
     change = np.abs(_tree().forward_dynamics(q, v, tau) - acc).max()  # what the constraint does
     errors = [np.abs(x - acc).max() / change for x in found]
     assert errors[0] > 1e-3
     assert errors[3] < 1e-3
     for soft, hard in itertools.pairwise(errors):
         assert 0.05 < hard / soft < 0.2  # R falls tenfold
-    R = [(1 - d) / d for d in HARD]
-    weights = [np.prod([y / (y - x) for y in R if y != x]) for x in R]  # Lagrange's, at R = 0
-    limit = sum(w * Peer(robot, tie, d).acceleration(q, v, tau) for w, d in zip(weights, HARD, strict=True))
-    assert np.abs(limit - acc).max() < 2e-7 * change
+    assert np.abs(limit(convert, peer, q, v, tau) - acc).max() < 2e-7 * change

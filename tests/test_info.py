@@ -146,3 +146,21 @@ def test_command_needs_no_matplotlib() -> None:
     code = "import sys; sys.modules['matplotlib'] = None; from jounce.cli import main; main()"
     command = [sys.executable, "-c", code, "info", str(urdf_path("solo.urdf"))]
     assert "FL_HFE" in subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_constraints_are_listed() -> None:
+    pytest.importorskip("mujoco")
+    body = '<body name="{0}"> <joint name="{0}"/> <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/> </body>'
+    ties = """<weld name="grip" body1="a" body2="b"/> <joint name="gear" joint1="a" joint2="b" polycoef="0.5 -2 0 3"/>
+      <joint name="lock" joint1="a"/>"""
+    world = body.format("a") + body.format("b")
+    text = f"<mujoco> <worldbody> {world} </worldbody> <equality> {ties} </equality> </mujoco>"
+    lines = shown(text).splitlines()
+    start = lines.index("constraints")
+    assert lines[start + 1 : start + 4] == [
+        "  grip: fixed, a to b",
+        "  gear: gear, a = 0.5 - 2 b + 3 b^3",
+        "  lock: gear, a = 0",
+    ]
+    assert "3 constraints of 8 rows" in lines[1]
+    assert "constraints" not in shown(text, constraints=False)

@@ -326,12 +326,12 @@ def test_what_is_left_out_is_named_once() -> None:
         <joint name="b" axis="1 0 0"/> {BALL} <site name="s"/>
         <body name="c" pos="0 0 1"> <joint name="c" type="ball" range="0 30" frictionloss="1"/> {BALL} </body>
           </body>"""
-    rest = """<equality> <joint name="couple" joint1="a" joint2="b"/> <weld body1="a"/> </equality>
+    rest = """<equality> <joint name="couple" joint1="a" joint2="b"/> <tendon tendon1="rope"/> </equality>
       <tendon> <fixed name="rope" stiffness="1"> <joint joint="a" coef="1"/> </fixed> </tendon>
       <actuator> <position name="servo" joint="a"/> <motor name="motor" joint="b"/> </actuator>"""
     said = describe_mjcf(mjcf(world, '<option density="1.2"/>', rest))
     assert said.ignored == [
-        "equality constraints 'couple' and 1 without a name",
+        "equality constraints of tendons or flexes 1 without a name",
         "tendons 'rope'",
         "contacts between 3 geoms",
         "friction loss of joints 'a', 'c'",

@@ -148,9 +148,10 @@ class _Tables:
 
 def _expect_apart(constraints: Sequence[ConstraintRecord], carrier: Mapping[str, int]) -> None:
     """That what a constraint ties together can move; `carrier`: the body that carries each frame, -1 for the world."""
+    moves = any(body >= 0 for body in carrier.values())
     for c in constraints:
         what = f"constraint {quoted(c.name)}"
-        if max(carrier.values()) < 0:
+        if not moves:
             raise ValueError(f"{what} ties together what cannot move: this robot has no joints")
         if not isinstance(c.kind, Gear) and c.held and carrier[c.a] == carrier[c.b]:
             raise ValueError(f"{what} ties {quoted(c.a)} to {quoted(c.b)}, which are fixed to each other")

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import array_of, quoted, reals
 from .joints import Fixed, Free, Joint, Planar, Primitive, Prismatic, Revolute, Spherical
-from .loading.mjcf import joint_names
+from .loading.mjcf_names import joint_names
 from .model import Model, a_model
 
 Array = NDArray[np.float64]

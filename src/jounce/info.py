@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ._checks import printable
 from .compile import BodyRecord
+from .constraints import ConstraintRecord, Gear
 from .joints import Fixed, Joint, Planar, Prismatic, Revolute
 from .loading.description import Description
 
@@ -52,6 +53,11 @@ def show(description: Description, console: Console) -> None:
         padded = _padded(cell, columns, widths)
         lines, rest = padded[: len(row.guide)], padded[len(row.guide) :]
         line((lines, "dim"), (rest, "dim" if isinstance(row.body.joint, Fixed) else ""))
+    if description.constraints:
+        line()
+        line(("constraints", "bold"))
+    for constraint in description.constraints:
+        line(("  " + _tie(constraint), ""))
     found = (("ignored", description.ignored, "cyan"), ("warnings", description.inspect(), "yellow"))
     for title, items, style in found:
         if items:
@@ -78,9 +84,11 @@ def _headlines(description: Description) -> list[str]:
         f"{len(bodies)} links, {frames} of them fixed",
         f"at most {max(depth, default=0)} joints in a row",
     )
+    ties = description.constraints
+    tied = (f"{len(ties)} constraint{'s' * (len(ties) > 1)} of {sum(c.rows for c in ties)} rows",) if ties else ()
     fall = description.gravity
     gravity = () if np.array_equal(fall, (0.0, 0.0, -9.81)) else (f"gravity {_vector(fall)} m/s²",)
-    return [first, "; ".join((*words, *gravity))]
+    return [first, "; ".join((*words, *tied, *gravity))]
 
 
 def _rows(bodies: Sequence[BodyRecord]) -> list[_Row]:
@@ -121,6 +129,20 @@ def _cells(guide: str, body: BodyRecord) -> tuple[str, ...]:
     mass = f"{body.inertia.mass:.4g} kg" if not body.inertia.is_zero else ""
     link, name = printable(body.name), printable(joint.name or "")
     return guide + link, name, _motion(joint), printable(_range(joint, unit)), mass, speed, effort, damping
+
+
+def _tie(constraint: ConstraintRecord) -> str:
+    """A constraint, in a line."""
+    name, a, b = (printable(text) for text in (constraint.name, constraint.a, constraint.b))
+    if not isinstance(constraint.kind, Gear):
+        return f"{name}: {type(constraint.kind).__name__.lower()}, {a} to {b}"
+    terms = [
+        f"{factor:.4g}" + ("" if power == 0 else f" {a}" if power == 1 else f" {a}^{power}")
+        for power, factor in enumerate(constraint.kind.polynomial.tolist())
+        if factor != 0
+    ]
+    total = " + ".join(terms).replace("+ -", "- ") or "0"
+    return f"{name}: gear, {b} = {total}"
 
 
 def _motion(joint: Joint) -> str:

@@ -45,6 +45,7 @@ def load(
     *,
     mimic: Mimic = "coupled",
     damping: bool = True,
+    constraints: bool = True,
     gravity: ArrayLike | None = None,
     allow: Allow = (),
 ) -> Model:
@@ -58,6 +59,7 @@ def load(
         mimic: "coupled", where a joint that mimics another has no coordinate of its own, or "independent", where
             it has one and the coupling is left out, which is what Pinocchio does unless told otherwise.
         damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
+        constraints: False leaves out the equality constraints of MJCF: the robot is the tree alone.
         gravity: (3,) m/s^2 in world axes; left out, what the file says, (0, 0, -9.81) in a URDF.
         allow: a folder or several from which MJCF may have further files read, beside the folder of the file itself;
             names in a text, which has no folder, are looked for in these.
@@ -78,7 +80,9 @@ def load(
     >>> robot.joint_names, robot.frame_names
     (('chain',), ('seat', 'frame'))
     """
-    description = describe(source, base, mimic=mimic, damping=damping, gravity=gravity, allow=allow)
+    description = describe(
+        source, base, mimic=mimic, damping=damping, constraints=constraints, gravity=gravity, allow=allow
+    )
     complaint = description.complaint()
     if complaint:
         warnings.warn(complaint, LoadWarning, stacklevel=2)
@@ -91,6 +95,7 @@ def describe(
     *,
     mimic: Mimic = "coupled",
     damping: bool = True,
+    constraints: bool = True,
     gravity: ArrayLike | None = None,
     allow: Allow = (),
 ) -> Description:
@@ -98,13 +103,13 @@ def describe(
     one_of("base", base, "fixed", "floating")
     one_of("mimic", mimic, "coupled", "independent")
     fall = None if gravity is None else array_of("gravity", gravity, (3,))
-    description = _read(source, base, mimic, flag("damping", damping), allow)
+    description = _read(source, base, mimic, flag("damping", damping), flag("constraints", constraints), allow)
     if fall is not None:
         description.gravity = fall
     return description
 
 
-def _read(source: Any, base: Base, mimic: Mimic, damping: bool, allow: Allow) -> Description:
+def _read(source: Any, base: Base, mimic: Mimic, damping: bool, constraints: bool, allow: Allow) -> Description:
     Folders(None, allow)  # a wrong argument is named, whatever is read
     source, name = _plain(source)
     if isinstance(source, (bytes, str, Path)):
@@ -121,7 +126,7 @@ def _read(source: Any, base: Base, mimic: Mimic, damping: bool, allow: Allow) ->
     if kind in _MJCF:
         from .mjcf import describe_mjcf
 
-        return describe_mjcf(source, base, name=name, damping=damping, allow=allow)
+        return describe_mjcf(source, base, name=name, damping=damping, constraints=constraints, allow=allow)
     what = _OTHER_KINDS.get(kind)
     seems = f"seems to be {what}" if what else f"has the outermost element <{short(kind)}>"
     raise LoadError(f"{name}: {seems}; expected <robot> (URDF) or <mujoco> (MJCF)")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import BodyRecord, massless_bodies, moments
+from ..constraints import ConstraintRecord
 from ..inertia import Inertia
 from ..joints import Fixed
 from ..model import Model
@@ -28,6 +29,7 @@ class Description:
         name: of the robot.
         bodies: links and frames, parents first.
         gravity: (3,) m/s^2.
+        constraints: what ties bodies or joints together beside the tree.
         ignored: what the file has and jounce leaves out, a line each; ``jounce info`` shows it.
         warnings: what is odd about the file, a line each; loading warns of it.
     """
@@ -37,12 +39,13 @@ class Description:
     name: str
     bodies: list[BodyRecord]
     gravity: NDArray[np.float64]
+    constraints: list[ConstraintRecord] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def model(self) -> Model:
         """The robot; links without inertia are allowed (`inspect` warns of them)."""
-        return Model(self.bodies, self.gravity)
+        return Model(self.bodies, self.gravity, self.constraints)
 
     def inspect(self) -> list[str]:
         """The warnings, and those that the bodies themselves give: no inertia, or one that no real body has."""

@@ -1,4 +1,4 @@
-"""MJCF, by way of MuJoCo's own compiler: what its model says of bodies, joints and sites.
+"""MJCF, by way of MuJoCo's own compiler: what its model says of bodies, joints, sites and equality constraints.
 
 MuJoCo's bodies may have several joints, each with an anchor p in the body's frame. The pose of a body in its parent is
 
@@ -11,13 +11,11 @@ is at the origin; otherwise the body is a frame fixed to it. Either way the fram
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._checks import array_of
 from ..compile import BodyRecord
@@ -26,10 +24,11 @@ from ..inertia import Inertia
 from ..joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
 from .description import Description, listed
 from .mjcf_compiler import compile_mjcf, mujoco_package
+from .mjcf_equality import Equalities, Places, equalities
 from .mjcf_left_out import left_out
+from .mjcf_names import body_names, joint_names, unused
+from .mjcf_poses import Array, pose_of, rotation, shift
 from .xml_source import MAX_NUMBER, short
-
-Array = NDArray[np.float64]
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _MASSLESS = Inertia(0.0)
@@ -43,6 +42,7 @@ def describe_mjcf(
     name: str | None = None,
     gravity: ArrayLike | None = None,
     damping: bool = True,
+    constraints: bool = True,
     allow: Any = (),
 ) -> Description:
     """What an MJCF file says, as MuJoCo compiles it.
@@ -55,6 +55,7 @@ def describe_mjcf(
         name: of the file, for messages.
         gravity: (3,) m/s^2 instead of that of the file.
         damping: False leaves out the damping of the joints.
+        constraints: False leaves out the equality constraints.
         allow: a folder or several, beside that of the file, from where it may have files read.
 
     >>> robot = describe_mjcf('''<mujoco> <worldbody> <body name="seat"> <joint name="chain" axis="0 1 0" pos="0 0 2"/>
@@ -68,41 +69,24 @@ def describe_mjcf(
     model, left, warnings = compile_mjcf(source, called, allow)
     try:
         reading = _Reading(model, called, base, damping)
-        left += reading.ignored + left_out(model, reading.body_names, reading.joint_names)
+        ties = reading.equalities() if constraints else Equalities()
+        left += reading.ignored + ties.left_out + left_out(model, reading.body_names, reading.joint_names)
     except UnicodeDecodeError as fault:
         raise LoadError(f"{called}: has a name that is not UTF-8: {fault}") from None
     if not any(body.joint.nv for body in reading.bodies):
         warnings.append("nothing moves: no body has a joint")
+    warnings += ties.odd
     fall = reading.gravity if gravity is None else array_of("gravity", gravity, (3,))
     return Description(
         source=called,
         kind="MJCF",
         name=model.names[: model.names.index(0)].decode(errors="replace"),
         bodies=reading.bodies,
+        constraints=ties.records,
         gravity=fall,
         ignored=left,
         warnings=warnings,
     )
-
-
-def body_names(model: Any) -> list[str]:
-    """The bodies of an MjModel, "world" first; those without a name are called by their number, "body 3"."""
-    given = [model.body(i).name for i in range(model.nbody)]
-    taken = set(given)
-    return [own or _unused(f"body {i}", taken) for i, own in enumerate(given)]
-
-
-def joint_names(model: Any) -> list[str]:
-    """The joints of an MjModel; one without a name is called as its body, with a number where that has several."""
-    given = [model.joint(j).name for j in range(model.njnt)]
-    bodies, taken = body_names(model), set(given)
-    names = []
-    for j, own in enumerate(given):
-        body = model.jnt_bodyid[j]
-        alone = model.body_jntnum[body] == 1
-        default = bodies[body] if alone else f"{bodies[body]} {j - model.body_jntadr[body]}"
-        names.append(own or _unused(default, taken))
-    return names
 
 
 class _Reading:
@@ -121,6 +105,7 @@ class _Reading:
         passive = getattr(flags, "mjDSBL_PASSIVE", 0)  # both, until MuJoCo 3.3
         self._damped = damping and not off & int(getattr(flags, "mjDSBL_DAMPER", passive))
         self._sprung = not off & int(getattr(flags, "mjDSBL_SPRING", passive))
+        self._tied = not off & int(flags.mjDSBL_CONSTRAINT | flags.mjDSBL_EQUALITY)
         self._check_numbers()
         falls = not off & int(flags.mjDSBL_GRAVITY)
         self.gravity = np.array(model.opt.gravity) if falls else np.zeros(3)
@@ -129,11 +114,19 @@ class _Reading:
         self._frame = {0: -1}  # record of each MuJoCo body's frame
         for i in range(1, model.nbody):
             self._add_body(i, i == floating)
+        self._sites: dict[int, str] = {}  # the frames of those that have a name
         for i in range(model.nsite):
             if site := model.site(i).name:
-                at = _pose(model.site_pos[i], model.site_quat[i])
-                label = _unused(site, self._taken, " (site)")
+                at = pose_of(model.site_pos[i], model.site_quat[i])
+                label = self._sites[i] = unused(site, self._taken, " (site)")
                 self.bodies.append(BodyRecord(label, self._frame[model.site_bodyid[i]], Fixed(), at, _MASSLESS))
+
+    def equalities(self) -> Equalities:
+        """The equality constraints, if these are not switched off."""
+        if not self._tied:
+            return Equalities()
+        places = Places(self.model, self.bodies, self.body_names, self._sites)
+        return equalities(self.model, places, self.joint_names, self._made)
 
     def _floating_root(self) -> int | None:
         """The body that is to get a free joint; None where it has one."""
@@ -154,22 +147,22 @@ class _Reading:
 
     def _add_body(self, i: int, floating: bool) -> None:
         model, body = self.model, self.body_names[i]
-        turn = _rotation(model.body_iquat[i])
+        turn = rotation(model.body_iquat[i])
         moments = turn @ np.diag(model.body_inertia[i]) @ turn.T
         mass, centre = model.body_mass[i], model.body_ipos[i]
         inertia = self._made(f"body {short(body)!r}", Inertia, mass, centre, moments, physical=False)
-        above, placed = self._frame[model.body_parentid[i]], _pose(model.body_pos[i], model.body_quat[i])
+        above, placed = self._frame[model.body_parentid[i]], pose_of(model.body_pos[i], model.body_quat[i])
         joints = range(model.body_jntadr[i], model.body_jntadr[i] + model.body_jntnum[i])
         for j in joints:
             kind, own = model.jnt_type[j], self.joint_names[j]
             anchor = model.jnt_pos[j] if kind in (HINGE, BALL) else np.zeros(3)
-            at = np.eye(4) if kind == FREE else placed @ _shift(anchor) @ self._back_to_zero(j)
+            at = np.eye(4) if kind == FREE else placed @ shift(anchor) @ self._back_to_zero(j)
             is_body = j == joints[-1] and not anchor.any()
-            label = body if is_body else _unused(f"{body}/{own}", self._taken)
+            label = body if is_body else unused(f"{body}/{own}", self._taken)
             self.bodies.append(BodyRecord(label, above, self._joint(j), at, inertia if is_body else _MASSLESS))
-            above, placed = len(self.bodies) - 1, _shift(-anchor)
+            above, placed = len(self.bodies) - 1, shift(-anchor)
         if not joints or not is_body:
-            joint = Free(name=_unused("root_joint", set(self.joint_names))) if floating else Fixed()
+            joint = Free(name=unused("root_joint", set(self.joint_names))) if floating else Fixed()
             self.bodies.append(BodyRecord(body, above, joint, np.eye(4) if floating else placed, inertia))
         self._frame[i] = len(self.bodies) - 1
 
@@ -177,10 +170,10 @@ class _Reading:
         """Motion of a hinge or slide from ``ref``, where the file draws it, to coordinate 0."""
         ref, axis = -self.model.qpos0[self.model.jnt_qposadr[j]], self.model.jnt_axis[j]
         if self.model.jnt_type[j] == SLIDE:
-            return _shift(ref * axis)
+            return shift(ref * axis)
         if self.model.jnt_type[j] == HINGE:
             half = np.sin(ref / 2) * axis / np.linalg.norm(axis)
-            return _pose(np.zeros(3), np.array([np.cos(ref / 2), *half]))
+            return pose_of(np.zeros(3), np.array([np.cos(ref / 2), *half]))
         return np.eye(4)
 
     def _joint(self, j: int) -> Joint:
@@ -233,51 +226,21 @@ class _Reading:
         model = self.model
         dofs = [self.joint_names[j] for j in model.dof_jntid]
         sites = [model.site(i).name for i in range(model.nsite)]
+        ties = [model.equality(i).name for i in range(model.neq)]
+        called = {"jnt": "joint", "dof": "joint", "eq": "equality constraint"}
         for kind, names, keys in (
             ("body", self.body_names, ("pos", "quat", "ipos", "iquat", "mass", "inertia")),
             ("jnt", self.joint_names, ("pos", "axis", "stiffness", "range", "actfrcrange")),
             ("dof", dofs, ("armature", "damping")),
             ("site", sites, ("pos", "quat")),
+            ("eq", ties, ("data",)),
         ):
             for key in keys:
                 values = getattr(model, f"{kind}_{key}")
                 usual = np.abs(values) < MAX_NUMBER
                 for i in {int(row[0]) for row in np.argwhere(~usual)}:
-                    whose = f"{'joint' if kind in ('jnt', 'dof') else kind} {short(names[i])!r}"
+                    whose = f"{called.get(kind, kind)} {short(names[i])!r}"
                     raise LoadError(f"{self.source}: {whose}: {key} is {values[i].tolist()}, expected finite numbers")
         for key, values in (("gravity", model.opt.gravity), ("ref", model.qpos0), ("springref", model.qpos_spring)):
             if not (np.abs(values) < MAX_NUMBER).all():
                 raise LoadError(f"{self.source}: {key} is {short(str(values.tolist()))}, expected finite numbers")
-
-
-def _unused(name: str, taken: set[str], mark: str = "") -> str:
-    """The name, with the mark or a number where it is taken; taken from then on."""
-    numbered = (f"{name}{mark} {n}" for n in itertools.count(2))
-    candidate = next(c for c in itertools.chain([name, name + mark], numbered) if c not in taken)
-    taken.add(candidate)
-    return candidate
-
-
-def _shift(by: Sequence[float] | Array) -> Array:
-    pose = np.eye(4)
-    pose[:3, 3] = by
-    return pose
-
-
-def _pose(position: Array, quaternion: Array) -> Array:
-    pose = _shift(position)
-    pose[:3, :3] = _rotation(quaternion)
-    return pose
-
-
-def _rotation(quaternion: Array) -> Array:
-    """Of a quaternion w x y z of any length; the identity where that is zero, as in MuJoCo."""
-    length = float(np.linalg.norm(quaternion))
-    w, x, y, z = quaternion / length if length > 0 else _ORIGIN[3:]
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )

@@ -24,28 +24,27 @@ def left_out(model: Any, bodies: list[str], joints: list[str]) -> list[str]:
     free = [joints[j] for j in range(model.njnt) if model.jnt_type[j] == 0 and _uneven(model, j)]
     balls = [joints[j] for j in range(model.njnt) if model.jnt_type[j] == 1 and model.jnt_limited[j]]
     lines = [
-        _line("equality constraints", [model.equality(i).name for i in range(model.neq)]),
-        _line("tendons", [model.tendon(i).name for i in range(model.ntendon)]),
+        line_of("tendons", [model.tendon(i).name for i in range(model.ntendon)]),
         _contacts(model),
-        _line("friction loss of joints", _where(model, "dof_frictionloss", dofs)),
-        _line("stiffness that depends on the position, of joints", _where(model, "jnt_stiffnesspoly", joints)),
-        _line("springs that yield, of joints", _where(model, "jnt_springyield", joints)),
-        _line("damping that depends on the velocity, of joints", _where(model, "dof_dampingpoly", dofs)),
-        _line("linear armature in world axes, and uneven damping, of free joints", free),
-        _line("ranges of ball joints", balls),
-        _line("feedback and dynamics of actuators", _actuators(model)),
-        _line("armature and damping of actuators that do not drive a hinge or slide", _loose_drives(model)),
-        _line("gravity compensation of bodies", _where(model, "body_gravcomp", bodies)),
-        _line("motion of mocap bodies", _where(model, "body_mocapid", bodies, -1)),
-        _line("flexes", [model.flex(i).name for i in range(model.nflex)] if hasattr(model, "flex") else []),
-        _line("plugins of bodies", _where(model, "body_plugin", bodies, -1)),
+        line_of("friction loss of joints", _where(model, "dof_frictionloss", dofs)),
+        line_of("stiffness that depends on the position, of joints", _where(model, "jnt_stiffnesspoly", joints)),
+        line_of("springs that yield, of joints", _where(model, "jnt_springyield", joints)),
+        line_of("damping that depends on the velocity, of joints", _where(model, "dof_dampingpoly", dofs)),
+        line_of("linear armature in world axes, and uneven damping, of free joints", free),
+        line_of("ranges of ball joints", balls),
+        line_of("feedback and dynamics of actuators", _actuators(model)),
+        line_of("armature and damping of actuators that do not drive a hinge or slide", _loose_drives(model)),
+        line_of("gravity compensation of bodies", _where(model, "body_gravcomp", bodies)),
+        line_of("motion of mocap bodies", _where(model, "body_mocapid", bodies, -1)),
+        line_of("flexes", [model.flex(i).name for i in range(model.nflex)] if hasattr(model, "flex") else []),
+        line_of("plugins of bodies", _where(model, "body_plugin", bodies, -1)),
     ]
     if model.opt.density or model.opt.viscosity:
         lines.append("forces of the fluid around the bodies (density, viscosity, wind)")
     return [line for line in lines if line]
 
 
-def _line(kind: str, names: Iterable[str]) -> str:
+def line_of(kind: str, names: Iterable[str]) -> str:
     """The kind and its names; those without a name are counted."""
     given = list(names)
     named = list(dict.fromkeys(name for name in given if name))

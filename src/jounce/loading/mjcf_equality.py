@@ -1,0 +1,162 @@
+"""MuJoCo's equality constraints, as constraints of jounce.
+
+    weld      a point of body2, data 0-2 in its axes, stays at a point of body1, data 3-5, and body2 turned by data 6-9,
+              a quaternion w x y z, relative to body1; or two sites stay in one place and turned alike. `Fixed`; where
+              its torquescale, data 10, is zero, only the points count for MuJoCo: `Spherical`
+    connect   a point of body1, data 0-2, stays at a point of body2, data 3-5; or two sites in one place. `Spherical`
+    joint     q1 - ref1 = p(q2 - ref2), the coefficients of p in data 0-4; p(0) where there is no second joint. `Gear`
+
+What the file leaves open MuJoCo's compiler has found, where the joints are as drawn, at qpos0. MuJoCo's constraints
+give way, by solref and solimp; jounce's do not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._checks import frozen
+from ..compile import BodyRecord
+from ..constraints import ConstraintRecord, Gear
+from ..joints import Fixed, Spherical
+from .mjcf_left_out import line_of
+from .mjcf_poses import Array, pose_of, shift
+from .xml_source import short
+
+CONNECT, WELD, JOINT = range(3)  # mjtEq
+_SITE = 6  # mjtObj
+
+
+@dataclass
+class Equalities:
+    """What has become of the equality constraints of a model.
+
+    Attributes:
+        records: the constraints.
+        left_out: those that jounce does not have, a line each kind.
+        odd: those that do nothing, a line each kind.
+    """
+
+    records: list[ConstraintRecord] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+
+
+class Places:
+    """Where on which frame the bodies and sites of MuJoCo's are.
+
+    Args:
+        model: an MjModel.
+        bodies: the links and frames that it has become.
+        names: of MuJoCo's bodies.
+        sites: the frames of its sites, by number; sites without a name have none.
+    """
+
+    def __init__(
+        self, model: Any, bodies: Sequence[BodyRecord], names: Sequence[str], sites: Mapping[int, str]
+    ) -> None:
+        self.body = names
+        self._model, self._sites = model, sites
+        self._carrier = {"world": -1}
+        for i, body in enumerate(bodies):
+            above = "world" if body.parent < 0 else bodies[body.parent].name
+            self._carrier[body.name] = i if body.moves else self._carrier[above]
+
+    def site(self, i: int) -> tuple[str, Array]:
+        """The frame of a site, or that of its body and where the site is in it."""
+        if i in self._sites:
+            return self._sites[i], np.eye(4)
+        return self.body[self._model.site_bodyid[i]], pose_of(self._model.site_pos[i], self._model.site_quat[i])
+
+    def apart(self, record: ConstraintRecord) -> bool:
+        """Whether the two frames of a constraint can move relative to each other, if it does not hold them."""
+        return self._carrier[record.a] != self._carrier[record.b]
+
+
+def equalities(model: Any, places: Places, joints: Sequence[str], made: Callable[..., Any]) -> Equalities:
+    """Those of an MjModel that are active from the start.
+
+    Args:
+        model: the MjModel.
+        places: of its bodies and sites.
+        joints: names of its joints.
+        made: calls its second argument with those that follow; the first is what an error is about.
+    """
+    found = Equalities()
+    given = [model.equality(i).name for i in range(model.neq)]
+    names = _Names(given)
+    others, idle = [], []
+    for i in range(model.neq):
+        kind, name = int(model.eq_type[i]), given[i]
+        if not model.eq_active0[i]:
+            continue
+        if kind == JOINT:
+            first, second = _joints(model, i, joints)
+            name = name or names.unused(f"{second} held" if first == second else f"{second} to {first}")
+            gear = made(f"equality constraint {short(name)!r}", Gear, _polynomial(model, i))
+            found.records.append(ConstraintRecord(name, gear, first, second))
+        elif kind in (CONNECT, WELD):
+            (a, pose_a), (b, pose_b) = _ends(model, i, places)
+            name = name or names.unused(f"{a} to {b}")
+            tie = Fixed() if kind == WELD and model.eq_data[i, 10] != 0 else Spherical()
+            record = ConstraintRecord(name, tie, a, b, frozen(pose_a), frozen(pose_b))
+            if places.apart(record):
+                found.records.append(record)
+            else:
+                idle.append(name)
+        else:
+            others.append(name)
+    if others:
+        found.left_out.append(line_of("equality constraints of tendons or flexes", others))
+    if idle:
+        found.odd.append(line_of("nothing moves between the ends of equality constraints", idle))
+    return found
+
+
+class _Names:
+    """Names for what has none; in little time, however many are alike."""
+
+    def __init__(self, given: Iterable[str]) -> None:
+        self._taken, self._count = set(given), Counter[str]()
+
+    def unused(self, name: str) -> str:
+        """The name, with a number where it is taken; taken from then on."""
+        while True:
+            self._count[name] += 1
+            candidate = name if self._count[name] == 1 else f"{name} {self._count[name]}"
+            if candidate not in self._taken:
+                self._taken.add(candidate)
+                return candidate
+
+
+def _joints(model: Any, i: int, joints: Sequence[str]) -> tuple[str, str]:
+    """The joint that leads and the one that is tied to it; twice the same where one is held."""
+    tied, lead = model.eq_obj1id[i], model.eq_obj2id[i]
+    return joints[lead if lead >= 0 else tied], joints[tied]
+
+
+def _polynomial(model: Any, i: int) -> Array:
+    """From the coordinate of the joint that leads to that of the other, both as they are in qpos."""
+    tied, lead = (model.qpos0[model.jnt_qposadr[j]] for j in (model.eq_obj1id[i], model.eq_obj2id[i]))
+    factors = np.array(model.eq_data[i, :5])
+    if model.eq_obj2id[i] < 0:
+        factors[1:] = 0.0
+    for low in range(4):  # Horner's scheme, repeated: p(q - lead)
+        for k in range(3, low - 1, -1):
+            factors[k] -= lead * factors[k + 1]
+    factors[0] += tied
+    return factors[: max([1, *np.flatnonzero(factors)]) + 1]
+
+
+def _ends(model: Any, i: int, places: Places) -> tuple[tuple[str, Array], tuple[str, Array]]:
+    """For both ends of a weld or connect the frame and where in it."""
+    data, one, other = model.eq_data[i], int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+    if model.eq_objtype[i] == _SITE:
+        return places.site(one), places.site(other)
+    if model.eq_type[i] == WELD:
+        return (places.body[one], pose_of(data[3:6], data[6:10])), (places.body[other], shift(data[:3]))
+    return (places.body[one], shift(data[:3])), (places.body[other], shift(data[3:6]))

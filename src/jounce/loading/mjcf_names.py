@@ -1,0 +1,34 @@
+"""What the bodies and joints of a MuJoCo model are called here: those without a name get one."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+
+def body_names(model: Any) -> list[str]:
+    """The bodies of an MjModel, "world" first; those without a name are called by their number, "body 3"."""
+    given = [model.body(i).name for i in range(model.nbody)]
+    taken = set(given)
+    return [own or unused(f"body {i}", taken) for i, own in enumerate(given)]
+
+
+def joint_names(model: Any) -> list[str]:
+    """The joints of an MjModel; one without a name is called as its body, with a number where that has several."""
+    given = [model.joint(j).name for j in range(model.njnt)]
+    bodies, taken = body_names(model), set(given)
+    names = []
+    for j, own in enumerate(given):
+        body = model.jnt_bodyid[j]
+        alone = model.body_jntnum[body] == 1
+        default = bodies[body] if alone else f"{bodies[body]} {j - model.body_jntadr[body]}"
+        names.append(own or unused(default, taken))
+    return names
+
+
+def unused(name: str, taken: set[str], mark: str = "") -> str:
+    """The name, with the mark or a number where it is taken; taken from then on."""
+    numbered = (f"{name}{mark} {n}" for n in itertools.count(2))
+    candidate = next(c for c in itertools.chain([name, name + mark], numbered) if c not in taken)
+    taken.add(candidate)
+    return candidate
