@@ -1,22 +1,22 @@
 // What device_check.py compiles: every algorithm as a kernel, one state a thread. It calls all there is, whether that makes
 // sense or not, and is never run. Each line `template __global__ ...` is compiled without the others.
-#include "jounce/centroidal.hpp"
-#include "jounce/configuration.hpp"
-#include "jounce/constraint_jacobian.hpp"
-#include "jounce/constraint_partials.hpp"
-#include "jounce/energy.hpp"
-#include "jounce/fold.hpp"
-#include "jounce/forward_dynamics.hpp"
-#include "jounce/forward_kinematics.hpp"
-#include "jounce/free_axes.hpp"
-#include "jounce/gravity_force.hpp"
-#include "jounce/inverse_dynamics.hpp"
-#include "jounce/inverse_dynamics_derivatives.hpp"
-#include "jounce/inverse_mass_matrix.hpp"
-#include "jounce/jacobian.hpp"
-#include "jounce/mass_matrix.hpp"
-#include "jounce/passive_inverse_dynamics.hpp"
-#include "jounce/regressor.hpp"
+#include "jounce/algorithms/centroidal.hpp"
+#include "jounce/algorithms/energy.hpp"
+#include "jounce/algorithms/forward_dynamics.hpp"
+#include "jounce/algorithms/forward_kinematics.hpp"
+#include "jounce/algorithms/gravity_force.hpp"
+#include "jounce/algorithms/inverse_dynamics.hpp"
+#include "jounce/algorithms/inverse_dynamics_derivatives.hpp"
+#include "jounce/algorithms/inverse_dynamics_passive.hpp"
+#include "jounce/algorithms/inverse_mass_matrix.hpp"
+#include "jounce/algorithms/jacobian.hpp"
+#include "jounce/algorithms/mass_matrix.hpp"
+#include "jounce/algorithms/regressor.hpp"
+#include "jounce/constraints/constraint_jacobian.hpp"
+#include "jounce/constraints/constraint_partials.hpp"
+#include "jounce/motion/configuration.hpp"
+#include "jounce/motion/free_axes.hpp"
+#include "jounce/tree/own_coordinates.hpp"
 
 using namespace jounce;
 
@@ -68,9 +68,9 @@ __global__ void inverse_dynamics(Call c) {
     f.store(x);
     for (int k = 0; k < n; ++k) force[k * motion.stride + column] = x[k];
   });
-  add_passive_forces(*c.tree, motion.q, motion.rate, motion.stride, 0, n, force);
+  add_joint_forces(*c.tree, motion.q, motion.rate, motion.stride, 0, n, force);
   shapes.add_forces(*c.tree, motion.q, motion.rate, motion.stride, 0, n, force);
-  fold_lines(*c.tree, 1, 1, force);
+  lines_to_own(*c.tree, 1, 1, force);
   store_states(force, c.tree->nv, 1, c.tree->nv, c.out);
 }
 
@@ -88,7 +88,7 @@ __global__ void jacobians(Call c) {
   if constexpr (Ring::order < 0) m.motion.read_path(*c.tree, c, c.state(), c.frame->body);
   m.world.place_path(c.frame->body, c.axes);
   jacobian(*c.tree, m.world, *c.frame, c.axes, c.rows, c.out);
-  fold_columns(*c.tree, 6, c.out, c.more);
+  columns_to_own(*c.tree, 6, c.out, c.more);
 }
 
 template <class Ring>
@@ -103,7 +103,7 @@ __global__ void mass_matrix(Call c) {
   Moving<Ring> m(c);
   m.world.weigh_subtrees();
   MassMatrix<Ring>(*c.tree, m.world, c.rows, m.arena).run(c.axes, c.out);
-  fold_matrices(*c.tree, c.rows, c.out, c.more);
+  matrices_to_own(*c.tree, c.rows, c.out, c.more);
 }
 
 template <class Ring>
@@ -124,7 +124,7 @@ __global__ void inverse_dynamics_derivatives(Call c) {
   derivatives.apply_wrench(0, m.world.screw(0));
   derivatives.apply_fixed_wrench(0, m.world.screw(0), &m.world.pose(0).x);
   derivatives.run(c.out, c.more, c.most);
-  add_passive_derivatives(*c.tree, m.motion, c.rows, c.out, c.more, c.most);
+  add_joint_force_derivatives(*c.tree, m.motion, c.rows, c.out, c.more, c.most);
   derivatives.section_wrench(0).v.x.store(curvature.wrench(0));
   curvature.add(*c.tree, m.motion.sections, c.out);
   shapes.add_derivatives(*c.tree, m.motion.q, c.rest, c.tree->nv, c.rows, c.out, c.more);
@@ -155,7 +155,7 @@ __global__ void regressor(Call c) {
   dynamics.start();
   dynamics.forward();
   Regressor<Ring>(*c.tree, c.frame, c.frames, m.world, dynamics, c.rows, m.arena).run(c.out);
-  fold_lines(*c.tree, c.rows, c.frames, c.out, c.more);
+  lines_to_own(*c.tree, c.rows, c.frames, c.out, c.more);
 }
 
 // Its orders are numbers, not types.
@@ -221,7 +221,7 @@ __global__ void inverse_mass_matrix(Call c) {
 }
 
 template <class Dynamics>
-__global__ void passive_inverse_dynamics(Call c) {
+__global__ void inverse_dynamics_passive(Call c) {
   Moving<typename Dynamics::Ring> m(c);
   Dynamics(*c.tree, m.world, m.arena).run(c.axes, c.v, c.rest, c.out);
 }
@@ -313,7 +313,7 @@ template __global__ void constrained_dynamics<ConstraintPartials>(Call);
 template __global__ void constraint_rows<ArrayRing<double, 2>>(Call);
 template __global__ void articulated_bodies<double>(Call);
 template __global__ void inverse_mass_matrix<InverseMassMatrix>(Call);
-template __global__ void passive_inverse_dynamics<PassiveInverseDynamics>(Call);
+template __global__ void inverse_dynamics_passive<PassiveInverseDynamics>(Call);
 template __global__ void sections<double>(Call);
 template __global__ void soft_motion<SoftMotion>(Call);
 template __global__ void coordinates<FreeAxes<double>>(Call);

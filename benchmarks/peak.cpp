@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "jounce/pack.hpp"
+#include "jounce/ring/pack.hpp"
 
 using namespace jounce;
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jounce/tree.hpp"
+#include "jounce/tree/tree.hpp"
 
 namespace jounce {
 

@@ -4,7 +4,7 @@
 //   V_i = V_P + S v,   F_i = (I_i V_i)' - (m g, h x g),   summed towards the root,   tau = S . F.
 #pragma once
 
-#include "jounce/world_frame.hpp"
+#include "jounce/motion/world_frame.hpp"
 
 JOUNCE_BEGIN
 

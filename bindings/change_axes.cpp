@@ -3,8 +3,8 @@
 #include "answers.hpp"
 #include "bind.hpp"
 #include "docs.hpp"
-#include "jounce/arena.hpp"
-#include "jounce/motion.hpp"
+#include "jounce/motion/motion.hpp"
+#include "jounce/ring/arena.hpp"
 
 namespace jounce {
 namespace {

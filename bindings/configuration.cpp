@@ -1,4 +1,4 @@
-#include "jounce/configuration.hpp"
+#include "jounce/motion/configuration.hpp"
 
 #include "answers.hpp"
 #include "bind.hpp"

@@ -64,7 +64,7 @@ CoreModel::CoreModel(nb::dict c) {
   damping_ = numbers(c, "damping", columns);
   stiffness_ = numbers(c, "stiffness", columns);
   rest_ = numbers(c, "rest", columns);
-  for (std::size_t i = 0; i < columns; ++i) tree_.passive |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
+  for (std::size_t i = 0; i < columns; ++i) tree_.joint_forces |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
   const auto gravity = numbers(c, "gravity", 3);
   for (int i = 0; i < 3; ++i) tree_.gravity[i] = gravity[i];
   const auto moderate = [](const double* x, std::size_t count) { return kernels().below(x, std::ptrdiff_t(count), moderate_exponent); };

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "jounce/constraint.hpp"
-#include "jounce/soft_body.hpp"
+#include "jounce/tree/constraint.hpp"
+#include "jounce/tree/soft_body.hpp"
 #include "kernels.hpp"
 
 namespace jounce {

@@ -81,7 +81,7 @@ nb::object jacobian_of(const CoreModel& model, nb::handle name, nb::handle q, nb
   return evaluate(jacobian, model, q, v, kind, velocity_axes, out, &frame_named(model, name), axes);
 }
 
-nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle v_ref_, nb::handle a_ref_,
+nb::object inverse_dynamics_passive(const CoreModel& model, nb::handle q, nb::handle v, nb::handle v_ref_, nb::handle a_ref_,
                                     nb::handle frame, nb::handle out_) {
   const Tree& tree = model.tree();
   const Axes axes = axes_named(frame, "frame");
@@ -101,8 +101,8 @@ nb::object passive_inverse_dynamics(const CoreModel& model, nb::handle q, nb::ha
   out.expect_apart(inputs);
   const std::ptrdiff_t v_step = v_ref.broadcast(batch), a_step = a_ref.broadcast(batch);
   const PassiveCall call{&tree, moving.states(), v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
-  const auto kernel = kernels().passive_inverse_dynamics(2, false);
-  Answers("passive_inverse_dynamics", batch, {out.written(batch)})
+  const auto kernel = kernels().inverse_dynamics_passive(2, false);
+  Answers("inverse_dynamics_passive", batch, {out.written(batch)})
       .run(2 * cost(tree, 2), kernel.workspace(call),
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
@@ -176,7 +176,7 @@ void bind_equations(nb::class_<CoreModel>& c) {
       },
       any("name"), any("q"), any("v"), nb::kw_only(), frame, nb::arg("velocity_frame") = nb::none(), out,
       nb::sig(jacobian_derivatives_signature), jacobian_derivatives_doc);
-  c.def("inverse_dynamics_passive", &passive_inverse_dynamics, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(), frame, out,
+  c.def("inverse_dynamics_passive", &inverse_dynamics_passive, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(), frame, out,
         nb::sig(inverse_dynamics_passive_signature), inverse_dynamics_passive_doc);
 }
 

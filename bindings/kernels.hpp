@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "jounce/constraint.hpp"
-#include "jounce/tree.hpp"
+#include "jounce/tree/constraint.hpp"
+#include "jounce/tree/tree.hpp"
 
 namespace jounce {
 
@@ -209,7 +209,7 @@ using Select = Kernel<Call> (*)(int coefficients, bool batch);
   X(inverse_dynamics_derivatives, DerivativesCall)        \
   X(forward_dynamics_derivatives, ForwardDerivativesCall) \
   X(constrained_derivatives, ConstrainedDerivativesCall)  \
-  X(passive_inverse_dynamics, PassiveCall)                \
+  X(inverse_dynamics_passive, PassiveCall)                \
   X(forward_kinematics, ForwardKinematicsCall)            \
   X(regressor, RegressorCall)                             \
   X(mass_matrix, EquationsCall)                           \

@@ -3,7 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.hpp"
-#include "jounce/ring.hpp"
+#include "jounce/ring/ring.hpp"
 #include "parallel.hpp"
 
 namespace jounce {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "jounce/recorded.hpp"
+#include "jounce/ring/recorded.hpp"
 
 namespace jounce {
 

@@ -62,7 +62,7 @@ class Mutant:
 
 
 def sources(root: Path) -> list[str]:
-    found = [*root.glob("include/jounce/*.hpp"), *root.glob("bindings/**/*.?pp")]
+    found = [*root.glob("include/jounce/**/*.hpp"), *root.glob("bindings/**/*.?pp")]
     return sorted(str(path.relative_to(root)) for path in found if path.name not in LEFT_OUT)
 
 

@@ -1,6 +1,6 @@
 #include "forward_dynamics_run.hpp"
-#include "jounce/constraint_forces.hpp"
-#include "jounce/constraint_jacobian.hpp"
+#include "jounce/constraints/constraint_forces.hpp"
+#include "jounce/constraints/constraint_jacobian.hpp"
 
 JOUNCE_BEGIN
 

@@ -1,11 +1,11 @@
-#include "jounce/armature.hpp"
-#include "jounce/constraint_partials.hpp"
-#include "jounce/fold.hpp"
-#include "jounce/forward_dynamics.hpp"
-#include "jounce/inverse_dynamics_derivatives.hpp"
-#include "jounce/inverse_mass_matrix.hpp"
-#include "jounce/passive_forces.hpp"
-#include "jounce/shape_forces.hpp"
+#include "jounce/algorithms/forward_dynamics.hpp"
+#include "jounce/algorithms/inverse_dynamics_derivatives.hpp"
+#include "jounce/algorithms/inverse_mass_matrix.hpp"
+#include "jounce/constraints/constraint_partials.hpp"
+#include "jounce/motion/armature.hpp"
+#include "jounce/motion/joint_forces.hpp"
+#include "jounce/soft/shape_forces.hpp"
+#include "jounce/tree/own_coordinates.hpp"
 #include "select.hpp"
 #include "wrenches.hpp"
 
@@ -71,12 +71,12 @@ struct DerivativesSpace {
     const bool direct = tree.follower_count == 0;
     double *k = direct ? K : by_columns, *d = direct ? D : by_columns + size, *m = direct || !M ? M : by_columns + 2 * size;
     derivatives.run(k, d, m);
-    if (tree.passive) add_passive_derivatives(tree, motion, rows, k, d, m);
+    if (tree.joint_forces) add_joint_force_derivatives(tree, motion, rows, k, d, m);
     if (tree.soft) add_soft(tree, k, d);
     if (direct) return;
-    fold_matrices(tree, rows, k, K);
-    fold_matrices(tree, rows, d, D);
-    if (M) fold_matrices(tree, rows, m, M);
+    matrices_to_own(tree, rows, k, K);
+    matrices_to_own(tree, rows, d, D);
+    if (M) matrices_to_own(tree, rows, m, M);
   }
 
   void add_soft(const Tree& tree, double* K, double* D) {
@@ -406,7 +406,7 @@ struct InverseMassMatrixKernel {
     const Tree& tree = *call.tree;
     Arena arena(block);
     Space<Arena> space(tree, arena);
-    const bool turned = tree.passive && call.states.axes != Axes::body && tree.free_joint_count > 0;
+    const bool turned = tree.joint_forces && call.states.axes != Axes::body && tree.free_joint_count > 0;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(tree, call.states, i, 1, 0);
       space.places.begin();

@@ -1,14 +1,14 @@
 // Kernels for what comes from the screws of a robot: one Task a quantity, which is made once a call and run once a state. It writes by
-// columns; Task::fold says which of its axes are made into own coordinates then.
+// columns; Task::to_own says which of its axes are made into own coordinates then.
 #pragma once
 
-#include "jounce/fold.hpp"
-#include "jounce/world_frame.hpp"
+#include "jounce/motion/world_frame.hpp"
+#include "jounce/tree/own_coordinates.hpp"
 #include "select.hpp"
 
 JOUNCE_BEGIN
 
-enum class Fold { none, columns, matrices };
+enum class ToOwn { none, columns, matrices };
 
 template <class Task>
 struct EquationsKernel {
@@ -17,8 +17,8 @@ struct EquationsKernel {
   // Numbers of a result by columns.
   static std::ptrdiff_t size(const EquationsCall& call) {
     const Tree& tree = *call.tree;
-    if (Task::fold == Fold::none || tree.follower_count == 0) return 0;
-    return Task::fold == Fold::matrices ? std::ptrdiff_t(call.rows) * tree.columns * tree.columns : call.size / tree.nv * tree.columns;
+    if (Task::to_own == ToOwn::none || tree.follower_count == 0) return 0;
+    return Task::to_own == ToOwn::matrices ? std::ptrdiff_t(call.rows) * tree.columns * tree.columns : call.size / tree.nv * tree.columns;
   }
 
   template <class Arena>
@@ -44,7 +44,7 @@ struct EquationsKernel {
     const Tree& tree = *call.tree;
     Arena arena(block);
     Space<Arena> space(call, arena);
-    const bool direct = Task::fold == Fold::none || tree.follower_count == 0;
+    const bool direct = Task::to_own == ToOwn::none || tree.follower_count == 0;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       double* out = call.out + i * call.size;
       if constexpr (Ring::order < 0 && requires { Task::along_path; })
@@ -53,10 +53,10 @@ struct EquationsKernel {
         space.motion.read(tree, call.states, i, 1, call.states.rows);
       space.task(call, space.world, direct ? out : space.by_columns);
       if (direct) continue;
-      if (Task::fold == Fold::matrices)
-        fold_matrices(tree, call.rows, space.by_columns, out);
+      if (Task::to_own == ToOwn::matrices)
+        matrices_to_own(tree, call.rows, space.by_columns, out);
       else
-        fold_columns(tree, call.size / tree.nv, space.by_columns, out);
+        columns_to_own(tree, call.size / tree.nv, space.by_columns, out);
     }
   }
 

@@ -1,7 +1,7 @@
 // Forward dynamics between the rows of a call and the coefficients of ForwardDynamics.
 #pragma once
 
-#include "jounce/forward_dynamics.hpp"
+#include "jounce/algorithms/forward_dynamics.hpp"
 #include "select.hpp"
 
 JOUNCE_BEGIN

@@ -1,4 +1,4 @@
-#include "jounce/forward_kinematics.hpp"
+#include "jounce/algorithms/forward_kinematics.hpp"
 
 #include "select.hpp"
 

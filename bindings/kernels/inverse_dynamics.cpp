@@ -1,8 +1,8 @@
-#include "jounce/inverse_dynamics.hpp"
+#include "jounce/algorithms/inverse_dynamics.hpp"
 
-#include "jounce/fold.hpp"
-#include "jounce/passive_forces.hpp"
-#include "jounce/shape_forces.hpp"
+#include "jounce/motion/joint_forces.hpp"
+#include "jounce/soft/shape_forces.hpp"
+#include "jounce/tree/own_coordinates.hpp"
 #include "select.hpp"
 
 JOUNCE_BEGIN
@@ -55,10 +55,10 @@ struct InverseDynamicsKernel {
           to = tree.soft ? to + c[k] : c[k];
         }
       });
-      if (tree.passive) add_passive_forces(tree, space.motion.q, space.motion.rate, stride, 0, n, space.force);
+      if (tree.joint_forces) add_joint_forces(tree, space.motion.q, space.motion.rate, stride, 0, n, space.force);
       if (tree.soft) space.shapes.add_forces(tree, space.motion.q, space.motion.rate, stride, 0, n, space.force);
       if (tree.follower_count > 0)
-        for (int k = 0; k < n; ++k) fold_lines(tree, 1, 1, space.force + k * stride);
+        for (int k = 0; k < n; ++k) lines_to_own(tree, 1, 1, space.force + k * stride);
       if (call.states.axes != Axes::body && tree.free_joint_count > 0)
         for (int k = 0; k + 1 < rows; ++k) space.motion.free.change_wrenches(k, Axes::body, call.states.axes, space.force + k * stride);
       write(call, first, count, space);

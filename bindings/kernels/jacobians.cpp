@@ -1,14 +1,14 @@
 #include "equations.hpp"
-#include "jounce/centroidal.hpp"
-#include "jounce/energy.hpp"
-#include "jounce/jacobian.hpp"
+#include "jounce/algorithms/centroidal.hpp"
+#include "jounce/algorithms/energy.hpp"
+#include "jounce/algorithms/jacobian.hpp"
 
 JOUNCE_BEGIN
 
 template <class R>
 struct JacobianTask {
   using Ring = R;
-  static constexpr Fold fold = Fold::none;
+  static constexpr ToOwn to_own = ToOwn::none;
   static constexpr bool along_path = true;  // reads nothing else
   template <class Arena>
   JacobianTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
@@ -19,10 +19,10 @@ struct JacobianTask {
 };
 
 // One method of Centroidal.
-template <class R, void (Centroidal<R>::*method)(int, double*) const, Fold axes>
+template <class R, void (Centroidal<R>::*method)(int, double*) const, ToOwn axes>
 struct CentroidalTask {
   using Ring = R;
-  static constexpr Fold fold = axes;
+  static constexpr ToOwn to_own = axes;
   template <class Arena>
   CentroidalTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
@@ -32,16 +32,16 @@ struct CentroidalTask {
   }
 };
 template <class R>
-using CenterOfMassTask = CentroidalTask<R, &Centroidal<R>::center_of_mass, Fold::none>;
+using CenterOfMassTask = CentroidalTask<R, &Centroidal<R>::center_of_mass, ToOwn::none>;
 template <class R>
-using MomentumTask = CentroidalTask<R, &Centroidal<R>::momentum, Fold::none>;
+using MomentumTask = CentroidalTask<R, &Centroidal<R>::momentum, ToOwn::none>;
 template <class R>
-using MomentumMatrixTask = CentroidalTask<R, &Centroidal<R>::momentum_matrix, Fold::columns>;
+using MomentumMatrixTask = CentroidalTask<R, &Centroidal<R>::momentum_matrix, ToOwn::columns>;
 
 template <class R>
 struct KineticEnergyTask {
   using Ring = R;
-  static constexpr Fold fold = Fold::none;
+  static constexpr ToOwn to_own = ToOwn::none;
   const Motion<Ring>& motion;
   Screw<typename Ring::Acceleration>* twist;
   template <class Arena>
@@ -57,7 +57,7 @@ struct KineticEnergyTask {
 template <class R>
 struct PotentialEnergyTask {
   using Ring = R;
-  static constexpr Fold fold = Fold::none;
+  static constexpr ToOwn to_own = ToOwn::none;
   PotentialEnergy<Ring> energy;
   template <class Arena>
   PotentialEnergyTask(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>&, int rows, Arena& arena)

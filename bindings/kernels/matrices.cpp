@@ -1,15 +1,15 @@
 #include "equations.hpp"
-#include "jounce/coriolis_matrix.hpp"
-#include "jounce/gravity_force.hpp"
-#include "jounce/mass_matrix.hpp"
-#include "jounce/passive_inverse_dynamics.hpp"
+#include "jounce/algorithms/coriolis_matrix.hpp"
+#include "jounce/algorithms/gravity_force.hpp"
+#include "jounce/algorithms/inverse_dynamics_passive.hpp"
+#include "jounce/algorithms/mass_matrix.hpp"
 
 JOUNCE_BEGIN
 
 template <class R>
 struct MassMatrixTask {
   using Ring = R;
-  static constexpr Fold fold = Fold::matrices;
+  static constexpr ToOwn to_own = ToOwn::matrices;
   MassMatrix<Ring> matrix;
   template <class Arena>
   MassMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
@@ -24,7 +24,7 @@ struct MassMatrixTask {
 template <class R>
 struct CoriolisMatrixTask {
   using Ring = R;
-  static constexpr Fold fold = Fold::matrices;
+  static constexpr ToOwn to_own = ToOwn::matrices;
   CoriolisMatrix<Ring> matrix;
   template <class Arena>
   CoriolisMatrixTask(const Tree& tree, const Motion<Ring>&, const WorldFrame<Ring>& world, int rows, Arena& arena)
@@ -39,7 +39,7 @@ struct CoriolisMatrixTask {
 template <class R>
 struct GravityForceTask {
   using Ring = R;
-  static constexpr Fold fold = Fold::columns;
+  static constexpr ToOwn to_own = ToOwn::columns;
   template <class Arena>
   GravityForceTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
@@ -88,7 +88,7 @@ struct PassiveInverseDynamicsKernel {
       by_columns(call.v_ref + i * call.v_ref_step, space.v_ref);
       by_columns(call.a_ref + i * call.a_ref_step, space.a_ref);
       space.dynamics.run(call.states.axes, space.v_ref, space.a_ref, space.tau);
-      fold_columns(tree, 1, space.tau, call.tau + i * tree.nv);
+      columns_to_own(tree, 1, space.tau, call.tau + i * tree.nv);
     }
   }
 };
@@ -102,7 +102,7 @@ Kernel<EquationsCall> coriolis_matrix_kernel(int coefficients, bool) {
 Kernel<EquationsCall> gravity_force_kernel(int coefficients, bool) {
   return equations_kernel<GravityForceTask>(coefficients, &Kernels::gravity_force);
 }
-Kernel<PassiveCall> passive_inverse_dynamics_kernel(int, bool) {
+Kernel<PassiveCall> inverse_dynamics_passive_kernel(int, bool) {
   return {PassiveInverseDynamicsKernel::workspace, PassiveInverseDynamicsKernel::run};
 }
 

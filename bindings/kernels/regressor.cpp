@@ -1,6 +1,6 @@
-#include "jounce/regressor.hpp"
+#include "jounce/algorithms/regressor.hpp"
 
-#include "jounce/fold.hpp"
+#include "jounce/tree/own_coordinates.hpp"
 #include "select.hpp"
 
 JOUNCE_BEGIN
@@ -40,7 +40,7 @@ struct RegressorKernel {
       space.world.place(call.states.axes);
       space.dynamics.forward();
       space.regressor.run(space.by_columns);
-      fold_lines(*call.tree, call.rows, width(call), space.by_columns, call.out + i * size);
+      lines_to_own(*call.tree, call.rows, width(call), space.by_columns, call.out + i * size);
     }
   }
 

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "jounce/ring.hpp"
+#include "jounce/ring/ring.hpp"
 #include "kernels.hpp"
 #include "soft.hpp"
 

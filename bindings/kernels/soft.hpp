@@ -1,8 +1,8 @@
 // The code of soft bodies is compiled once for each instruction set, in soft.cpp; other kernels only call it.
 #pragma once
 
-#include "jounce/sections.hpp"
-#include "jounce/shape_forces.hpp"
+#include "jounce/soft/sections.hpp"
+#include "jounce/soft/shape_forces.hpp"
 
 JOUNCE_BEGIN
 

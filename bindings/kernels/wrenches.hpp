@@ -1,7 +1,7 @@
 // Wrenches from outside, from the axes they are given in into those of the world, about the fixed point of their body.
 #pragma once
 
-#include "jounce/world_frame.hpp"
+#include "jounce/motion/world_frame.hpp"
 #include "kernels.hpp"
 
 JOUNCE_BEGIN

@@ -1,0 +1,552 @@
+// Constrained forward dynamics to any order: the forces of constraints, order by order.
+//
+// In the equations of motion and the constraints, differentiated k times, the unknowns stand before the same matrix at every order
+// (paper A's Lemma 2, for constraints):
+//
+//   [ M  -J^T ] [ a_k ]   [ tau_k - b_k ]
+//   [ J   0   ] [ l_k ] = [     - g_k   ]
+//
+// The articulated-body algorithm is a factorization M = L D L^T (Featherstone, ch. 8): its sweep inwards makes u = L^-1 f of forces f, its
+// sweep outwards the rest. So the sweep inwards of the columns of J^T gives Y = L^-1 J^T, which is sparse, and
+//
+//   J M^-1 J^T = Y^T D^-1 Y
+//
+// is factored once. The same sweep gives K, the wrenches on bodies that the rows come to, and so what breaks the constraints without the
+// sweep outwards: where bodies are accelerated by c besides (articulated_bodies.hpp),
+//
+//   J a = Y^T D^-1 u - sum over bodies of K . c.
+//
+// Then, at each order: the sweep inwards without l_k; l_k; u += Y l_k and the wrenches += K l_k; and the sweep outwards.
+//
+// Rows that are combinations of those before them get no force here: the motion does not depend on how forces are shared. Where it has to
+// be the least of all, those multipliers are given (set_shares).
+#pragma once
+
+#include "jounce/algorithms/articulated_bodies.hpp"
+#include "jounce/constraints/constraint_series.hpp"
+#include "jounce/constraints/row_factors.hpp"
+#include "jounce/motion/bias_by_order.hpp"
+
+JOUNCE_BEGIN
+
+// One state at a time.
+class ConstraintForces {
+ public:
+  using V = Vec3<double>;
+  using P = Pack<native_width>;
+
+  template <class Arena>
+  ConstraintForces(const Tree& tree, const Constraints& all, int order, BodyPlaces<double>& places, ArticulatedBodies<double>& factors,
+                   BiasByOrder<double>& bias, Arena& arena)
+      : tree_(tree),
+        all_(all),
+        order_(order),
+        places_(places),
+        factors_(factors),
+        bias_(bias),
+        series_(arena.template take<ConstraintSeries>(all.count)),
+        offset_(arena.template take<V>(2 * std::size_t(all.count))),
+        frame_(arena.template take<PlacedFrame>(2 * std::size_t(all.count))),
+        named_(arena.template take<PlacedFrame>(all.count)),
+        K_(arena.template take<Six<double>>(std::size_t(all.path_count) * all.rows)),
+        rows_(all.rows, arena),
+        strength_(arena.template take<Strength>(all.rows)),
+        stride_(rows_.stride()),
+        Y_(arena.template take<double>(std::size_t(tree.nv) * stride_)),
+        W_(arena.template take<double>(std::size_t(tree.widest) * stride_)),
+        sum_(arena.template take<Six<double>>(all.rows)),
+        size_(arena.template take<double>(all.rows)),
+        residual_(arena.template take<double>(all.rows)),
+        known_(arena.template take<double>(all.rows)),
+        refined_(arena.template take<double>(stride_)),
+        share_(arena.template take<double>(all.rows)),
+        l_(arena.template take<double>((order + 1) * std::size_t(stride_))),
+        x_(arena.template take<double>(tree.widest)),
+        z_(arena.template take<double>(tree.nv)),
+        velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
+        spin_(arena.template take<V>((order + 2) * std::size_t(all.count))) {
+    for (int i = 0; i < all.count; ++i) {
+      ConstraintSeries made(all.each[i], order + 3, arena);
+      if (series_) series_[i] = made;
+    }
+  }
+
+  // kp and kd of (d/dt)^2 + kd d/dt + kp on what is broken; zero: the accelerations obey, and what is broken stays so.
+  void set_correction(double kp, double kd) { kp_ = kp, kd_ = kd; }
+  // How the places that constraint i holds on to move in the world, (order + 2, 6) derivatives of the twist in world axes about the place;
+  // null: they do not.
+  void set_motion(int i, const double* twist, std::ptrdiff_t step) {
+    moving_ |= twist != nullptr;
+    for (int k = 0; k < order_ + 2; ++k) {
+      const double s = factorial.inverse[k];
+      const double* u = twist + k * step;
+      velocity_[i * (order_ + 2) + k] = twist ? V{s * u[0], s * u[1], s * u[2]} : V{0, 0, 0};
+      spin_[i * (order_ + 2) + k] = twist ? V{s * u[3], s * u[4], s * u[5]} : V{0, 0, 0};
+    }
+  }
+  // Multipliers (order + 1, rows), as derivatives, of rows that depend on others; null: those take nothing.
+  void set_shares(const double* multipliers) { shares_ = multipliers; }
+
+  const Consistency& consistency() const { return consistency_; }
+  const ConstraintSeries& series(int i) const { return series_[i]; }
+  double multiplier(int k, int row) const { return l_[k * std::ptrdiff_t(stride_) + row]; }
+
+  // The wrenches of order k as far as they are known; outwards, after the twists of order k.
+  void apply(int k) {
+    if (k == 0) start();
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie == Tie::gear) continue;
+      series_[i].prepare_wrenches(k, l_ + c.first, stride_);
+      if (k == 0) continue;
+      if (c.b.body >= 0) factors_.wrenches()[c.b.body] -= about_point(2 * i + 1, series_[i].wrench_on_b(k));
+      if (on_body_a(c)) factors_.wrenches()[c.a.body] -= about_point(2 * i, series_[i].wrench_on_a(k));
+    }
+  }
+  // The same for forces on coordinates.
+  void add_forces(int k, double* u) const {
+    for (int i = 0; i < all_.count; ++i)
+      if (const Constraint& c = all_.each[i]; c.tie == Tie::gear)
+        for (int j = 1; j <= k; ++j) u[c.v[0]] -= series_[i].gear_slope(j) * multiplier(k - j, c.first);
+  }
+
+  // Between the sweeps of order k.
+  void solve(int k) {
+    if (k == 0) {
+      gather();
+      rows_.factor();
+      consistency_.dependent = rows_.dependent();
+    }
+    if (shares_) {
+      for (int r = 0; r < all_.rows; ++r)
+        share_[r] = rows_.is_dependent(r) ? factorial.inverse[k] * shares_[k * std::ptrdiff_t(all_.rows) + r] : 0.0;
+      spread(share_);
+    }
+    double* l = l_ + k * std::ptrdiff_t(stride_);
+    accelerate(l);
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      ConstraintSeries& s = series_[i];
+      s.prepare(k + 1);
+      const bool carried = moving_ && c.tie != Tie::gear && c.a.body < 0;  // by what moves in the world as given
+      V va, wa;
+      if (carried) twist_of(2 * i, c.a, k + 1, va, wa);
+      for (int r = 0; r < c.count; ++r) {
+        double broken = (k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
+        if (carried) broken -= (k + 1) * s.speed_of_a(r, va, wa);
+        if (kp_ != 0 || kd_ != 0)
+          broken += kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? residual_[c.first + r] : s.speed(k - 1, r) / k) : 0.0);
+        known_[c.first + r] = broken;
+        l[c.first + r] = -(l[c.first + r] + broken);
+      }
+    }
+    if (consistency_.dependent > 0) measure(k, l);
+    rows_.solve(l, [&](int row, double left) JOUNCE_LAMBDA_INLINE { judge(row, left); });
+    spread(l);
+    if (rows_.doubtful()) refine(l);
+    for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
+    for (int i = 0; i < all_.count; ++i)
+      if (!series_[i].is_gear()) series_[i].finish_wrenches(k, l + all_.each[i].first);
+  }
+
+  const RowFactors& factored_rows() const { return rows_; }  // J M^-1 J^T, after solve(0)
+  // Its wrench of order zero on the body of B, or A, in world axes about that body's fixed point.
+  Six<double> on_body(int i, bool b) const {
+    return about_point(2 * i + (b ? 1 : 0), b ? series_[i].wrench_on_b(0) : series_[i].wrench_on_a(0));
+  }
+  const PlacedFrame& placed(int i, bool b) const { return frame_[2 * i + (b ? 1 : 0)]; }
+  const PlacedFrame& named(int i) const { return named_[i]; }
+  // From the origin of the frame that the force is about to B's.
+  V lever(int i) const { return frame_[2 * i + 1].x - named_[i].x; }
+
+  // After both sweeps of order k.
+  void finish(int k) { set_twists(k + 1); }
+
+  // In the end, from the forces of order k where accelerations are prescribed: what constraints on coordinates give of them.
+  void take_forces(int k, const bool* held, double* tau) const {
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie != Tie::gear) continue;
+      if (held[c.v[1]]) tau[c.v[1]] -= gear_force(i, k, 1);
+      if (held[c.v[0]]) tau[c.v[0]] -= gear_force(i, k, 0);
+    }
+  }
+  // Coefficient k of the force of a gear on its first or second coordinate.
+  double gear_force(int i, int k, int which) const {
+    const int row = all_.each[i].first;
+    if (which == 1) return multiplier(k, row);
+    double sum = 0;
+    for (int j = 0; j <= k; ++j) sum -= series_[i].gear_slope(j) * multiplier(k - j, row);
+    return sum;
+  }
+  // Coefficient k of the wrench on the body that the constraint is about, in the given axes: [force; moment].
+  void force(int i, int k, Axes axes, double* out) const {
+    const Constraint& c = all_.each[i];
+    for (int r = 0; r < 6; ++r) out[r] = 0;
+    if (c.tie == Tie::gear) {
+      out[0] = gear_force(i, k, 0), out[1] = gear_force(i, k, 1);
+      return;
+    }
+    const ConstraintSeries& s = series_[i];
+    const PlacedFrame& named = named_[i];
+    const V lever = frame_[2 * i + (c.on_a ? 0 : 1)].x - named.x;  // fixed in the body, like both
+    const auto about_named = [&](int j) {
+      const Wrench& w = c.on_a ? s.wrench_on_a(j) : s.wrench_on_b(j);
+      return Wrench{w.f, w.m + cross_of(lever, w.f)};
+    };
+    Wrench w;
+    if (axes == Axes::body) {
+      w = about_named(k);
+      w = {apply_transpose(named.R, w.f), apply_transpose(named.R, w.m)};
+    } else if (axes == Axes::mixed) {
+      w = s.turned_to_world(k, c.on_a, about_named);
+    } else {
+      w = s.wrench_in_world(k, c.on_a);
+      for (int j = 0; j <= k; ++j) w.m += cross_of(s.origin(j, c.on_a), s.wrench_in_world(k - j, c.on_a).f);
+    }
+    out[0] = w.f.x, out[1] = w.f.y, out[2] = w.f.z, out[3] = w.m.x, out[4] = w.m.y, out[5] = w.m.z;
+  }
+
+ private:
+  static V vector(const Triple<double>& u) { return {u[0], u[1], u[2]}; }
+  static Triple<double> triple(const V& u) { return Triple<double>::of(u.x, u.y, u.z); }
+  static bool on_body_a(const Constraint& c) { return c.hold == Hold::frame && c.a.body >= 0; }
+
+  Six<double> about_point(int side, const Wrench& w) const {
+    return Six<double>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f)));
+  }
+
+  // Returns the frame's origin from the fixed point of its body.
+  V place(const Frame& frame, PlacedFrame& to) const {
+    if (frame.body < 0) {
+      for (int i = 0; i < 9; ++i) to.R[i] = frame.R[i];
+      return to.x = {frame.p[0], frame.p[1], frame.p[2]};
+    }
+    const V c[3] = {vector(places_.column(frame.body, 0)), vector(places_.column(frame.body, 1)), vector(places_.column(frame.body, 2))};
+    for (int j = 0; j < 3; ++j) {
+      const V column = frame.R[j] * c[0] + frame.R[3 + j] * c[1] + frame.R[6 + j] * c[2];
+      to.R[j] = column.x, to.R[3 + j] = column.y, to.R[6 + j] = column.z;
+    }
+    const V offset = vector(places_.position(frame.body)) + frame.p[0] * c[0] + frame.p[1] * c[1] + frame.p[2] * c[2];
+    to.x = vector(places_.point(frame.body)) + offset;
+    return offset;
+  }
+
+  void start() {
+    consistency_ = {};
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie == Tie::gear) {
+        series_[i].set_driver(0, bias_.position(c.q[0]));
+        continue;
+      }
+      offset_[2 * i + 1] = place(c.b, frame_[2 * i + 1]);
+      if (c.hold == Hold::frame) offset_[2 * i] = place(c.a, frame_[2 * i]);
+      place(c.named, named_[i]);
+      const V g{tree_.gravity[0], tree_.gravity[1], tree_.gravity[2]}, none{0, 0, 0};
+      series_[i].start(frame_[2 * i], frame_[2 * i + 1], on_body_a(c) || (moving_ && c.a.body < 0), on_body_a(c) ? g : none,
+                       c.b.body >= 0 ? g : none);
+    }
+    for (int i = 0; i < all_.count; ++i) {
+      series_[i].prepare(0);
+      if (series_[i].is_flat()) consistency_.flat = i;
+    }
+    set_twists(0);
+    if (kp_ != 0) set_residuals();
+  }
+
+  void set_residuals() {
+    for (int i = 0; i < all_.count; ++i)
+      for (int r = 0; r < all_.each[i].count; ++r) residual_[all_.each[i].first + r] = residual(i, r);
+  }
+  double residual(int i, int r) const {
+    const Constraint& c = all_.each[i];
+    if (c.tie == Tie::gear) return gear_residual(c, bias_.position(c.q[0]), bias_.position(c.q[1]));
+    double R[9];
+    relative_rotation(c, frame_[2 * i], frame_[2 * i + 1], R);
+    return series_[i].residual(r, R);
+  }
+
+  // Of a gear: what is known of its speed of order n, prescribed rates of that order included.
+  double known_gear(int i, int n) const {
+    const Constraint& c = all_.each[i];
+    const auto given = [&](int column) { return factors_.holds(column) ? bias_.rate(n)[column] : 0.0; };
+    return series_[i].known_gear_speed(n) + given(c.v[1]) - series_[i].gear_slope(0) * given(c.v[0]);
+  }
+
+  // Coefficient n of the twist of a frame in axes fixed in it, about its origin.
+  JOUNCE_INLINE void twist_of(int side, const Frame& frame, int n, V& v, V& w) const {
+    const Constraint& c = all_.each[side / 2];
+    v = w = {0, 0, 0};
+    if (side % 2 == 0 && !on_body_a(c)) {
+      if (moving_ && c.a.body < 0)
+        series_[side / 2].own_twist_of_a(n, velocity_ + (side / 2) * (order_ + 2), spin_ + (side / 2) * (order_ + 2), v, w);
+      return;
+    }
+    if (frame.body < 0) return;
+    const Six<double>& u = bias_.twist(frame.body, n);
+    w = vector(u.angular());
+    v = vector(u.linear()) + cross_of(w, offset_[side]);
+  }
+
+  void set_twists(int n) {
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie == Tie::gear) {
+        const double first = bias_.rate(n)[c.v[0]];
+        series_[i].finish_gear(n, first, bias_.rate(n)[c.v[1]]);
+        series_[i].set_driver(n + 1, first / (n + 1));
+        continue;
+      }
+      V va, wa, vb, wb;
+      twist_of(2 * i, c.a, n, va, wa);
+      twist_of(2 * i + 1, c.b, n, vb, wb);
+      series_[i].finish(n, va, wa, vb, wb);
+    }
+  }
+
+  // The sweep inwards of the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
+  void gather() {
+    const int m = all_.rows;
+    std::memset(Y_, 0, sizeof(double) * tree_.nv * stride_);
+    std::memset(z_, 0, sizeof(double) * tree_.nv);
+    rows_.clear();
+    for (int t = 0; t < all_.path_count; ++t)
+      for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<double>::zero();
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      for (int r = 0; r < c.count; ++r) {
+        const int row = c.first + r;
+        strength_[row] = {0, 0};
+        if (c.tie == Tie::gear) {
+          start_coordinate(c.v[0], row, -series_[i].gear_slope(0));
+          start_coordinate(c.v[1], row, 1.0);
+          continue;
+        }
+        if (c.b.body >= 0) start_wrench(row, c.b.body, 2 * i + 1, series_[i].on_b(r));
+        if (on_body_a(c)) start_wrench(row, c.a.body, 2 * i, series_[i].on_a(r));
+      }
+    }
+    for (int t = all_.path_count - 1; t >= 0; --t) {
+      const Body& b = tree_.bodies[all_.path[t].body];
+      if (b.single && !factors_.holds(b.column))
+        gather_single(t, b);
+      else
+        gather_several(t, b);
+    }
+  }
+
+  // A row that is a wrench on a body.
+  JOUNCE_INLINE void start_wrench(int row, int body, int side, const Wrench& w) {
+    K(all_.place[body])[row] -= about_point(side, w);
+    const double force = dot(w.f, w.f);
+    strength_[row].force += force;
+    strength_[row].moment += dot(w.m, w.m) + force * dot(offset_[side], offset_[side]);
+  }
+  // A row that is a force on a coordinate, of itself.
+  void start_coordinate(int column, int row, double force) {
+    if (factors_.holds(column)) return;
+    Y(column)[row] += force;
+    for (int i = 0; i < tree_.cluster_count; ++i) {
+      const Cluster& cluster = tree_.clusters[i];
+      for (int c = 0; c < cluster.count; ++c)
+        if (factors_.own(cluster, c) == column) rows_.scale(row) += force * force * factors_.block(cluster)[c * (cluster.count + 1)];
+    }
+  }
+
+  // (S . K)^2 of what S and K are made of, whatever cancels: where it is much larger than the square itself, that is rounding error.
+  JOUNCE_INLINE void add_scale(double inverse, const Six<double>& S, int begin, int end) {
+    const V linear = vector(S.linear()), angular = vector(S.angular());
+    const double a = inverse * dot(linear, linear), b = inverse * dot(angular, angular);
+    for (int r = begin; r < end; ++r) rows_.scale(r) += a * strength_[r].force + b * strength_[r].moment;
+  }
+
+  JOUNCE_INLINE void gather_single(int t, const Body& b) {
+    const int begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1;
+    const Six<double> S = factors_.screw(b.screw), G = factors_.G(b.column);
+    const Six<double>* own = K(t);
+    double* y = Y(b.column);
+    const double inverse = factors_.inverse_pivot(b);
+    add_scale(inverse, S, begin, end);
+    for (int r = begin; r < end; ++r) {
+      y[r] -= dot(S, own[r]);
+      if (up < 0) continue;
+      Six<double> sum = K(up)[r] + own[r];
+      sum.add(y[r], G);
+      K(up)[r] = sum;
+    }
+    rows_.add_squares(inverse, y, begin, end);
+  }
+
+  JOUNCE_NOINLINE void gather_several(int t, const Body& b) {
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    const int begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1, n = cluster.count;
+    const Six<double>* own = K(t);
+    for (int c = 0; c < b.count && n > 0; ++c)
+      if (const int column = factors_.own(cluster, b.local + c); !factors_.holds(column)) {
+        double* y = Y(column);
+        const Six<double> S = factors_.screw(b.screw + c);
+        const double inverse = factors_.block(cluster)[(b.local + c) * (n + 1)];
+        add_scale(inverse * b.ratio * b.ratio, S, begin, end);
+        for (int r = begin; r < end; ++r) y[r] -= b.ratio * dot(S, own[r]);
+      }
+    for (int r = begin; up >= 0 && r < end; ++r) K(up)[r] += own[r];
+    if (tree_.bodies + cluster.body != &b || n == 0 || (cluster.alone && factors_.holds(b.column))) return;
+    const double* L = factors_.block(cluster);
+    for (int c = 0; c < n; ++c) {
+      const int column = factors_.own(cluster, c);
+      const double* y = Y(column);
+      double* w = W_ + c * std::ptrdiff_t(stride_);
+      for (int r = begin; cluster.up >= 0 && r < end; ++r) K(all_.place[cluster.up])[r].add(y[r], factors_.G(column));
+      for (int r = RowFactors::first_lane(begin); r < end; r += native_width) {
+        P sum = P::load(y + r);
+        for (int d = 0; d < c; ++d) sum -= P(L[c * n + d]) * P::load(W_ + d * std::ptrdiff_t(stride_) + r);
+        sum.store(w + r);
+      }
+      rows_.add_squares(L[c * n + c], w, begin, end);
+    }
+  }
+
+  // J a of this order as it would be without the multipliers of this order, after the sweep inwards.
+  JOUNCE_INLINE void accelerate(double* out) {
+    const Six<double>* c = factors_.accelerations();
+    const double* u = factors_.force();
+    const int m = all_.rows;
+    for (int r = 0; r < m; ++r) sum_[r] = Six<double>::zero();
+    for (int r = 0; r < stride_; ++r) out[r] = 0;
+    for (int t = 0; t < all_.path_count; ++t) {
+      const PathBody& at = all_.path[t];
+      const Body& b = tree_.bodies[at.body];
+      for (int r = at.begin; r < at.end; ++r) sum_[r].add_products(K(t)[r], c[at.body]);
+      if (b.single && !factors_.holds(b.column)) {
+        z_[b.column] = factors_.inverse_pivot(b) * u[b.column];
+        add_row(z_[b.column], Y(b.column), at, out);
+      } else if (const Cluster& cluster = tree_.clusters[b.cluster]; cluster.body == at.body && cluster.count > 0) {
+        if (cluster.alone && factors_.holds(b.column)) continue;
+        for (int d = 0; d < cluster.count; ++d) {
+          const int column = factors_.own(cluster, d);
+          x_[d] = factors_.holds(column) ? 0.0 : u[column];
+        }
+        factors_.solve_block(cluster, x_);
+        for (int d = 0; d < cluster.count; ++d) {
+          const int column = factors_.own(cluster, d);
+          z_[column] = x_[d];
+          add_row(x_[d], Y(column), at, out);
+        }
+      }
+    }
+    for (int r = 0; r < m; ++r) out[r] -= sum_[r].total();
+  }
+  JOUNCE_INLINE static void add_row(double s, const double* y, const PathBody& at, double* out) {
+    for (int r = RowFactors::first_lane(at.begin); r < at.end; r += native_width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
+  }
+
+  // Once more, for what is left of it.
+  JOUNCE_NOINLINE void refine(double* l) {
+    double* more = refined_;
+    accelerate(more);
+    for (int r = 0; r < all_.rows; ++r) more[r] = -(more[r] + known_[r]);
+    rows_.solve(more, [](int, double) {});
+    spread(more);
+    for (int r = 0; r < all_.rows; ++r) l[r] += more[r];
+  }
+
+  // What meets in each row, so that what is left of it can be compared: the largest so far, and in no row less than in the others, as
+  // measured by how easily they move.
+  JOUNCE_NOINLINE void measure(int k, const double* wanted) {
+    double largest = 0;
+    for (int r = 0; r < all_.rows; ++r) {
+      double size = std::fabs(wanted[r]);
+      for (int t = 0; t < all_.path_count; ++t) {
+        const PathBody& at = all_.path[t];
+        if (r < at.begin || r >= at.end) continue;
+        for (int i = 0; i < 6; ++i) size += std::fabs(K(t)[r][i] * factors_.accelerations()[at.body][i]);
+      }
+      for (int c = 0; c < tree_.nv; ++c) size += std::fabs(Y(c)[r] * z_[c]);
+      for (int i = 0; i < all_.count; ++i) {
+        const Constraint& c = all_.each[i];
+        if (r < c.first || r >= c.first + c.count) continue;
+        if (c.tie != Tie::gear)
+          size += (k + 1) * series_[i].known_size(r - c.first);
+        else
+          size += (k + 1) * (std::fabs(bias_.rate(k + 1)[c.v[1]]) + std::fabs(series_[i].gear_slope(0) * bias_.rate(k + 1)[c.v[0]]));
+      }
+      size_[r] = k == 0 || size > size_[r] ? size : size_[r];
+      const double ease = std::sqrt(rows_.scale(r));
+      if (ease > 0 && size_[r] > largest * ease) largest = size_[r] / ease;
+    }
+    for (int r = 0; r < all_.rows; ++r)
+      if (const double size = largest * std::sqrt(rows_.scale(r)); size > size_[r]) size_[r] = size;
+  }
+
+  // A row that depends on others asks for nothing more than those, or for something else.
+  JOUNCE_NOINLINE void judge(int row, double left) {
+    double size = size_[row];
+    for (int j = 0; j < row; ++j) size += std::fabs(rows_.combination(row)[j]) * size_[j];
+    const double error = size > 0 ? std::fabs(left) / size : 0;
+    if (error > consistency_.error) {
+      consistency_.error = error;
+      for (int i = 0; i < all_.count; ++i)
+        if (all_.each[i].first <= row) consistency_.contradicts = i;
+    }
+  }
+
+  // What the multipliers do to wrenches and forces.
+  JOUNCE_INLINE void spread(const double* l) {
+    Six<double>* wrench = factors_.wrenches();
+    double* u = factors_.force();
+    for (int t = 0; t < all_.path_count; ++t) {
+      const PathBody& at = all_.path[t];
+      const Body& b = tree_.bodies[at.body];
+      Six<double> sum = wrench[at.body];
+      for (int r = at.begin; r < at.end; ++r) sum.add(l[r], K(t)[r]);
+      wrench[at.body] = sum;
+      if (b.single) {
+        u[b.column] += product(Y(b.column), l, at);
+      } else if (const Cluster& cluster = tree_.clusters[b.cluster]; cluster.body == at.body) {
+        for (int c = 0; c < cluster.count; ++c) {
+          const int column = factors_.own(cluster, c);
+          u[column] += product(Y(column), l, at);
+        }
+      }
+    }
+  }
+  static double product(const double* a, const double* b, const PathBody& at) {
+    double sum = 0;
+    for (int i = at.begin; i < at.end; ++i) sum += a[i] * b[i];
+    return sum;
+  }
+
+  Six<double>* K(int place) const { return K_ + place * std::ptrdiff_t(all_.rows); }
+  double* Y(int column) const { return Y_ + column * std::ptrdiff_t(stride_); }
+
+  const Tree& tree_;
+  const Constraints& all_;
+  int order_;
+  BodyPlaces<double>& places_;
+  ArticulatedBodies<double>& factors_;
+  BiasByOrder<double>& bias_;
+  ConstraintSeries* series_;
+  V* offset_;           // (count, 2) origins of A and B from the fixed points of their bodies
+  PlacedFrame* frame_;  // (count, 2)
+  PlacedFrame* named_;  // (count)
+  Six<double>* K_;      // (path, rows)
+  RowFactors rows_;     // J M^-1 J^T
+  struct Strength {
+    double force, moment;
+  }* strength_;     // (rows) squares of the wrenches that rows are, both sides together
+  int stride_;      // of tables with rows side by side
+  double *Y_, *W_;  // (nv, rows); the same of a cluster, times L^-1
+  Six<double>* sum_;
+  double *size_, *residual_, *known_, *refined_;
+  double* share_;
+  const double* shares_ = nullptr;
+  double* l_;            // (order + 1, rows)
+  double *x_, *z_;       // (nv) D^-1 u, and that of a cluster
+  V *velocity_, *spin_;  // (count, order + 2) of places that move
+  bool moving_ = false;
+  double kp_ = 0, kd_ = 0;
+  Consistency consistency_;
+};
+
+JOUNCE_END

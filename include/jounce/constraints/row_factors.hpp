@@ -1,0 +1,109 @@
+// A = L diag(pivot) L^T for the symmetric matrix A = J M^-1 J^T of rows some of which may be combinations of others.
+//
+// Rows come one after the other; of one that those before it say already, nothing is left but rounding error. It gets no pivot, and no
+// column in L, so that solutions are zero there. What counts as nothing is measured by what the row's diagonal element is made of: a
+// row that cancels altogether is as small as its own rounding errors.
+#pragma once
+
+#include "jounce/ring/arena.hpp"
+#include "jounce/ring/pack.hpp"
+#include "jounce/tree/constraint.hpp"
+
+JOUNCE_BEGIN
+
+class RowFactors {
+ public:
+  using P = Pack<native_width>;
+
+  template <class Arena>
+  RowFactors(int rows, Arena& arena)
+      : rows_(rows),
+        stride_(round_up(rows, native_width)),
+        A_(arena.template take<double>(std::size_t(rows) * stride_)),
+        L_(arena.template take<double>(std::size_t(rows) * stride_)),
+        scale_(arena.template take<double>(rows)),
+        pivot_(arena.template take<double>(rows)) {}
+
+  int stride() const { return stride_; }  // of tables with rows side by side
+  static int first_lane(int row) { return row / native_width * native_width; }
+
+  void clear() {
+    std::memset(A_, 0, sizeof(double) * rows_ * stride_);
+    std::memset(scale_, 0, sizeof(double) * rows_);
+  }
+  // A += s y y^T for rows from begin to end: its upper half, and a little more.
+  JOUNCE_INLINE void add_squares(double s, const double* y, int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      const P f(s * y[r]);
+      for (int c = first_lane(r); c < end; c += native_width) (P::load(A(r) + c) + f * P::load(y + c)).store(A(r) + c);
+    }
+  }
+  double& scale(int row) { return scale_[row]; }  // what the diagonal element is made of, without cancellation
+
+  void factor() {
+    std::memset(L_, 0, sizeof(double) * rows_ * stride_);
+    dependent_ = 0;
+    doubtful_ = false;
+    for (int k = 0; k < rows_; ++k) {
+      const double* row = A(k);
+      if (!(row[k] > dependent_fraction * scale_[k]) || row[k] == 0) {
+        pivot_[k] = 0;
+        ++dependent_;
+        continue;
+      }
+      pivot_[k] = 1 / row[k];
+      doubtful_ |= row[k] < doubtful_fraction_of_row * scale_[k];
+      for (int i = k + 1; i < rows_; ++i) {
+        const double f = row[i] * pivot_[k];
+        if (f == 0) continue;
+        L(i)[k] = f;
+        for (int j = first_lane(i); j < rows_; j += native_width) (P::load(A(i) + j) - P(f) * P::load(row + j)).store(A(i) + j);
+      }
+    }
+  }
+  int dependent() const { return dependent_; }
+  bool is_dependent(int row) const { return pivot_[row] == 0; }
+  bool doubtful() const { return doubtful_; }  // whether digits are lost in a pivot
+  const double* combination(int row) const { return L(row); }
+
+  // x = A^-1 x. left(row, what) is called for rows that depend on others, with what those leave of x there.
+  template <class Left>
+  JOUNCE_INLINE void solve(double* x, const Left& left) const {
+    for (int i = 0; i < rows_; ++i) {
+      double sum = x[i];
+      for (int j = 0; j < i; ++j) sum -= L(i)[j] * x[j];
+      x[i] = sum;
+      if (is_dependent(i)) left(i, sum);
+    }
+    for (int i = 0; i < rows_; ++i) x[i] *= pivot_[i];
+    for (int i = rows_ - 1; i > 0; --i)
+      for (int j = 0; j < i; ++j) x[j] -= L(i)[j] * x[i];
+  }
+
+  // The same for all columns of a table (rows, stride).
+  void solve_table(int stride, double* x) const {
+    const auto row = [&](int i) { return x + i * std::ptrdiff_t(stride); };
+    const auto subtract = [&](double* to, double f, const double* from) {
+      for (int c = 0; c < stride; c += native_width) (P::load(to + c) - P(f) * P::load(from + c)).store(to + c);
+    };
+    for (int i = 0; i < rows_; ++i)
+      for (int j = 0; j < i; ++j)
+        if (L(i)[j] != 0) subtract(row(i), L(i)[j], row(j));
+    for (int i = 0; i < rows_; ++i)
+      for (int c = 0; c < stride; c += native_width) (P(pivot_[i]) * P::load(row(i) + c)).store(row(i) + c);
+    for (int i = rows_ - 1; i > 0; --i)
+      for (int j = 0; j < i; ++j)
+        if (L(i)[j] != 0) subtract(row(j), L(i)[j], row(i));
+  }
+
+ private:
+  double* A(int row) const { return A_ + row * std::ptrdiff_t(stride_); }
+  double* L(int row) const { return L_ + row * std::ptrdiff_t(stride_); }
+
+  int rows_, stride_;
+  double *A_, *L_, *scale_, *pivot_;
+  int dependent_ = 0;
+  bool doubtful_ = false;
+};
+
+JOUNCE_END

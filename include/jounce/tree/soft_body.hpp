@@ -1,0 +1,54 @@
+// Soft bodies as the algorithms see them: how the sections of a body, which are rigid bodies of the tree on one parent, move with the few
+// coordinates of its shape.
+//
+// A body is a chain of steps along its length. Step k leads from the frame of an earlier step (or the near end) to its own by
+// exp(Omega). Where the strain is uniform, Omega = constant + linear q, with q the coordinates of the shape, is exact. Otherwise Omega is
+// the Magnus expansion of sixth order of the strain field over the step, on three Gauss points (Blanes, Casas, Oteo and Ros 2009, (259)):
+// with a_1 = constant + linear q, and a_2, a_3 linear in q, its first and second differences along the step,
+//
+//   Omega = a_1 + a_3 / 12 - [-20 a_1 - a_3 + C_1, a_2 + C_2] / 240,     C_1 = -[a_1, a_2],     C_2 = [a_1, 2 a_3 + C_1] / 60
+//
+// (signs for dT/ds = T xi). In the frame of a step there are sections: fixed there, or at an offset that is linear in q (bodies that
+// swell).
+//
+// Or the body is given by recorded functions of q: of each section its position (3) and rotation (9, row-major), its screws (n, 6), and
+// the derivatives of those (n, n, 6); it has no steps.
+#pragma once
+
+#include "jounce/ring/recorded.hpp"
+#include "jounce/tree/tree.hpp"
+
+namespace jounce {
+
+// Steps lie side by side, so that registers of them can be loaded: behind the last one it is repeated.
+constexpr int step_padding = 8;
+
+struct Section {
+  std::int32_t step;     // in whose frame it is
+  const double* offset;  // (3), then its slope (n, 3); null: it is fixed there
+};
+
+struct SoftBody {
+  std::int32_t q, v, n;       // its coordinates
+  std::int32_t first, count;  // its sections, among all
+  std::int32_t screw;         // where the screws of its first section are among all of sections
+  std::int32_t step_count, padded_steps;
+  const std::int32_t* from;  // the step that each starts from; -1: the near end
+  const double* strain;      // constant (6), linear (n, 6), and unless `uniform` the changes a_2 and a_3 (2, n, 6), each (padded_steps)
+  std::int32_t uniform;      // whether all steps are, and start at the near end
+  const double *stiffness, *viscosity;          // (n, n), of the linear part
+  const Recording *pose, *screws, *curvature;   // null: it has steps
+  const Recording *elastic, *elastic_gradient;  // forces beyond the linear ones: of q (n), and their derivatives (n, n); or null
+  const Recording *viscous, *viscous_gradient;  // of (q, v), and their derivatives (n, 2n); or null
+  const Recording* energy;                      // of q, beyond the quadratic one; or null
+};
+
+struct SoftBodies {
+  const SoftBody* bodies;
+  const Section* sections;
+  std::int32_t count;
+  std::int32_t widest;           // greatest n
+  std::int32_t recorded_values;  // most that a recording has
+};
+
+}  // namespace jounce
