@@ -94,14 +94,14 @@ __global__ void jacobians(Call c) {
 template <class Ring>
 __global__ void gravity(Call c) {
   Moving<Ring> m(c);
-  m.world.weigh_subtrees();
+  m.world.gather_inertias();
   gravity_force(*c.tree, m.world, c.rows, c.out);
 }
 
 template <class Ring>
 __global__ void mass_matrix(Call c) {
   Moving<Ring> m(c);
-  m.world.weigh_subtrees();
+  m.world.gather_inertias();
   MassMatrix<Ring>(*c.tree, m.world, c.rows, m.arena).run(c.axes, c.out);
   matrices_to_own(*c.tree, c.rows, c.out, c.more);
 }
@@ -133,7 +133,7 @@ __global__ void inverse_dynamics_derivatives(Call c) {
 template <class Ring>
 __global__ void centroidal(Call c) {
   Moving<Ring> m(c);
-  m.world.weigh_subtrees();
+  m.world.gather_inertias();
   const Centroidal<Ring> whole(*c.tree, m.world);
   whole.center_of_mass(c.rows, c.out);
   whole.momentum(c.rows, c.more);

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 import jounce as jn
-from jounce.simulation import simulate
+from jounce.simulation.simulate import simulate
 from jounce.trajectory import State
 
 HORIZON = 10.0  # s

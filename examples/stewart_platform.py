@@ -22,7 +22,7 @@ import numpy as np
 from picture import asked, beside, seen
 
 import jounce as jn
-from jounce.style import COLOURS, DASHES
+from jounce.display.style import COLOURS, DASHES
 
 LEGS = tuple(f"leg {i + 1}" for i in range(6))
 BASE, TOP = (0.5, np.radians(12)), (0.3, np.radians(48))  # m, radius of the joints; rad, half the angle between two

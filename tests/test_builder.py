@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from jounce.closed_form import ClosedForm
 from jounce.conversions import MuJoCo, Pinocchio
+from jounce.dynamics.closed_form import ClosedForm
 
 LINK = """<link name="{}"> <inertial> <origin xyz="0 0 0.1"/> <mass value="0.5"/>
   <inertia ixx="0.002" iyy="0.002" izz="0.001" ixy="0" ixz="0" iyz="0"/> </inertial> </link>"""

@@ -7,7 +7,7 @@ import pytest
 
 import jounce as jn
 from build import jounce_model
-from jounce.closed_form import ClosedForm, _ad
+from jounce.dynamics.closed_form import ClosedForm, _ad
 from trees import ALL_JOINTS, TreeSpec, random_configuration, random_stack, random_tree
 
 MOVING = [j for j in ALL_JOINTS if j != "fixed"]

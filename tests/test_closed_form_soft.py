@@ -11,7 +11,7 @@ import pytest
 import jounce as jn
 from calls import error
 from coupled_robots import FOLLOW, SOFT, Leaf, Robot, maker, rod
-from jounce.closed_form import ClosedForm
+from jounce.dynamics.closed_form import ClosedForm
 from oracles import soft_lagrange
 from soft_build import build_soft, central, heavy_tree, row_errors
 from soft_models import Rod, random_soft_state

@@ -11,7 +11,7 @@ import scipy.optimize
 import scipy.special
 
 import jounce as jn
-from jounce.constraint_wrenches import constraint_wrenches
+from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from kinds import TIED
 from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, shift, two_arms
 from trees import random_pose

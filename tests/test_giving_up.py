@@ -17,7 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 import jounce as jn
-from jounce import run, simulation
+from jounce.simulation import run
+from jounce.simulation import simulate as simulation
 
 Array = NDArray[np.float64]
 Law = Callable[[float, Array, Array], Array]

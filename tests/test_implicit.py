@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 import jounce as jn
-from jounce import implicit, soft
-from jounce.stepping import Tolerance
+from jounce import soft
+from jounce.simulation import implicit
+from jounce.simulation.stepping import Tolerance
 
 Array = NDArray[np.float64]
 TURNED = np.array([[0.0, 0, 1, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 1]])  # a rod's z along the parent's x

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jounce.info import show
+from jounce.display.info import show
 from jounce.loading import describe
 from urdf_peer import urdf_path
 

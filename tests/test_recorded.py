@@ -10,8 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from jounce.recording.record import Expressions, Number, Tape, record
 from jounce.soft import stumpff
-from jounce.soft.record import Expressions, Number, Tape, record
 from soft_build import central
 
 FUNCTIONS = {

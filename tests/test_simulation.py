@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 import jounce as jn
 from build import jounce_model
-from jounce import demo, rkmk, simulation, trajectory
-from jounce.simulation import simulate
+from jounce import demo, trajectory
+from jounce.simulation import rkmk
+from jounce.simulation import simulate as simulation
+from jounce.simulation.simulate import simulate
 from jounce.trajectory import Trajectory
 from trees import TreeSpec, random_tree
 

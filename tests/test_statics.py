@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 import jounce as jn
 from coupled_robots import SOFT
-from jounce import soft, statics
+from jounce import soft
+from jounce.dynamics import statics
 from kinds import KINDS
 from oracles import soft_lagrange
 from soft_build import build_soft

@@ -27,7 +27,7 @@ struct CentroidalTask {
   CentroidalTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
     world.place(call.states.axes);
-    world.weigh_subtrees();
+    world.gather_inertias();
     (Centroidal<Ring>(*call.tree, world).*method)(call.rows, out);
   }
 };
@@ -64,7 +64,7 @@ struct PotentialEnergyTask {
       : energy(tree, motion, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
     world.place(call.states.axes);
-    world.weigh_subtrees();
+    world.gather_inertias();
     energy.run(world, call.rows, out);
   }
 };

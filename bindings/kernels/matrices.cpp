@@ -16,7 +16,7 @@ struct MassMatrixTask {
       : matrix(tree, world, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
     world.place(call.states.axes);
-    world.weigh_subtrees();
+    world.gather_inertias();
     matrix.run(call.states.axes, out);
   }
 };
@@ -44,7 +44,7 @@ struct GravityForceTask {
   GravityForceTask(const Tree&, const Motion<Ring>&, const WorldFrame<Ring>&, int, Arena&) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
     world.place(call.states.axes);
-    world.weigh_subtrees();
+    world.gather_inertias();
     gravity_force(*call.tree, world, call.rows, out);
   }
 };

@@ -9,8 +9,8 @@ from pathlib import Path
 import matplotlib
 import matplotlib.pyplot as plt
 
-from jounce import style
-from jounce.style import BLUE, GREEN, ORANGE
+from jounce.display import style
+from jounce.display.style import BLUE, GREEN, ORANGE
 
 __all__ = ["BLUE", "COLOURS", "DASHES", "GREEN", "ORANGE", "program", "save"]
 

@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from . import robots, soft
-from ._core import MAX_ORDER, num_threads, set_num_threads
-from .builder import Builder
-from .constrained import ConstrainedDynamics
-from .constrained_inverse_dynamics import ConstrainedInverseDynamics
-from .constraints import Contact, Distance, Gear, OnLine, OnPlane, Rolling
-from .custom_joint import CustomJoint
-from .errors import (
+from jounce import robots, soft
+from jounce._core import MAX_ORDER, num_threads, set_num_threads
+from jounce.builder import Builder
+from jounce.dynamics.constraints.constrained import ConstrainedDynamics
+from jounce.dynamics.constraints.impact import Impact
+from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates
+from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics
+from jounce.dynamics.linearization import Linearization
+from jounce.dynamics.statics import Equilibrium, NoEquilibrium
+from jounce.errors import (
     ConstraintError,
     ConstraintWarning,
     Error,
@@ -19,10 +21,12 @@ from .errors import (
     SimulationError,
     SingularError,
 )
-from .impact import Impact
-from .independent_coordinates import IndependentCoordinates
-from .inertia import Inertia
-from .joints import (
+from jounce.loading import LoadWarning, load
+from jounce.model import Kinematics, Model
+from jounce.parts.constraints import Contact, Distance, Gear, OnLine, OnPlane, Rolling
+from jounce.parts.custom_joint import CustomJoint
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import (
     Cylindrical,
     Fixed,
     Follow,
@@ -37,13 +41,9 @@ from .joints import (
     Spherical,
     Universal,
 )
-from .linearization import Linearization
-from .loading import LoadWarning, load
-from .model import Kinematics, Model
-from .simulation import simulate
-from .spline import Spline
-from .statics import Equilibrium, NoEquilibrium
-from .trajectory import Trajectory
+from jounce.parts.spline import Spline
+from jounce.simulation.simulate import simulate
+from jounce.trajectory import Trajectory
 
 __all__ = [
     "MAX_ORDER",

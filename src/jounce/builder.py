@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import array_of, flag, frozen, near, pose, quoted, text
-from .compile import BodyRecord, massless_bodies, rigidly
-from .constraints import ConstraintRecord, Gear, Kind, a_kind
-from .inertia import Inertia
-from .joints import Fixed, Joint
-from .model import Model, a_model
-from .soft.body import SoftBody
-from .soft.module import ModuleBody, is_module
+from jounce._checks import array_of, flag, frozen, near, pose, quoted, text
+from jounce.core_tables import BodyRecord, massless_bodies, rigidly
+from jounce.model import Model, a_model
+from jounce.parts.constraints import ConstraintRecord, Gear, Kind, a_kind
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed, Joint
+from jounce.parts.sections import SoftBody
+from jounce.soft.module import ModuleBody, is_module
 
 
 class Builder:

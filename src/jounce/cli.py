@@ -29,7 +29,7 @@ def main() -> None:
     def demo(output: Path = Path("jounce-demo")) -> None:
         """Fly paper A's aerial manipulator: forces to fifth order and back, as tables, figures and an animation."""
         _need("matplotlib")
-        from .demo import run
+        from jounce.demo import run
 
         run(output)
 
@@ -42,8 +42,8 @@ def main() -> None:
         """Show a URDF or MJCF file: its tree, joints, limits and masses, what is odd about it and what is ignored."""
         from rich.console import Console
 
-        from .info import show
-        from .loading import Base, describe
+        from jounce.display.info import show
+        from jounce.loading import Base, describe
 
         try:
             description = describe(file, cast(Base, base), allow=allow)

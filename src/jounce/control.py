@@ -30,12 +30,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, quoted, real, reals, rows_of, shapes
-from .errors import Error, SingularError
-from .linearization import Linearization, scipy_linalg
-from .model import Model, a_model
-from .partials import ball_columns, bracket_matrix
-from .trajectory import Trajectory
+from jounce._checks import array_of, quoted, real, reals, rows_of, shapes
+from jounce.dynamics.linearization import Linearization, scipy_linalg
+from jounce.dynamics.partials import ball_columns, bracket_matrix
+from jounce.errors import Error, SingularError
+from jounce.model import Model, a_model
+from jounce.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

@@ -27,10 +27,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import array_of, quoted, reals
-from .joints import Fixed, Free, Joint, Planar, Primitive, Prismatic, Revolute, Spherical
-from .loading.mjcf_names import joint_names
-from .model import Model, a_model
+from jounce._checks import array_of, quoted, reals
+from jounce.loading.mjcf_names import joint_names
+from jounce.model import Model, a_model
+from jounce.parts.joints import Fixed, Free, Joint, Planar, Primitive, Prismatic, Revolute, Spherical
 
 Array = NDArray[np.float64]
 Motion = tuple[Array, Array | None, Array | None]  # q, v, a of one joint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .trajectory import Trajectory
+    from jounce.trajectory import Trajectory
 
 
 class Error(Exception):

@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import batch_of, depth, frozen, is_whole, near, quoted, reals, rows_of, shapes
-from ._core import CoreModel
-from .compile import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
-from .constrained import ConstrainedDynamics, constrained_dynamics, projected
-from .constrained_inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
-from .constrained_partials import ConstrainedDerivatives, constrained_derivatives
-from .constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
-from .custom_joint import CustomJoint
-from .drawing import drawn
-from .errors import SingularError
-from .impact import Impact, impact
-from .independent_coordinates import IndependentCoordinates, independent_coordinates
-from .joints import Free, Limits, Spherical
-from .linearization import Linearization, linearize
-from .loop_coordinate import loop_coordinate
-from .partials import forward_partials, inverse_partials
-from .soft.body import Shape
-from .soft.inputs import Inputs, SoftPart
-from .statics import Equilibrium, equilibrium
+from jounce._checks import batch_of, depth, frozen, is_whole, near, quoted, reals, rows_of, shapes
+from jounce._core import CoreModel
+from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
+from jounce.display.tree_text import drawn
+from jounce.dynamics.constraints.constrained import ConstrainedDynamics, constrained_dynamics, projected
+from jounce.dynamics.constraints.derivatives import ConstrainedDerivatives, constrained_derivatives
+from jounce.dynamics.constraints.impact import Impact, impact
+from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates, independent_coordinates
+from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
+from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
+from jounce.dynamics.linearization import Linearization, linearize
+from jounce.dynamics.partials import forward_partials, inverse_partials
+from jounce.dynamics.statics import Equilibrium, equilibrium
+from jounce.errors import SingularError
+from jounce.parts.constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
+from jounce.parts.custom_joint import CustomJoint
+from jounce.parts.joints import Free, Limits, Spherical
+from jounce.parts.sections import Shape
+from jounce.soft.inputs import Inputs, SoftPart
 
 if TYPE_CHECKING:
-    from .closed_form import ClosedForm
+    from jounce.dynamics.closed_form import ClosedForm
 
 Array = NDArray[np.float64]
 
@@ -387,7 +387,7 @@ class Model(CoreModel):
         wrench_frame: str = "body",
     ) -> ClosedForm:
         """The equations of motion as the papers write them, for reading and for symbolic work; see `ClosedForm`."""
-        from .closed_form import ClosedForm
+        from jounce.dynamics.closed_form import ClosedForm
 
         return ClosedForm(self, q, v, wrenches, wrench_frame)
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import array_of, whole
-from .builder import Builder
-from .inertia import Inertia
-from .joints import Fixed, Free, Limits, Revolute
-from .model import Model
+from jounce._checks import array_of, whole
+from jounce.builder import Builder
+from jounce.model import Model
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed, Free, Limits, Revolute
 
 _AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # paper A, (30): y, x, z and again
 

@@ -15,13 +15,13 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import is_masked, printable, quoted
-from .custom_joint import CustomJoint
-from .errors import LoadError
-from .joints import Free, Spherical
-from .model import Model
-from .soft.body import Shape
-from .units import UNITS
+from jounce._checks import is_masked, printable, quoted
+from jounce.errors import LoadError
+from jounce.model import Model
+from jounce.parts.custom_joint import CustomJoint
+from jounce.parts.joints import Free, Spherical
+from jounce.parts.sections import Shape
+from jounce.units import UNITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ._checks import quoted
+from jounce._checks import quoted
 
 
 class Units(NamedTuple):

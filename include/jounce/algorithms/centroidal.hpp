@@ -15,7 +15,7 @@ class Centroidal {
   using A = typename Ring::Acceleration;
   static constexpr int n = Ring::order + 1;
 
-  // After WorldFrame::weigh_subtrees.
+  // After WorldFrame::gather_inertias.
   Centroidal(const Tree& tree, const WorldFrame<Ring>& world) : tree_(tree), world_(world) {
     const S zero(0.0);
     mass_ = 0;

@@ -38,7 +38,7 @@ class PotentialEnergy {
   PotentialEnergy(const Tree& tree, const Motion<Ring>& motion, int rows, Arena& arena)
       : tree_(tree), motion_(motion), shapes_(tree, rows, arena) {}
 
-  // After WorldFrame::weigh_subtrees.
+  // After WorldFrame::gather_inertias.
   void run(const WorldFrame<Ring>& world, int rows, double* out) const {
     using S = typename Ring::Velocity;
     const double* g = tree_.gravity;

@@ -6,7 +6,7 @@
 
 JOUNCE_BEGIN
 
-// Derivatives 0 .. rows - 1 into out (rows, columns); after WorldFrame::weigh_subtrees.
+// Derivatives 0 .. rows - 1 into out (rows, columns); after WorldFrame::gather_inertias.
 template <class Ring>
 void gravity_force(const Tree& tree, const WorldFrame<Ring>& world, int rows, double* out) {
   using S = typename Ring::Velocity;

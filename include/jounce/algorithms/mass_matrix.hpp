@@ -23,7 +23,7 @@ class MassMatrix {
         momenta_(tree.screws, rows, arena),
         row_(arena.template take<double>(screws_.stride())) {}
 
-  // Derivatives 0 .. rows - 1 into out (rows, columns, columns); after WorldFrame::weigh_subtrees.
+  // Derivatives 0 .. rows - 1 into out (rows, columns, columns); after WorldFrame::gather_inertias.
   void run(Axes axes, double* out) {
     screws_.clear();
     momenta_.clear();

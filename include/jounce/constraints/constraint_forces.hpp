@@ -307,7 +307,6 @@ class ConstraintForces {
 
   // The sweep inwards of the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
   void gather() {
-    const int m = all_.rows;
     std::memset(Y_, 0, sizeof(double) * tree_.nv * stride_);
     std::memset(z_, 0, sizeof(double) * tree_.nv);
     rows_.clear();

@@ -64,7 +64,7 @@ class WorldFrame {
   }
 
   // The moments of every body together with all that it carries.
-  void weigh_subtrees() {
+  void gather_inertias() {
     weigh();
     for (int i = tree_.size - 1; i >= 0; --i)
       if (tree_.bodies[i].parent >= 0) moments_[tree_.bodies[i].parent] += moments_[i];

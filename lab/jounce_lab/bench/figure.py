@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jounce.style import AMBER, BLUE, GREEN, ORANGE, PINK, picture, tidy
+from jounce.display.style import AMBER, BLUE, GREEN, ORANGE, PINK, picture, tidy
 
 # markers tell apart what is printed in grey
 _STYLES: dict[str, dict[str, Any]] = {

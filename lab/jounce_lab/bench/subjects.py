@@ -18,11 +18,11 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce.constraints import Contact, Kind
-from jounce.inertia import Inertia
-from jounce.joints import Fixed, Free, Prismatic, Revolute, Spherical
 from jounce.loading import LoadWarning, load
 from jounce.model import Model
+from jounce.parts.constraints import Contact, Kind
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed, Free, Prismatic, Revolute, Spherical
 from jounce.robots import aerial_manipulator
 
 from .race import LeftOut, Subject

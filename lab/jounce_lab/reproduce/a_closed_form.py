@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from jounce.closed_form import SpatialForm
-from jounce.joints import Revolute, Spherical, Universal
+from jounce.dynamics.closed_form import SpatialForm
 from jounce.model import Model
+from jounce.parts.joints import Revolute, Spherical, Universal
 
 from . import paper_a, table5
-from .carrier import carrier
 from .claims import Array, Claim, agrees, judged, off
 from .panda import panda
+from .small_robot import base_and_load
 
 _SWAP = np.r_[3:6, 0:3]  # [linear; angular] to the paper's [angular; linear], and back
 
@@ -199,9 +199,12 @@ def _wrench_error(robot: Model, q: Array, v: Array, rng: np.random.Generator) ->
 
 def joints(rng: np.random.Generator) -> list[Claim]:
     """Appendix D, step 3."""
-    whole, split = carrier(Universal((1, 0, 0), (0, 1, 0))), carrier(Revolute((1, 0, 0)), Revolute((0, 1, 0)))
+    whole, split = (
+        base_and_load(Universal((1, 0, 0), (0, 1, 0))),
+        base_and_load(Revolute((1, 0, 0)), Revolute((0, 1, 0))),
+    )
     q, v = whole.random_configuration(rng), rng.normal(size=(5, whole.nv))
-    ball = carrier(Spherical())
+    ball = base_and_load(Spherical())
     near = np.concatenate([ball.neutral()[:7], [0, np.sin(np.pi / 4), 0, np.cos(np.pi / 4)]])  # pitch 90 degrees
     stack = rng.normal(size=(5, ball.nv))
     back = ball.forward_dynamics(near, stack[0], ball.inverse_dynamics(near, stack))

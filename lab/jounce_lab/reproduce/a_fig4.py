@@ -11,7 +11,7 @@ import numpy as np
 from jounce._core import num_threads, set_num_threads
 
 from jounce import robots
-from jounce.style import COLOURS, DASHES, GREY, picture, tidy
+from jounce.display.style import COLOURS, DASHES, GREY, picture, tidy
 
 from ..bench.cases import Case
 from ..bench.peers import PEERS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jounce.style import BLACK, COLOURS, DASHES, picture, tidy
+from jounce.display.style import BLACK, COLOURS, DASHES, picture, tidy
 
 from .claims import Array, Claim, Result, Tell, judged, silent, write_csv
 from .nine_joints import LEFT_OUT, PUBLISHED_AVG, PUBLISHED_MAX, REAL, central_differences, difference_errors

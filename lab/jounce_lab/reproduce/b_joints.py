@@ -6,18 +6,18 @@ from itertools import permutations
 
 import numpy as np
 
-from jounce.joints import Cylindrical, Planar, Prismatic, Revolute, Spherical
 from jounce.model import Model
+from jounce.parts.joints import Cylindrical, Planar, Prismatic, Revolute, Spherical
 
-from .carrier import carrier
 from .claims import Array, Claim, agrees, off
+from .small_robot import base_and_load
 
 
 def joints(rng: np.random.Generator) -> list[Claim]:
     """Section 2.2: joints of several coordinates as chains; balls directly on SO(3)."""
     pairs = [
-        (carrier(Cylindrical((0, 0, 1))), carrier(Prismatic((0, 0, 1)), Revolute((0, 0, 1)))),
-        (carrier(Planar()), carrier(Prismatic((1, 0, 0)), Prismatic((0, 1, 0)), Revolute((0, 0, 1)))),
+        (base_and_load(Cylindrical((0, 0, 1))), base_and_load(Prismatic((0, 0, 1)), Revolute((0, 0, 1)))),
+        (base_and_load(Planar()), base_and_load(Prismatic((1, 0, 0)), Prismatic((0, 1, 0)), Revolute((0, 0, 1)))),
     ]
     worst = 0.0
     for a, b in pairs:
@@ -29,7 +29,7 @@ def joints(rng: np.random.Generator) -> list[Claim]:
         own = a.linearize(q, v, tau).A[a.nv :]
         at = np.r_[0:6, 6 + np.array(order)]
         worst = max(worst, off(lin.A[b.nv :], own[np.ix_(at, np.r_[at, a.nv + at])]))
-    ball = carrier(Spherical())
+    ball = base_and_load(Spherical())
     q, v, tau = ball.random_configuration(rng), rng.normal(size=ball.nv), rng.normal(size=ball.nv)
     h, steps = 1e-3, np.eye(ball.nv)
     total = np.zeros((ball.nv, ball.nv))

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from jounce._core import num_threads, set_num_threads
 
+from jounce.display.style import BLUE, GREY, ORANGE, picture, tidy
 from jounce.model import Model
-from jounce.style import BLUE, GREY, ORANGE, picture, tidy
 
 from .b_flip import flip, flip_claim
 from .b_joints import joints

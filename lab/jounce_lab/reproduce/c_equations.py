@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from jounce.closed_form import BodyForm
+from jounce.dynamics.closed_form import BodyForm
 from jounce.model import Model
 
 from .claims import Array, Claim, agrees, judged, off, unchecked

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from jounce.display.style import COLOURS, GREY, picture, tidy
 from jounce.model import Model
-from jounce.style import COLOURS, GREY, picture, tidy
 
 from . import paper_c
 from .c_equations import equations

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from jounce.builder import Builder
-from jounce.inertia import Inertia
-from jounce.joints import Revolute
+from jounce.display.style import BLUE, GREEN, ORANGE, picture, tidy
 from jounce.model import Model
-from jounce.style import BLUE, GREEN, ORANGE, picture, tidy
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Revolute
 
 from . import paper_c
 from .claims import Array, Result, Tell, judged, off, silent, unchecked, write_csv

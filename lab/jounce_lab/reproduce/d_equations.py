@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from jounce.builder import Builder
-from jounce.inertia import Inertia
-from jounce.joints import Revolute
 from jounce.model import Model
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Revolute
 from jounce.soft import Module, Rod, constant_curvature, stumpff
 
 from . import paper_d

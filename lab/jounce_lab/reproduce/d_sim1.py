@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from jounce.builder import Builder
+from jounce.display.style import BLUE, COLOURS, DASHES, GREY, picture, tidy
+from jounce.dynamics.statics import Equilibrium
 from jounce.model import Model
-from jounce.simulation import simulate
+from jounce.simulation.simulate import simulate
 from jounce.soft import VariableRadius
-from jounce.statics import Equilibrium
-from jounce.style import BLUE, COLOURS, DASHES, GREY, picture, tidy
 
 from .claims import Array, Claim, Result, Tell, agrees, judged, off, silent, unchecked, write_csv
 from .d_equations import equations

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from jounce.builder import Builder
+from jounce.display.style import BLUE, COLOURS, DASHES, GREY, legend_above, picture, tidy
+from jounce.dynamics.statics import Equilibrium
 from jounce.model import Model
-from jounce.simulation import simulate
+from jounce.simulation.simulate import simulate
 from jounce.soft import Rod, gaussian
-from jounce.statics import Equilibrium
-from jounce.style import BLUE, COLOURS, DASHES, GREY, legend_above, picture, tidy
 
 from . import d_operations, d_scaling
 from .claims import Array, Claim, Result, Tell, agrees, judged, off, silent, unchecked, write_csv

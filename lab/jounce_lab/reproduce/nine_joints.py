@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from jounce.builder import Builder
-from jounce.inertia import Inertia
-from jounce.joints import Free, Helical, Joint, Prismatic, Revolute
 from jounce.model import Model
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Free, Helical, Joint, Prismatic, Revolute
 
 from .claims import Array
 from .paper_b import Tree, base_pose, extended, hat, transform

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from jounce.joints import Free
 from jounce.model import Model
+from jounce.parts.joints import Free
 
 from .claims import Array
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from jounce.closed_form import BodyForm, _links_and_places
+from jounce.dynamics.closed_form import BodyForm, _links_and_places
 from jounce.model import Model
 
 from .claims import Array

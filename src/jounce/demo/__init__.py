@@ -4,10 +4,10 @@
 it.
 """
 
-from .command import run
-from .flight import ORDER, Flight, derivative_error, fly, round_trip_error
-from .motion import HORIZON, STEP, reference_motion
-from .rotors import TiltHex
+from jounce.demo.command import run
+from jounce.demo.flight import ORDER, Flight, derivative_error, fly, round_trip_error
+from jounce.demo.motion import HORIZON, STEP, reference_motion
+from jounce.demo.rotors import TiltHex
 
 __all__ = [
     "HORIZON",

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..model import Model
-from .flight import Flight
-from .motion import Array
-from .rotors import TiltHex
+from jounce.demo.flight import Flight
+from jounce.demo.motion import Array
+from jounce.demo.rotors import TiltHex
+from jounce.model import Model
 
 _FRAME = 0.05  # s
 _LINK = np.array([0.0, 0.0, -0.12, 1.0])  # where a link ends, in its own frame (2 d)

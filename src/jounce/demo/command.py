@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import robots
-from .animation import write_animation
-from .figures import draw_forces, draw_motion, draw_rotors
-from .flight import ORDER, Flight, derivative_error, fly, round_trip_error
-from .motion import HORIZON, STEP, Array
-from .rotors import TiltHex
+from jounce import robots
+from jounce.demo.animation import write_animation
+from jounce.demo.figures import draw_forces, draw_motion, draw_rotors
+from jounce.demo.flight import ORDER, Flight, derivative_error, fly, round_trip_error
+from jounce.demo.motion import HORIZON, STEP, Array
+from jounce.demo.rotors import TiltHex
 
 
 def run(output: Path) -> list[Path]:

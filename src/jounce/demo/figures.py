@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..style import BLACK, COLOURS, legend_above, picture, tidy
-from .flight import ORDER, Flight
-from .motion import Array
+from jounce.demo.flight import ORDER, Flight
+from jounce.demo.motion import Array
+from jounce.display.style import BLACK, COLOURS, legend_above, picture, tidy
 
 _JOINTS = [f"$q_{j}$" for j in range(2, 8)]
 _AXES = ["$x$", "$y$", "$z$"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Model
-from .motion import HORIZON, STEP, Array, reference_motion
+from jounce.demo.motion import HORIZON, STEP, Array, reference_motion
+from jounce.model import Model
 
 ORDER = 5
 

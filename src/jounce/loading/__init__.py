@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from .._checks import array_of, flag, one_of
-from ..errors import LoadError
-from ..model import Model
-from .description import Description, LoadWarning
-from .folders import Folders
-from .urdf import KNOWN, describe_urdf
-from .xml_source import content_of, from_tree, read_xml, root_tag, short
+from jounce._checks import array_of, flag, one_of
+from jounce.errors import LoadError
+from jounce.loading.description import Description, LoadWarning
+from jounce.loading.folders import Folders
+from jounce.loading.urdf import KNOWN, describe_urdf
+from jounce.loading.xml_source import content_of, from_tree, read_xml, root_tag, short
+from jounce.model import Model
 
 __all__ = ["Description", "LoadError", "LoadWarning", "describe", "load"]
 
@@ -124,7 +124,7 @@ def _read(source: Any, base: Base, mimic: Mimic, damping: bool, constraints: boo
     else:
         kind = "mujoco"
     if kind in _MJCF:
-        from .mjcf import describe_mjcf
+        from jounce.loading.mjcf import describe_mjcf
 
         return describe_mjcf(source, base, name=name, damping=damping, constraints=constraints, allow=allow)
     what = _OTHER_KINDS.get(kind)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import BodyRecord, massless_bodies, moments
-from ..constraints import ConstraintRecord
-from ..inertia import Inertia
-from ..joints import Fixed
-from ..model import Model
+from jounce.core_tables import BodyRecord, massless_bodies, moments
+from jounce.model import Model
+from jounce.parts.constraints import ConstraintRecord
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed
 
 
 class LoadWarning(UserWarning):

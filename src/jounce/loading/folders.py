@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._checks import quoted
-from ..errors import LoadError
-from .xml_source import Element, reason_of, regular_bytes, short
+from jounce._checks import quoted
+from jounce.errors import LoadError
+from jounce.loading.xml_source import Element, reason_of, regular_bytes, short
 
 
 class Folders:

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import array_of
-from ..compile import BodyRecord
-from ..errors import LoadError
-from ..inertia import Inertia
-from ..joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
-from .description import Description, listed
-from .mjcf_compiler import compile_mjcf, mujoco_package
-from .mjcf_equality import Equalities, Places, equalities
-from .mjcf_left_out import left_out
-from .mjcf_names import body_names, joint_names, unused
-from .mjcf_poses import Array, pose_of, rotation, shift
-from .xml_source import MAX_NUMBER, short
+from jounce._checks import array_of
+from jounce.core_tables import BodyRecord
+from jounce.errors import LoadError
+from jounce.loading.description import Description, listed
+from jounce.loading.mjcf_compiler import compile_mjcf, mujoco_package
+from jounce.loading.mjcf_equality import Equalities, Places, equalities
+from jounce.loading.mjcf_left_out import left_out
+from jounce.loading.mjcf_names import body_names, joint_names, unused
+from jounce.loading.mjcf_poses import Array, pose_of, rotation, shift
+from jounce.loading.xml_source import MAX_NUMBER, short
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _MASSLESS = Inertia(0.0)

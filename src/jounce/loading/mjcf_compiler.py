@@ -18,12 +18,21 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import IO, Any
 
-from ..errors import LoadError
-from . import mjcf_child
-from .folders import Folders
-from .mjcf_child import compiled, needed_meshes, parsed, receive, send, tetrahedron, weighs, without_lengths
-from .mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, documents_of
-from .xml_source import content_of, from_tree, read_xml, reason_of, short
+from jounce.errors import LoadError
+from jounce.loading import mjcf_child
+from jounce.loading.folders import Folders
+from jounce.loading.mjcf_child import (
+    compiled,
+    needed_meshes,
+    parsed,
+    receive,
+    send,
+    tetrahedron,
+    weighs,
+    without_lengths,
+)
+from jounce.loading.mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, documents_of
+from jounce.loading.xml_source import content_of, from_tree, read_xml, reason_of, short
 
 MAX_SECONDS = 5  # of processor time for MuJoCo to compile a file
 MAX_WAIT = 60  # seconds by the clock, where others use the machine, or it has no limits of processor time

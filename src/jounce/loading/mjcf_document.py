@@ -26,9 +26,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from ..errors import LoadError
-from .folders import Folders
-from .xml_source import MAX_BYTES, Element, read_xml, short, too_deep
+from jounce.errors import LoadError
+from jounce.loading.folders import Folders
+from jounce.loading.xml_source import MAX_BYTES, Element, read_xml, short, too_deep
 
 MAX_DEPTH = 450  # MuJoCo's parser ends at 500
 MAX_ELEMENTS = 100_000  # as written in all files together

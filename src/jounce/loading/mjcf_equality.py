@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import frozen
-from ..compile import BodyRecord
-from ..constraints import ConstraintRecord, Gear
-from ..joints import Fixed, Spherical
-from .mjcf_left_out import line_of
-from .mjcf_poses import Array, pose_of, shift
-from .xml_source import short
+from jounce._checks import frozen
+from jounce.core_tables import BodyRecord
+from jounce.loading.mjcf_left_out import line_of
+from jounce.loading.mjcf_poses import Array, pose_of, shift
+from jounce.loading.xml_source import short
+from jounce.parts.constraints import ConstraintRecord, Gear
+from jounce.parts.joints import Fixed, Spherical
 
 CONNECT, WELD, JOINT = range(3)  # mjtEq
 _SITE = 6  # mjtObj

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .xml_source import short
+from jounce.loading.xml_source import short
 
 SHOWN = 8  # names in one line
 

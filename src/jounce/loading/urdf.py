@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import near
-from ..compile import BodyRecord
-from ..inertia import Inertia
-from ..joints import Fixed, Follow, Free, Joint, Limits, Planar, Prismatic, Revolute
-from .description import Description, listed
-from .xml_source import MAX_NUMBER, Element, short
+from jounce._checks import near
+from jounce.core_tables import BodyRecord
+from jounce.loading.description import Description, listed
+from jounce.loading.xml_source import MAX_NUMBER, Element, short
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Planar, Prismatic, Revolute
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from .._checks import near
-from ..errors import LoadError
+from jounce._checks import near
+from jounce.errors import LoadError
 
 MAX_BYTES = 100_000_000
 MAX_ELEMENTS = 1_000_000

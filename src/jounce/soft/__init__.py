@@ -1,12 +1,12 @@
 """Soft bodies: rods, bodies whose sections swell, and modules of your own, in the same tree as rigid ones."""
 
-from .actuators import Actuator, Chamber, Tendon
-from .body import SoftBody
-from .module import Module
-from .record import stumpff
-from .rod import Rod
-from .strain import Strain, constant_curvature, constant_strain, gaussian, polynomial
-from .variable_radius import VariableRadius
+from jounce.parts.sections import SoftBody
+from jounce.recording.record import stumpff
+from jounce.soft.actuators import Actuator, Chamber, Tendon
+from jounce.soft.module import Module
+from jounce.soft.rod import Rod
+from jounce.soft.strain import Strain, constant_curvature, constant_strain, gaussian, polynomial
+from jounce.soft.variable_radius import VariableRadius
 
 __all__ = [
     "Actuator",

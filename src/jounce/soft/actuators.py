@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, quoted, text
-from .record import Expressions, Number, Tape
+from jounce._checks import array_of, quoted, text
+from jounce.recording.record import Expressions, Number, Tape
 
 if TYPE_CHECKING:
-    from .rod import Rod
+    from jounce.soft.rod import Rod
 
 Array = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class Chamber(Actuator):
 
 def displacements_of(rod: Rod) -> Expressions:
     """What the rod's inputs do work on, as functions of its coordinates."""
-    from .rod import gauss
+    from jounce.soft.rod import gauss
 
     tape = Tape(rod.n)
     q = [Number(tape, i) for i in range(rod.n)]

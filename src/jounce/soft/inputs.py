@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SingularError
-from .body import SoftBody
-from .record import Expressions
+from jounce.errors import SingularError
+from jounce.parts.sections import SoftBody
+from jounce.recording.record import Expressions
 
 Array = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 A module says where its far end and its material points are, as functions of its coordinates. They are recorded once
 (see record.py): the core gets the list of operations for the places and for their derivatives by q, and runs both
-over Taylor series. Each point is a station of the carrier with three translations, dp/dq_c; the far end's body
+over Taylor series. Each point is a station with three translations, dp/dq_c; the far end's body
 Jacobian comes from its pose,
 
     v = R^T dp/dq_c,     [w] = R^T dR/dq_c.
@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import quoted, whole
-from ..units import labels
-from .body import Mass, Sections, SoftBody, Station
-from .functions import Functions, moving_frame
-from .record import Expressions, Number, Tape
+from jounce._checks import quoted, whole
+from jounce.parts.sections import Mass, Sections, SoftBody, Station
+from jounce.recording.functions import Functions, moving_frame
+from jounce.recording.record import Expressions, Number, Tape
+from jounce.units import labels
 
 Array = NDArray[np.float64]
 

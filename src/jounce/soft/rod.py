@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, frozen, one_of, quoted, whole
-from ..units import labels
-from .actuators import Actuator, displacements_of
-from .body import Mass, Sections, SoftBody, Station, Step
-from .record import Expressions
-from .strain import Strain, constant_curvature, given
+from jounce._checks import array_of, frozen, one_of, quoted, whole
+from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
+from jounce.recording.record import Expressions
+from jounce.soft.actuators import Actuator, displacements_of
+from jounce.soft.strain import Strain, constant_curvature, given
+from jounce.units import labels
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import array_of, flag, frozen, quoted, reals, whole
+from jounce._checks import array_of, flag, frozen, quoted, reals, whole
 
 Array = NDArray[np.float64]
 

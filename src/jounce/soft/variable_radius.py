@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import is_masked, one_of, quoted, whole
-from .body import Mass, Sections, SoftBody, Station, Step
-from .record import Expressions, Number, Tape
-from .rod import _number, exponential, gauss
+from jounce._checks import is_masked, one_of, quoted, whole
+from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
+from jounce.recording.record import Expressions, Number, Tape
+from jounce.soft.rod import _number, exponential, gauss
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jounce.compile import BodyRecord
+from jounce.core_tables import BodyRecord
 from jounce.model import Model
 
 from .vectors import Matrix, Vector, cross, dot, rotation, times, total

@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from jounce.joints import Free, Revolute
 from jounce.model import Model
+from jounce.parts.joints import Free, Revolute
 
 from ..race import Array, Call, LeftOut, Problem
 from .articulated import accelerations

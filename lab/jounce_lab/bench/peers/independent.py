@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from jounce.compile import resolve
-from jounce.joints import Fixed, Follow
+from jounce.core_tables import resolve
 from jounce.model import Model
+from jounce.parts.joints import Fixed, Follow
 
 from ..race import Array, Call, Problem
 

@@ -10,9 +10,9 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 
 from jounce.conversions import MuJoCo
-from jounce.inertia import Inertia
-from jounce.joints import Fixed, Free, Prismatic, Revolute
 from jounce.model import Model
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed, Free, Prismatic, Revolute
 
 from ..race import Array, Call, Problem
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jounce.conversions import Pinocchio
-from jounce.joints import Fixed
+from jounce.parts.joints import Fixed
 
 from ..race import TOLERANCE, Array, Call, LeftOut, Problem
 from . import independent

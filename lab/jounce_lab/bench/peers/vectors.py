@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jounce.compile import BodyRecord
+from jounce.core_tables import BodyRecord
 
 Vector = list[Any]
 Matrix = list[Vector]

@@ -1,0 +1,1 @@
+"""Robots and results for people to read: trees, tables, the style of the plots."""

@@ -1,0 +1,44 @@
+"""A robot as text: its tree, a line a body, and its constraints, a line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jounce._checks import printable
+from jounce.core_tables import BodyRecord
+from jounce.parts.joints import Fixed, Joint
+
+if TYPE_CHECKING:
+    from jounce.model import Model
+
+
+def drawn(model: Model) -> str:
+    children: dict[int, list[int]] = {}
+    for i, b in enumerate(model.bodies):
+        children.setdefault(b.parent, []).append(i)
+    lines = [repr(model)[1:-1], "world"]
+    todo = [(i, "", i == children[-1][-1]) for i in reversed(children.get(-1, []))]
+    while todo:
+        i, indent, last = todo.pop()
+        b = model.bodies[i]
+        lines.append(f"{indent}{'└─' if last else '├─'} {printable(b.name)}: {_body_text(b)}")
+        below = children.get(i, [])
+        deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
+        todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
+    for c in model.constraints:
+        lines.append(f"{printable(c.name)}: {c.kind!r}, {printable(c.a)} to {printable(c.b)}")
+    return "\n".join(lines)
+
+
+def _body_text(b: BodyRecord) -> str:
+    if b.soft is None:
+        return f"{_joint_text(b.joint)}, {b.inertia.mass:g} kg"
+    joint = "" if isinstance(b.joint, Fixed) else _joint_text(b.joint) + ", "
+    return f"{joint}{b.soft!r}, {b.soft.mass:g} kg"
+
+
+def _joint_text(joint: Joint) -> str:
+    text = repr(joint) if joint.name is None else f"{joint!r} {joint.name!r}"
+    if joint.follows is None:
+        return text
+    return f"{text}, {joint.follows.ratio:g} × {joint.follows.joint!r} + {joint.follows.offset:g}"

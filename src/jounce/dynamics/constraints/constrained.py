@@ -1,0 +1,232 @@
+"""Robots with constraints: their motion and forces to any order, and states brought onto the constraints.
+
+The core solves for motions and for forces that cause them (constraint_forces.hpp). Where rows of the Jacobian J depend
+on each other, many forces cause the same motion; of those, this returns the least, and as rates their derivatives
+(least_multipliers.cpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
+from jounce._core import least_multipliers, pseudo_inverse
+from jounce.errors import ConstraintError
+from jounce.parts.constraints import Gear
+
+if TYPE_CHECKING:
+    from jounce.model import Model
+
+Array = NDArray[np.float64]
+RANK = 1e-6  # singular values of J below this fraction of the largest are none
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstrainedDynamics:
+    """A motion under constraints, and their forces.
+
+    Attributes:
+        acc: dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of it and its derivatives.
+        forces: for each constraint by name the wrench [force; moment] on its first body, on its second where the first
+            is the world, or on the frame of a contact, (..., 6), or with its derivatives (..., r + 1, 6), in the axes
+            asked for; where the constraint is at a place on a soft body, about that. For a `Gear` the forces on its two
+            joints, (..., 2) or (..., r + 1, 2).
+        multipliers: (..., rows), or (..., r + 1, rows): what the rows of `Model.constraint_jacobian` are multiplied by.
+    """
+
+    acc: Array
+    forces: dict[str, Array]
+    multipliers: Array
+
+    def __repr__(self) -> str:
+        return shapes(self, "acc", "multipliers")
+
+
+def constrained_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+    motions: Mapping[str, ArrayLike] | None,
+    correction: tuple[float, float] | None,
+) -> ConstrainedDynamics:
+    """See `Model.constrained_dynamics`."""
+    kp, kd = (0.0, 0.0) if correction is None else array_of("correction", correction, (2,)).tolist()
+    if kp < 0 or kd < 0:
+        raise ValueError(f"correction is {quoted(correction)}, expected (kp, kd) that are not negative")
+    stacked = is_stack(v, tau)
+    order = np.shape(tau)[-2] - 1 if stacked else 0
+    motion, moves = _motions(model, motions, order)
+    if not model.constraints:
+        acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
+        return ConstrainedDynamics(acc, {}, np.zeros((*acc.shape[:-1], 0)))
+    fixed = (q, v, None, tau, None, wrenches, wrench_frame, frame, motion, moves)
+    acc, _, forces, multipliers, dependent = model._constrained_dynamics(*fixed, None, kp, kd)
+    if dependent > 0:
+        rates = acc if stacked else acc[..., None, :]
+        shares = _least(model, q, v, rates, multipliers, frame)
+        acc, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, shares, kp, kd)
+    if not stacked:
+        forces, multipliers = forces[..., 0, :, :], multipliers[..., 0, :]
+    return ConstrainedDynamics(acc, by_name(model, forces), multipliers)
+
+
+def is_stack(v: ArrayLike, tau: ArrayLike) -> bool:
+    """Whether tau has derivatives: one dimension more than v."""
+    return dimensions("tau", tau) > max(dimensions("v", v), 1)
+
+
+def stacked_wrenches(wrenches: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """With one row each."""
+    if not isinstance(wrenches, Mapping):
+        raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
+    given = {name: reals(f"wrenches[{quoted(name)}]", wrench) for name, wrench in wrenches.items()}
+    return {name: wrench[..., None, :] if wrench.ndim else wrench for name, wrench in given.items()}
+
+
+def by_name(model: Model, forces: Array) -> dict[str, Array]:
+    """Those of each constraint, from the core's (..., count, 6)."""
+    return {
+        c.name: forces[..., i, :2] if isinstance(c.kind, Gear) else forces[..., i, :]
+        for i, c in enumerate(model.constraints)
+    }
+
+
+def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) -> tuple[Array | None, list[bool]]:
+    """The twists of all places that move, (..., count, r + 2, 6), and which ones do."""
+    moves = [False] * len(model.constraints)
+    if motions is None:
+        return None, moves
+    if not isinstance(motions, Mapping):
+        raise ValueError(f"motions is {quoted(motions)}, expected a mapping from contacts to twists")
+    if not motions:
+        return None, moves
+    given: dict[int, Array] = {}
+    contacts = [c.name for c in model.constraints if c.contact]
+    for name, twist in motions.items():
+        if name not in contacts:
+            hint = near(name if isinstance(name, str) else quoted(name), contacts)
+            raise ValueError(f"motions: no contact is named {quoted(name)}: {hint}")
+        values = reals(f"motions[{name!r}]", twist)
+        if values.shape[-2:] != (order + 2, 6):
+            raise ValueError(f"motions[{name!r}] has shape {values.shape}, expected (..., {order + 2}, 6)")
+        if not np.isfinite(values).all():
+            raise ValueError(f"motions[{name!r}] holds nan or inf, expected finite numbers")
+        index = model.constraint_names.index(name)
+        given[index], moves[index] = values, True
+    try:
+        lead = np.broadcast_shapes(*(x.shape[:-2] for x in given.values()))
+    except ValueError:
+        shapes_ = ", ".join(f"{model.constraint_names[i]!r} {x.shape}" for i, x in given.items())
+        raise ValueError(f"the batch dimensions of motions do not broadcast: {shapes_}") from None
+    motion = np.zeros((*lead, len(moves), order + 2, 6))
+    for index, values in given.items():
+        motion[..., index, :, :] = values
+    return motion, moves
+
+
+def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: str) -> Array:
+    """The multipliers of least norm that make the same forces, and their derivatives."""
+    order = acc.shape[-2] - 1
+    first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))
+    scale = np.array([float(factorial(k)) for k in range(order + 1)])
+    if order:
+        stack = np.concatenate([first, acc[..., : order - 1, :]], axis=-2)
+        J = model.constraint_jacobian_derivatives(q, stack, frame=frame)
+    else:
+        J = model.constraint_jacobian(q, frame=frame)[..., None, :, :]
+    shares: Array = least_multipliers(J / scale[:, None, None], multipliers / scale[:, None]) * scale[:, None]
+    return shares
+
+
+def free_directions(jacobian: Array) -> Array:
+    """An orthonormal basis (nv, n) of what a Jacobian (rows, nv) lets move."""
+    if not len(jacobian):
+        return np.eye(jacobian.shape[-1])
+    _, sizes, directions = np.linalg.svd(jacobian)
+    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    basis: Array = directions[rank:].T
+    return basis
+
+
+def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
+    """See `Model.project`."""
+    start = rows_of("q", q, model.nq, "nq")
+    if v is None:
+        if start.ndim == 1:
+            return _assembled(model, start)
+        states = start.reshape(prod(start.shape[:-1]), model.nq)
+        return np.array([_assembled(model, each) for each in states]).reshape(start.shape)
+    given = rows_of("v", v, model.nv, "nv")
+    if given.ndim > start.ndim + 1:
+        raise ValueError(
+            f"q has shape {start.shape} and v {given.shape}, expected as many batch dimensions; a stack v has one more"
+        )
+    core = given.shape[start.ndim - 1 :] if given.ndim > start.ndim else given.shape[-1:]
+    if start.ndim > 1:
+        lead = batch_of(q=start.shape[:-1], v=given.shape[: -len(core)])
+        start, given = (np.broadcast_to(x, (*lead, *n)) for x, n in ((start, start.shape[-1:]), (given, core)))
+        if len(core) > 1 and core[0] == 0:
+            raise ValueError(f"v has shape {given.shape}, expected at least one row")
+        both = zip(start.reshape(prod(lead), model.nq), given.reshape(prod(lead), *core), strict=True)
+        pairs = [projected(model, *state) for state in both]
+        return np.array([p[0] for p in pairs]).reshape(start.shape), np.array([p[1] for p in pairs]).reshape(
+            given.shape
+        )
+    configuration = _assembled(model, start)
+    stack = (given if given.ndim == 2 else given[None]).copy()
+    if len(stack) < 1:
+        raise ValueError(f"v has shape {given.shape}, expected at least one row")
+    inverse = pseudo_inverse(model.constraint_jacobian(configuration))
+    for k in range(len(stack)):  # the k-th derivative of J v
+        J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
+        J0 = model.constraint_jacobian(configuration) if J is None else J[0]
+        broken = J0 @ stack[k]
+        for j in range(1, k + 1):
+            broken = broken + comb(k, j) * J[j] @ stack[k - j]  # type: ignore[index]
+        stack[k] -= inverse @ broken
+    return configuration, stack if given.ndim == 2 else stack[0]
+
+
+def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """A state that is nearly on the constraints, on them: one step of Newton's method."""
+    J, broken, _ = model._constraint_rows(q, None, "body")
+    if np.abs(broken).max(initial=0.0) > 1e-14:
+        q = model.integrate(q, -pseudo_inverse(J[0]) @ broken)
+        J, _, _ = model._constraint_rows(q, None, "body")
+    return q, v - pseudo_inverse(J[0]) @ (J[0] @ v)
+
+
+def _assembled(model: Model, start: Array) -> Array:
+    """Newton's method, in the steps of least norm; from other places near the start where it does not succeed."""
+    rng = np.random.default_rng(0)
+    best = np.inf
+    for attempt in range(30):
+        q = start
+        if attempt:
+            q = model.integrate(start, rng.normal(size=model.nv) * min(1.0, 0.02 * 1.3**attempt))
+        size = np.inf
+        for _ in range(100):
+            broken = model.residual(q)
+            now = float(np.abs(broken).max(initial=0.0))
+            best = min(best, now)
+            if now < 1e-13 or (now < 1e-10 and now >= size):
+                return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
+            size = min(size, now)
+            step = -pseudo_inverse(model.constraint_jacobian(q)) @ broken
+            longest = float(np.abs(step).max(initial=0.0))
+            q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
+    worst = int(np.argmax(np.abs(model.residual(start))))
+    name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst)
+    raise ConstraintError(
+        f"q cannot be brought onto the constraints: {best:.1e} is left at best, mostly of {quoted(name)}"
+    )

@@ -1,0 +1,162 @@
+"""Impact: how velocities jump where constraints close all at once.
+
+Positions stay, velocities jump by the impulses L of the constraints, and weight and motors do nothing in no time:
+
+    M (v+ - v) = J^T L,    J v+ = -E J v,
+
+where E is Newton's restitution along the normals of contacts and zero elsewhere. Of all v+ that obey the second
+equation this is the nearest to v in the kinetic energy of the difference; it is unique where rows of J depend on each
+other, too, and L is then the least that does it. The energy that is lost,
+
+    T - T+ = ((1 + E) J v)^T (J M^-1 J^T)^-1 ((1 - E) J v) / 2,
+
+is never negative where all rows have the same E, up to 1, and so for one normal. Where friction stops what slides while
+the normal bounces, rows that are coupled can break that: a fault of Newton's law (Kane and Levinson, Dynamics, 1985).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import batch_of, near, quoted, real, rows_of, shapes, unit
+from jounce._core import pseudo_inverse
+from jounce.dynamics.constraints.frames import apply, placed
+from jounce.dynamics.constraints.wrenches import constraint_wrenches
+from jounce.errors import ConstraintError
+from jounce.parts.constraints import ConstraintRecord, Distance, Gear, OnPlane, Rolling, constant_rows
+
+if TYPE_CHECKING:
+    from jounce.model import Model
+
+Array = NDArray[np.float64]
+_OBEYED = 1e-8  # what may be left of J v+ = -E J v, relative to J v
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Impact:
+    """A jump of velocity.
+
+    Attributes:
+        v: (..., nv) velocity after it.
+        impulses: for each constraint by name [impulse; its moment], (..., 6), N s and N m s, on the first body, or on
+            the frame of a contact, in the axes asked for; for a `Gear` those on its two joints, (..., 2).
+        multipliers: (..., rows): what the rows of `Model.constraint_jacobian` are multiplied by.
+    """
+
+    v: Array
+    impulses: dict[str, Array]
+    multipliers: Array
+
+    def __repr__(self) -> str:
+        return shapes(self, "v", "multipliers")
+
+
+def impact(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    restitution: float | Mapping[str, float],
+    normals: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+) -> Impact:
+    """See `Model.impact`."""
+    before = rows_of("v", v, model.nv, "nv")
+    J = model.constraint_jacobian(q, frame=frame)
+    M = model.mass_matrix(q, frame=frame)
+    lead = batch_of(q=J.shape[:-2], v=before.shape[:-1])
+    closing = apply(J, before)
+    wanted = np.zeros_like(closing)
+    for name, (e, normal) in _bounces(model, restitution, normals).items():
+        rows, record = model.constraint_rows(name), model.constraints[model.constraint_names.index(name)]
+        if normal is None:
+            wanted[..., rows.start] = -e * closing[..., rows.start]
+            continue
+        a, _ = placed(model, record, q)
+        along = apply(np.swapaxes(a[..., :3, :3], -1, -2), normal)
+        N = constant_rows(record.kind)
+        target = np.concatenate([along, np.zeros_like(along)], axis=-1)
+        combination = apply(np.linalg.pinv(N.T), target)  # of rows, that is the motion along the normal
+        if np.abs(apply(N.T, combination) - target).max(initial=0.0) > 1e-9:
+            raise ValueError(
+                f"normals[{quoted(name)}] is {quoted(normal.tolist())}, along which the constraint lets its frame move"
+            )
+        speed = np.sum(combination * closing[..., rows], axis=-1, keepdims=True)
+        wanted[..., rows] = -e * speed * apply(N[:, :3], along)
+    L = np.linalg.cholesky(M)
+    scaled = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, -1, -2)), -1, -2)  # J L^-T
+    jump = apply(pseudo_inverse(scaled), wanted - closing)  # L^T (v+ - v)
+    _expect_obeyed(model, apply(scaled, jump) - (wanted - closing), closing)
+    force = apply(L, jump)
+    multipliers = apply(np.swapaxes(pseudo_inverse(J), -1, -2), force)
+    after = before + np.linalg.solve(np.swapaxes(L, -1, -2), jump[..., None])[..., 0]
+    multipliers = np.broadcast_to(multipliers, (*lead, multipliers.shape[-1])).copy()
+    return Impact(after, constraint_wrenches(model, q, multipliers, wrench_frame), multipliers)
+
+
+def _bounces(
+    model: Model, restitution: float | Mapping[str, float], normals: Mapping[str, ArrayLike] | None
+) -> dict[str, tuple[float, Array | None]]:
+    """For constraints that bounce by name: how much, and the normal in world axes; None where it is the first row."""
+    given: dict[str, Array] = {}
+    if normals is not None and not isinstance(normals, Mapping):
+        raise ValueError(f"normals is {quoted(normals)}, expected a mapping from constraints to directions (3,)")
+    for name, direction in (normals or {}).items():
+        record = _named(model, "normals", name)
+        if _has_normal(record) or isinstance(record.kind, Gear):
+            kind = type(record.kind).__name__
+            raise ValueError(f"normals[{quoted(name)}] is for a {kind}, which takes none")
+        given[name] = unit(f"normals[{quoted(name)}]", direction)
+    known = [c.name for c in model.constraints if _has_normal(c) or c.name in given]
+    if isinstance(restitution, Mapping):
+        for name in restitution:
+            _named(model, "restitution", name)
+            if name not in known:
+                raise ValueError(
+                    f"restitution[{quoted(name)}]: the constraint has no normal: give normals={{{name!r}: (0, 0, 1)}}"
+                )
+        each = {name: _fraction(f"restitution[{quoted(name)}]", e) for name, e in restitution.items()}
+    else:
+        e = _fraction("restitution", restitution)
+        if e > 0 and not known:
+            raise ValueError(f"restitution is {e:g}, but no constraint has a normal: give normals={{name: (0, 0, 1)}}")
+        each = dict.fromkeys(known, e)
+    return {name: (e, given.get(name)) for name, e in each.items() if e > 0}
+
+
+def _has_normal(record: ConstraintRecord) -> bool:
+    """Whether its first row is along a normal."""
+    return isinstance(record.kind, (OnPlane, Rolling, Distance))
+
+
+def _named(model: Model, what: str, name: object) -> ConstraintRecord:
+    if not isinstance(name, str) or name not in model.constraint_names:
+        hint = near(name if isinstance(name, str) else quoted(name), model.constraint_names)
+        raise ValueError(f"{what}: no constraint is named {quoted(name)}: {hint}")
+    return model.constraints[model.constraint_names.index(name)]
+
+
+def _fraction(what: str, value: object) -> float:
+    e = real(what, value)
+    if not 0 <= e <= 1:
+        raise ValueError(f"{what} is {quoted(value)}, expected 0 to 1")
+    return e
+
+
+def _expect_obeyed(model: Model, left: Array, closing: Array) -> None:
+    """That there is a velocity with J v+ = -E J v."""
+    if not left.size:
+        return
+    excess = np.abs(left) - _OBEYED * np.abs(closing).max(axis=-1, keepdims=True)
+    if excess.max() > 0:
+        worst = int(np.argmax(excess.reshape(-1, left.shape[-1]).max(axis=0)))
+        name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst)
+        raise ConstraintError(
+            f"constraint {quoted(name)} contradicts others: no velocity bounces as restitution asks, "
+            f"{np.abs(left).max():.1e} is left"
+        )

@@ -1,0 +1,122 @@
+"""Which coordinates of a robot with constraints are independent, and how the others follow.
+
+J v = 0 gives some columns of v, as many as J has rank, from the others:
+
+    J_d v_d + J_i v_i = 0,    v_d = -J_d^+ J_i v_i.
+
+Any columns will do where J_d has full rank. Those found here are what pivoting leaves: at each step the column of J
+that is the longest across those taken already becomes dependent, the last of several equals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import array_of, quoted
+from jounce.dynamics.constraints.constrained import RANK
+from jounce.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from jounce.model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IndependentCoordinates:
+    """A choice of independent coordinates at a configuration.
+
+    Attributes:
+        columns: (n,) of v that are independent, in order.
+        names: of the joints that these belong to.
+        G: (nv, n) with v = G v[columns] for all v that obey the constraints.
+        velocities: n, the number of independent velocities.
+        positions: the number of independent positions: more than velocities where something rolls. What rolls is
+            counted as if it could get anywhere, which a wheel that is led along a line, say, cannot.
+    """
+
+    columns: NDArray[np.intp]
+    names: tuple[str, ...]
+    G: Array
+    velocities: int
+    positions: int
+
+    def __repr__(self) -> str:
+        numbers = f"{self.velocities} velocities, {self.positions} positions"
+        return f"<jounce.IndependentCoordinates: {numbers}, of {', '.join(map(repr, self.names)) or 'none'}>"
+
+
+def independent_coordinates(model: Model, q: ArrayLike, names: Sequence[str] | None) -> IndependentCoordinates:
+    """See `Model.independent_coordinates`."""
+    J = model.constraint_jacobian(array_of("q", q, (model.nq,)))
+    from_positions = np.concatenate(
+        [np.arange(c.rows) < c.holonomic for c in model.constraints] or [np.zeros(0, dtype=bool)]
+    )
+    rank = _rank(J)
+    count = model.nv - rank
+    dependent = _pivots(J, rank)
+    if names is not None:
+        chosen = _columns(model, names)
+        if len(chosen) != count:
+            raise ValueError(f"names have {len(chosen)} coordinates, expected {count}: as many are independent here")
+        dependent = np.setdiff1d(np.arange(model.nv), chosen)
+        if _rank(J[:, dependent], _size(J)) < rank:
+            raise ConstraintError(
+                f"the coordinates of {', '.join(map(quoted, names))} are not independent in this configuration: "
+                f"the constraints leave {_held(model, J, chosen)} no motion of its own"
+            )
+    columns = np.setdiff1d(np.arange(model.nv), dependent)
+    G = np.zeros((model.nv, count))
+    G[columns, np.arange(count)] = 1.0
+    G[dependent] = -np.linalg.pinv(J[:, dependent]) @ J[:, columns]
+    owners = tuple(n for n in model.joint_names if set(range(model.nv)[model.coordinate(n)]) & set(columns.tolist()))
+    return IndependentCoordinates(columns, owners, G, count, model.nv - _rank(J[from_positions]))
+
+
+def _size(J: Array) -> float:
+    return float(np.linalg.norm(J, 2)) if J.size else 0.0
+
+
+def _rank(J: Array, size: float | None = None) -> int:
+    if not J.size:
+        return 0
+    values = np.linalg.svd(J, compute_uv=False)
+    return int((values > RANK * (values[0] if size is None else size)).sum())
+
+
+def _pivots(J: Array, rank: int) -> NDArray[np.intp]:
+    """As many columns as the rank, far from depending on each other."""
+    left, taken = J.copy(), []
+    for _ in range(rank):
+        lengths = np.linalg.norm(left, axis=0)
+        column = int(np.flatnonzero(lengths >= (1 - 1e-9) * lengths.max())[-1])
+        direction = left[:, column] / lengths[column]
+        left -= np.outer(direction, direction @ left)
+        left[:, column] = 0.0
+        taken.append(column)
+    return np.array(sorted(taken), dtype=np.intp)
+
+
+def _columns(model: Model, names: Sequence[str]) -> NDArray[np.intp]:
+    """Those of joints by name."""
+    if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
+        raise ValueError(f"names is {quoted(names)}, expected a list of joint names")
+    if len(set(map(quoted, names))) < len(names):
+        raise ValueError(f"names is {quoted(names)}, expected each joint once")
+    parts = [np.arange(model.nv)[model.coordinate(name)] for name in names]
+    return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *parts]))
+
+
+def _held(model: Model, J: Array, chosen: NDArray[np.intp]) -> str:
+    """The joint whose chosen coordinates the others, and the constraints, say most about."""
+    _, _, Vt = np.linalg.svd(J)
+    null = Vt[_rank(J) :].T  # all motions; those of the chosen coordinates have less than full rank
+    U, _, _ = np.linalg.svd(null[chosen])
+    worst = int(chosen[int(np.argmax(np.abs(U[:, -1])))])
+    name = next(n for n in model.joint_names if worst in range(model.nv)[model.coordinate(n)])
+    return quoted(name)

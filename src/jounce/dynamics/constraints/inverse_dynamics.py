@@ -1,0 +1,213 @@
+"""Inverse dynamics under constraints: the least forces of motors that produce a motion, and their true rates.
+
+The tree's inverse dynamics gives the force f(t) on all coordinates. Motors, at the columns B, and constraints share it,
+
+    B tau + J^T l = f,
+
+in many ways. The one with the least tau^T W tau + l^T V l is the one for which there is a y(t) with
+
+    W tau = B^T y,    V l = J y.
+
+All of this is differentiated: with J(t) and f(t) as series, the coefficients of order k of tau, l and y stand before
+the same matrix at every order, and those of lower orders are known. So the rates are the derivatives of the optimum,
+which is not the optimum of each order by itself.
+
+Where V is singular, l may be free in directions that neither J^T nor V sees. Of those the least is taken, as in the
+limit V -> 0: l lies in the range of [J V], once more as series (`least_multipliers`). y may be free, too, where no
+motor and no constraint acts; wherever the rank is constant, any choice of its lower orders leads to the same tau and l.
+
+Equations V l = J y that J has no part in, u^T V l = 0 for u^T J = 0, may be as small as V is. They are made as large as
+the others, so that it does not matter how small V is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import factorial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import array_of, quoted, rows_of, shapes
+from jounce._core import least_multipliers
+from jounce.dynamics.constraints.constrained import by_name, stacked_wrenches
+from jounce.dynamics.constraints.frames import apply
+from jounce.dynamics.linearization import actuated_columns
+from jounce.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from jounce.model import Model
+
+Array = NDArray[np.float64]
+_RANK = 1e-10  # singular values of the equations below this fraction of the largest are none
+_OBEYED = 1e-7  # what a motion may break of a constraint, relative to the velocities that meet in it
+_STILL = 1e-10  # m/s or rad/s, what rounding leaves of a velocity that should be none
+_PRODUCED = 1e-7  # what may be left of a force, relative to those that make it up
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstrainedInverseDynamics:
+    """The forces of motors and of constraints that produce a motion.
+
+    Attributes:
+        tau: (..., nv), zero where nothing is actuated, or with its derivatives (..., r + 1, nv).
+        forces: those of constraints by name, as in `ConstrainedDynamics`.
+        multipliers: (..., rows), or (..., r + 1, rows): what the rows of `Model.constraint_jacobian` are multiplied by.
+    """
+
+    tau: Array
+    forces: dict[str, Array]
+    multipliers: Array
+
+    def __repr__(self) -> str:
+        return shapes(self, "tau", "multipliers")
+
+
+def constrained_inverse_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike | None,
+    actuated: ArrayLike | Sequence[str] | None,
+    weight: ArrayLike | None,
+    force_weight: ArrayLike | None,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+) -> ConstrainedInverseDynamics:
+    """See `Model.constrained_inverse_dynamics`."""
+    columns = actuated_columns(model, actuated)
+    W = _weight("weight", weight, 1.0, len(columns), "actuated coordinates", True)
+    V = _weight("force_weight", force_weight, 0.0, sum(c.rows for c in model.constraints), "constraints' rows", False)
+    force = model.inverse_dynamics(q, v, a, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
+    velocity = rows_of("v", v, model.nv, "nv")
+    if a is None:
+        stack = velocity
+    else:
+        force = force[..., None, :]
+        stack = np.stack(np.broadcast_arrays(velocity, rows_of("a", a, model.nv, "nv")), axis=-2)
+    order = stack.shape[-2] - 2
+    J = model.constraint_jacobian_derivatives(q, stack[..., : order + 1, :], frame=frame)
+    _expect_obeyed(model, J, stack)
+    scale = np.array([float(factorial(k)) for k in range(order + 1)])
+    lead = force.shape[:-2]
+    J = np.broadcast_to(J[..., : order + 1, :, :], (*lead, order + 1, *J.shape[-2:])) / scale[:, None, None]
+    size = np.abs(force).max(axis=-1, initial=0.0)
+    inertial = np.einsum("...ij,...kj->...ki", model.mass_matrix(q, frame=frame), stack[..., 1:, :])
+    size = size + np.abs(inertial).max(axis=-1, initial=0.0)
+    tau, multipliers = _least(model, columns, W, V, J, force / scale[:, None], size / scale)
+    tau, multipliers = tau * scale[:, None], np.ascontiguousarray(multipliers * scale[:, None])
+    full = np.zeros((*lead, order + 1, model.nv))
+    full[..., columns] = tau
+    if not model.constraints:
+        parts = (full, multipliers) if a is None else (full[..., 0, :], multipliers[..., 0, :])
+        return ConstrainedInverseDynamics(parts[0], {}, parts[1])
+    # The core knows the wrenches, and their rates, in all axes; rows that depend on others take the shares given.
+    none = [False] * len(model.constraints)
+    pushes = wrenches if a is None or wrenches is None else stacked_wrenches(wrenches)
+    fixed = (q, stack[..., 0, :], None, full, None, pushes, wrench_frame, frame)
+    _, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, None, none, multipliers, 0.0, 0.0)
+    if a is not None:
+        full, forces, multipliers = full[..., 0, :], forces[..., 0, :, :], multipliers[..., 0, :]
+    return ConstrainedInverseDynamics(full, by_name(model, forces), multipliers)
+
+
+def _weight(name: str, given: ArrayLike | None, default: float, n: int, of: str, definite: bool) -> Array:
+    """A symmetric matrix (n, n), from a number, a diagonal or itself."""
+    if given is None:
+        return default * np.eye(n)
+    W = array_of(name, given, (), (n,), (n, n))
+    if W.ndim < 2:
+        W = np.eye(n) * W
+    elif np.abs(W - W.T).max(initial=0.0) > 1e-9 * np.abs(W).max(initial=0.0):
+        raise ValueError(f"{name} is {quoted(given)}, expected a symmetric matrix of the {n} {of}")
+    W = W / 2 + W.T / 2
+    least, most = np.linalg.eigvalsh(W)[[0, -1]] if n else (1.0, 1.0)
+    if definite and not least > 1e-12 * most:
+        raise ValueError(f"{name} is {quoted(given)}, expected a positive number, or a positive definite matrix")
+    if not definite and not least >= -1e-12 * abs(most):
+        raise ValueError(f"{name} is {quoted(given)}, expected numbers, or a matrix, that are not negative")
+    return W
+
+
+def _least(
+    model: Model, columns: NDArray[np.intp], W: Array, V: Array, J: Array, force: Array, size: Array
+) -> tuple[Array, Array]:
+    """Coefficients of tau (..., r + 1, actuated) and l (..., r + 1, rows)."""
+    nv, na, rows = model.nv, len(columns), J.shape[-2]
+    largest = max(float(np.abs(W).max(initial=0.0)), 1e-300)
+    W, V = W / largest, V / largest
+    B = np.eye(nv)[:, columns]
+    J0, lead = J[..., 0, :, :], J.shape[:-3]
+    transposed = np.swapaxes(J, -1, -2)
+    turn = _apart(J0, float(np.abs(V).max(initial=0.0)))
+    K = np.zeros((*lead, na + rows + nv, na + rows + nv))
+    tau_, l_, y_ = slice(0, na), slice(na, na + rows), slice(na + rows, None)
+    K[..., tau_, tau_], K[..., tau_, y_] = W, -B.T
+    K[..., l_, l_], K[..., l_, y_] = turn @ V, -turn @ J0
+    K[..., y_, tau_], K[..., y_, l_] = B, transposed[..., 0, :, :]
+    inverse = np.linalg.pinv(K, rcond=_RANK)
+    acting = np.concatenate([np.broadcast_to(B, (*lead, nv, na)), transposed[..., 0, :, :]], axis=-1)
+    produced = acting @ np.linalg.pinv(acting, rcond=_RANK)
+    found: list[Array] = []
+    for k in range(force.shape[-2]):
+        right = np.zeros((*lead, na + rows + nv))
+        right[..., y_] = force[..., k, :]
+        for j in range(1, k + 1):
+            right[..., l_] += apply(turn, apply(J[..., j, :, :], found[k - j][..., y_]))
+            right[..., y_] -= apply(transposed[..., j, :, :], found[k - j][..., l_])
+        missing = right[..., y_] - apply(produced, right[..., y_])
+        _expect_produced(model, missing, size[..., k] + 1e-3 * size[..., 0], k)
+        found.append(apply(inverse, right))
+    tau, multipliers = (np.stack([x[..., part] for x in found], axis=-2) for part in (tau_, l_))
+    # Of all l that do the same, the least.
+    seen = np.concatenate([J, np.zeros((*J.shape[:-1], rows))], axis=-1)
+    seen[..., 0, :, nv:] = V / (np.abs(V).max(initial=0.0) or 1.0)
+    return tau, least_multipliers(seen, multipliers)
+
+
+def _apart(J0: Array, size: float) -> Array:
+    """(..., rows, rows) that parts V l = J y into equations which J has a part in and those of V alone, enlarged."""
+    if not J0.size:
+        return np.zeros((*J0.shape[:-1], J0.shape[-2]))
+    U, values, _ = np.linalg.svd(J0)
+    seen = np.zeros(U.shape[:-1], dtype=bool)
+    seen[..., : values.shape[-1]] = values > _RANK * values[..., :1]
+    turn: Array = np.where(seen, 1.0, 1.0 / size if size > 0 else 1.0)[..., None] * np.swapaxes(U, -1, -2)
+    return turn
+
+
+def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
+    """That all derivatives of J v vanish."""
+    scale = np.array([float(factorial(k)) for k in range(stack.shape[-2])])
+    J, v = J / scale[:, None, None], stack / scale[:, None]
+    for k in range(len(scale)):
+        broken = np.sum([apply(J[..., j, :, :], v[..., k - j, :]) for j in range(k + 1)], axis=0)
+        size = np.sum([apply(np.abs(J[..., j, :, :]), np.abs(v[..., k - j, :])) for j in range(k + 1)], axis=0)
+        if np.size(broken) and (np.abs(broken) > _OBEYED * np.max(size, axis=-1, keepdims=True) + _STILL).any():
+            state, row = divmod(int(np.argmax(np.abs(broken))), broken.shape[-1])
+            name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > row)
+            what = "J v" if k == 0 else f"derivative {k} of J v"
+            raise ConstraintError(
+                f"the motion breaks constraint {quoted(name)}: {what} is {np.abs(broken).max() * scale[k]:.1e}, "
+                f"expected 0{_in_state(state, broken)}"
+            )
+
+
+def _expect_produced(model: Model, missing: Array, size: Array, k: int) -> None:
+    """That motors and constraints can give the force."""
+    if np.size(missing) and (np.abs(missing) > _PRODUCED * size[..., None]).any():
+        state, column = divmod(int(np.argmax(np.abs(missing))), missing.shape[-1])
+        name = next(n for n in model.joint_names if column in range(model.nv)[model.coordinate(n)])
+        what = "" if k == 0 else f" of derivative {k}"
+        raise ConstraintError(
+            "the motion cannot be produced by the actuated coordinates and the constraints: "
+            f"{np.abs(missing).max() * factorial(k):.1e} N or N m{what} is left on joint {quoted(name)}"
+            f"{_in_state(state, missing)}"
+        )
+
+
+def _in_state(state: int, of: Array) -> str:
+    return "" if of.ndim == 1 else f", in state {state}"

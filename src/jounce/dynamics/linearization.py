@@ -1,0 +1,312 @@
+"""The linearization of a robot about a state, on the Lie group itself (paper B, Proposition 1).
+
+With dq the left-trivialized displacement (H exp(dq) for a `Free` joint) and dv the change of the body twist,
+
+    dq' = dv - ad_v dq,      dv' = (da/dq) dq + (da/dv) dv + M^-1 dtau,
+
+without any chart, hence without singularities. In other axes of a `Free` joint's velocity, v = T(q) u, the state is
+(T^-1 dq, du) with du = T^-1 (dv - X dq), X dq = (dT) u, and the forces that are held are those in the same axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import is_masked, quoted, real, reals, rows_of, shapes
+from jounce._core import pseudo_inverse
+from jounce.dynamics.constraints.constrained import free_directions
+from jounce.dynamics.constraints.derivatives import constrained_derivatives
+from jounce.dynamics.partials import ball_columns, bracket_matrix, skew
+from jounce.errors import SingularError
+from jounce.parts.joints import Free
+
+if TYPE_CHECKING:
+    from jounce.model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Linearization:
+    """x' = A x + B u near a state, x = [displacement; change of velocity], u the change of the actuated forces.
+
+    Attributes:
+        A: (..., 2 nv, 2 nv).
+        B: (..., 2 nv, nu).
+        q, v, tau: the state and forces it belongs to.
+        acceleration: (..., nv), dv/dt there.
+        actuated: columns of tau that are inputs, in the order of the columns of B.
+        frame: axes of the twists and wrenches of `Free` joints.
+        inputs: names of the inputs of soft bodies, whose columns in B follow; only where `u` was given.
+        lift, independent: where the robot has constraints, (..., 2 nv, n) and (..., n, 2 nv): the n independent
+            coordinates z = independent x of a state near this one that obeys them, x = lift z. See `reduced`.
+    """
+
+    A: Array
+    B: Array
+    q: Array
+    v: Array
+    tau: Array
+    acceleration: Array
+    actuated: NDArray[np.intp]
+    frame: str
+    inputs: tuple[str, ...] = ()
+    lift: Array | None = None
+    independent: Array | None = None
+
+    def __repr__(self) -> str:
+        return shapes(self, "A", "B")
+
+    def reduced(self) -> tuple[Array, Array]:
+        """A (..., n, n) and B (..., n, nu) of z' = A z + B u, in coordinates that are independent under constraints.
+
+        Without constraints, A and B themselves.
+        """
+        if self.lift is None or self.independent is None:
+            return self.A, self.B
+        return self.independent @ self.A @ self.lift, self.independent @ self.B
+
+    def discretize(self, dt: float) -> tuple[Array, Array]:
+        """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds: the matrix exponential, exactly.
+
+        Under constraints, of the coordinates z of `reduced`. Needs SciPy (``pip install 'jounce[control]'``).
+
+        Raises:
+            ValueError: dt is not positive.
+            SingularError: the numbers exceed double precision.
+        """
+        expm = scipy_linalg().expm
+        step = real("dt", dt)
+        if not 0 < step < np.inf:
+            raise ValueError(f"dt is {step}, expected a positive time in seconds")
+        A, B = self.reduced()
+        n, m = B.shape[-2:]
+        both = np.zeros((*A.shape[:-2], n + m, n + m))
+        with np.errstate(over="ignore", invalid="ignore"):
+            both[..., :n, :n], both[..., :n, n:] = step * A, step * B
+        if not np.isfinite(both).all():
+            raise SingularError(f"dt is {step:g}, which times the rates of this system is no finite number")
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = expm(both)
+        if not np.isfinite(result).all():
+            raise SingularError(f"dt is {step:g}, and the motion over it exceeds all numbers: the system is unstable")
+        return result[..., :n, :n], result[..., :n, n:]
+
+
+def scipy_linalg() -> Any:
+    """SciPy's linear algebra, or an error that says how to get it."""
+    try:
+        from scipy import linalg
+    except ImportError as missing:
+        raise ImportError("this needs SciPy: pip install 'jounce[control]'") from missing
+    return linalg
+
+
+def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -> NDArray[np.intp]:
+    """Columns of tau: all, those of named joints, those where a mask (nv,) is True, or those listed."""
+    if actuated is None:
+        return model._all_columns
+    try:
+        given = np.asarray(None if is_masked(actuated) else actuated)
+    except (ValueError, TypeError):  # ragged
+        given = np.asarray(None)
+    columns = None
+    if given.size == 0 and given.ndim == 1:
+        columns = np.zeros(0, dtype=np.intp)
+    elif given.dtype.kind == "U":
+        columns = np.concatenate([np.arange(model.nv)[model.coordinate(str(name))] for name in np.atleast_1d(given)])
+    elif given.dtype == np.bool_ and given.shape == (model.nv,):
+        columns = np.flatnonzero(given)
+    elif given.dtype.kind in "iu" and given.ndim == 1 and (given >= 0).all() and (given < model.nv).all():
+        columns = given.astype(np.intp)
+    if columns is None or len(set(columns.tolist())) < len(columns):
+        raise ValueError(
+            f"actuated is {quoted(actuated)}, expected joint names, a mask ({model.nv},) "
+            f"or columns 0 to {model.nv - 1}, each once"
+        )
+    return columns
+
+
+def linearize(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    u: ArrayLike | None,
+    actuated: ArrayLike | Sequence[str] | None,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+) -> Linearization:
+    if u is not None:
+        return _with_inputs(model, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
+    if not isinstance(frame, str) or frame not in ("body", "world", "mixed"):
+        raise ValueError(f"frame is {quoted(frame)}, expected 'body', 'world' or 'mixed'")
+    columns = actuated_columns(model, actuated)
+    if model.constraints:
+        if frame != "body":
+            raise ValueError(f"frame is {frame!r}: a robot with constraints is linearized in 'body' axes")
+        return _constrained(model, q, v, tau, columns, wrenches, wrench_frame)
+    if frame == "body":
+        chosen = None if actuated is None else columns.tolist()
+        return Linearization(*model._linearize(q, v, tau, chosen, wrenches, wrench_frame), columns, frame)
+    stack, force = _row("v", v, model.nv), _row("tau", tau, model.nv)
+    body_v = model.change_velocity_frame(q, stack, frame, "body")[..., 0, :]
+    body_tau = model.change_force_frame(q, stack, force, frame, "body")[..., 0, :]
+    A, B, own_q, body_v, body_tau, acc = model._linearize(q, body_v, body_tau, None, wrenches, wrench_frame)
+    A, B = _in_frame(model, own_q, body_v, acc, body_tau, A, B, frame)
+    acc = model.change_velocity_frame(own_q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
+    return Linearization(A, B[..., columns], own_q, owned(v, acc.shape), owned(tau, acc.shape), acc, columns, frame)
+
+
+def _constrained(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    columns: NDArray[np.intp],
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+) -> Linearization:
+    """Under constraints, A and B in all coordinates, and those that are independent.
+
+    What obeys the constraints is J dq = 0, in the rows that come from positions, and S dq + J dv = 0. With G and H
+    bases of what J lets move, in all rows and in those, dq = H z_q and dv = G z_v - J^+ S H z_q. As z is a constant
+    combination of x, z' is that of x', at states that move, too.
+    """
+    force, speed = rows_of("tau", tau, model.nv, "nv"), rows_of("v", v, model.nv, "nv")
+    try:  # or else tau would be a stack where it has more dimensions than v
+        speed, force = np.broadcast_arrays(speed, force)
+    except ValueError:
+        raise ValueError(f"the batch dimensions do not broadcast: v {speed.shape}, tau {force.shape}") from None
+    change = constrained_derivatives(model, q, speed, force, wrenches, wrench_frame)
+    lead, n = change.acc.shape[:-1], model.nv
+    velocity = owned(v, change.acc.shape)
+    A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))
+    A[..., :n, n:] = np.eye(n)
+    for where in ball_columns(model):
+        A[..., where, where] -= bracket_matrix(velocity[..., where])
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = change.acc_q, change.acc_v, change.acc_tau
+    holonomic = model._holonomic_rows()
+    lifts, chosen = [], []
+    rows, size = change.jacobian.shape[-2:]
+    jacobian = np.broadcast_to(model.constraint_jacobian(q), change.jacobian.shape)  # zero where it is but rounding
+    for J, S in zip(jacobian.reshape(-1, rows, size), change.speed_q.reshape(-1, rows, size), strict=True):
+        H, G = free_directions(J[holonomic]), free_directions(J)
+        lift = np.zeros((2 * n, H.shape[1] + G.shape[1]))
+        lift[:n, : H.shape[1]], lift[n:, H.shape[1] :] = H, G
+        lift[n:, : H.shape[1]] = -pseudo_inverse(J) @ S @ H
+        pick = np.zeros((lift.shape[1], 2 * n))
+        pick[: H.shape[1], :n], pick[H.shape[1] :, n:] = H.T, G.T
+        lifts.append(lift)
+        chosen.append(pick)
+    if len({x.shape for x in lifts}) > 1:
+        raise ValueError("q: the states have different numbers of independent coordinates, linearize them one by one")
+    count = lifts[0].shape[1] if lifts else 0
+    lift = np.array(lifts).reshape(*lead, 2 * n, count)
+    independent = np.array(chosen).reshape(*lead, count, 2 * n)
+    state = owned(q, (*lead, model.nq)), velocity, owned(tau, change.acc.shape)
+    return Linearization(A, B[..., columns], *state, change.acc, columns, "body", (), lift, independent)
+
+
+def _with_inputs(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    u: ArrayLike,
+    actuated: ArrayLike | Sequence[str] | None,
+    wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
+    frame: str,
+) -> Linearization:
+    """Where inputs u of soft bodies act beside tau; they are held, not the forces they make."""
+    names = model.input_names
+    if not names:
+        raise ValueError("u was given, but this robot has no soft bodies with inputs")
+    inputs = reals("u", u)
+    if inputs.ndim == 0 or inputs.shape[-1] != len(names):
+        raise ValueError(f"u has shape {inputs.shape}, expected (..., {len(names)}): inputs are {names}")
+    if not np.isfinite(inputs).all():
+        raise ValueError("u holds nan or inf, expected finite numbers")
+    matrix, given = model.actuation_matrix(q), _row("tau", tau, model.nv)[..., 0, :]
+    try:
+        force = given + (matrix @ inputs[..., None])[..., 0]
+    except ValueError:
+        words = f"q {np.shape(q)}, tau {given.shape}, u {inputs.shape}"
+        raise ValueError(f"the batch dimensions do not broadcast: {words}") from None
+    lin = linearize(model, q, v, force, None, None, wrenches, wrench_frame, frame)
+    columns = actuated_columns(model, np.zeros(0) if actuated is None else actuated)
+    A = lin.A.copy()
+    at = np.asarray(q, dtype=np.float64)
+    A[..., : model.nv] += lin.B @ model._inputs.checked(at, model._inputs.derivative(at, inputs))
+    lin.A, lin.B = A, np.concatenate([lin.B[..., columns], lin.B @ matrix], axis=-1)
+    lin.actuated, lin.inputs = columns, names
+    return lin
+
+
+def _row(name: str, value: ArrayLike, nv: int) -> Array:
+    """(..., 1, nv) of (..., nv)."""
+    return rows_of(name, value, nv, "nv")[..., None, :]
+
+
+def owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """A copy, broadcast to that shape."""
+    array = np.array(value, dtype=np.float64)
+    return array if array.shape == shape else np.broadcast_to(array, shape).copy()
+
+
+def _in_frame(
+    model: Model, q: Array, v: Array, acc: Array, tau: Array, A: Array, B: Array, frame: str
+) -> tuple[Array, Array]:
+    """A and B for y = Q x, Q = [[T^-1, 0], [-T^-1 X, T^-1]]: Q A Q^-1 + Q' Q^-1, with the forces T^T tau held.
+
+    Q^-1 = [[T, 0], [X T, T]].
+    """
+    n, lead = model.nv, acc.shape[:-1]
+    inverse = np.broadcast_to(np.eye(n), (*lead, n, n)).copy()  # T^-1
+    T = inverse.copy()
+    rate = np.zeros_like(inverse)  # its time derivative
+    X, dX, held = np.zeros_like(inverse), np.zeros_like(inverse), np.zeros_like(inverse)
+    for b, (_, where) in model._moving():
+        if not isinstance(b.joint, Free):
+            continue
+        twist, change, wrench = v[..., where], acc[..., where], tau[..., where]
+        unit = np.zeros((*lead, 6, n))
+        unit[..., where] = np.eye(6)
+        T_inverse, T[..., where, where] = (
+            np.swapaxes(model.change_velocity_frame(q[..., None, :], unit[..., None, :], *way)[..., 0, where], -1, -2)
+            for way in (("body", frame), (frame, "body"))
+        )
+        if frame == "world":  # T = Ad(H)^-1
+            spin, spin_rate = bracket_matrix(twist), bracket_matrix(change)
+            turn = bracket_matrix(twist)
+            force = np.zeros((*lead, 6, 6))  # ad_d^T tau = force d
+            force[..., :3, 3:] = force[..., 3:, :3] = skew(wrench[..., :3])
+            force[..., 3:, 3:] = skew(wrench[..., 3:])
+        else:  # T = diag(R, R)^T
+            spin, spin_rate, turn, force = (np.zeros((*lead, 6, 6)) for _ in range(4))
+            for part in (slice(0, 3), slice(3, 6)):
+                spin[..., part, 3:], spin_rate[..., part, 3:] = skew(twist[..., part]), skew(change[..., part])
+                turn[..., part, part] = skew(twist[..., 3:])
+                force[..., part, 3:] = skew(wrench[..., part])
+        inverse[..., where, where] = T_inverse
+        rate[..., where, where] = T_inverse @ turn
+        X[..., where, where], dX[..., where, where], held[..., where, where] = spin, spin_rate, force
+    A = A.copy()
+    A[..., n:, :n] += B[..., n:, :] @ held  # the forces in body axes change where those in other axes are held
+
+    Q, dQ = np.zeros_like(A), np.zeros_like(A)
+    Q[..., :n, :n] = Q[..., n:, n:] = inverse
+    Q[..., n:, :n] = -inverse @ X
+    dQ[..., :n, :n] = dQ[..., n:, n:] = rate
+    dQ[..., n:, :n] = -rate @ X - inverse @ dX
+    back = np.zeros_like(A)
+    back[..., :n, :n] = back[..., n:, n:] = T
+    back[..., n:, :n] = X @ T
+    return Q @ A @ back + dQ @ back, Q @ B @ np.swapaxes(inverse, -1, -2)

@@ -1,0 +1,326 @@
+"""What ties two places of a robot together, beside its joints: loops that close, contacts, gears.
+
+A loop is closed by a joint: what the joint does not let move is the constraint. What no joint says has a class here.
+The core sees all of them alike, as rows on the motion of a frame B relative to a frame A; see `constraint.hpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import frozen, near, quoted, real, reals, unit
+from jounce._checks import pose as a_pose
+from jounce.parts.joints import (
+    Cylindrical,
+    Fixed,
+    Helical,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+
+Array = NDArray[np.float64]
+
+
+class _Tie:
+    """A constraint that no joint says. Never changes."""
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"a constraint cannot be changed: {type(self).__name__}.{key}")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a constraint cannot be changed: {type(self).__name__}.{key}")
+
+    def _set(self, **values: object) -> None:
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v.tolist() if isinstance(v, np.ndarray) else v!r}" for k, v in self.__dict__.items())
+        return f"{type(self).__name__}({given})"
+
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self._set(**{k: frozen(v) if isinstance(v, np.ndarray) else v for k, v in state.items()})
+
+
+class Distance(_Tie):
+    """Keeps two points `length` metres apart: a rod with ball joints at both ends that weighs nothing."""
+
+    length: float
+
+    def __init__(self, length: float) -> None:
+        given = real("length", length)
+        if not 0 < given < np.inf:
+            raise ValueError(f"length is {quoted(length)}, expected a positive number of metres")
+        self._set(length=given)
+
+
+class OnPlane(_Tie):
+    """Keeps a point on the plane through the first frame's origin with that `normal` (3,), in its axes."""
+
+    normal: Array
+
+    def __init__(self, normal: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+        self._set(normal=frozen(unit("normal", normal)))
+
+
+class OnLine(_Tie):
+    """Keeps a point on the line through the first frame's origin along `axis` (3,), in its axes."""
+
+    axis: Array
+
+    def __init__(self, axis: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+        self._set(axis=frozen(unit("axis", axis)))
+
+
+class Rolling(_Tie):
+    """A wheel, or a ball, that rolls on a plane without slipping.
+
+    The second frame's origin is its centre. The point where it touches the plane has no velocity relative to the plane:
+    three rows, of which only the one along the normal comes from positions. So a robot on wheels has more independent
+    positions than velocities.
+
+    Args:
+        radius: m.
+        axis: (3,) of the wheel, in the second frame's axes; a ball when left out.
+        normal: (3,) of the plane, in the first frame's axes, towards the wheel; the plane goes through that frame's
+            origin.
+    """
+
+    radius: float
+    axis: Array | None
+    normal: Array
+
+    def __init__(self, radius: float, axis: ArrayLike | None = None, normal: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+        given = real("radius", radius)
+        if not 0 < given < np.inf:
+            raise ValueError(f"radius is {quoted(radius)}, expected a positive number of metres")
+        self._set(
+            radius=given,
+            axis=None if axis is None else frozen(unit("axis", axis)),
+            normal=frozen(unit("normal", normal)),
+        )
+
+
+class Gear(_Tie):
+    """Ties two joints with one coordinate each: q_second = polynomial(q_first).
+
+    `Follow` does away with the second coordinate; a gear keeps both, and gives the force between them. A joint tied to
+    itself by a constant, ``(0.3, 0.0)``, is held there.
+
+    Args:
+        polynomial: (degree + 1,) coefficients, from the constant on: ``(0.0, -2.0)`` turns the second joint backwards
+            twice as fast.
+    """
+
+    polynomial: Array
+
+    def __init__(self, polynomial: ArrayLike) -> None:
+        given = reals("polynomial", polynomial)
+        if given.ndim != 1 or not 2 <= len(given) <= 100 or not np.isfinite(given).all():
+            raise ValueError(f"polynomial is {quoted(polynomial)}, expected 2 to 100 finite coefficients")
+        self._set(polynomial=frozen(given))
+
+
+Kind = Joint | Distance | OnPlane | OnLine | Rolling | Gear
+_CLOSING = (Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Planar, Spherical)
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A contact of a frame with the world.
+
+    Args:
+        kind: what it lets move: a joint, `OnPlane`, `OnLine`, `Distance` or `Rolling`.
+        pose: (4, 4) in the world of where it is held, so that positions can be compared with it. When left out it is
+            held wherever it is: with the frame's axes for a joint, the world's for the others.
+    """
+
+    kind: Kind
+    pose: Array | None = None
+
+    def __init__(self, kind: Kind, pose: ArrayLike | None = None) -> None:
+        if not isinstance(kind, (Joint, _Tie)):
+            raise ValueError(
+                f"kind is {quoted(kind)}, expected a joint such as jounce.Fixed(), OnPlane, OnLine, Distance or Rolling"
+            )
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "pose", None if pose is None else frozen(a_pose("pose of a contact", pose)))
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintRecord:
+    """A constraint as it was given: the names of two frames, or joints for a gear, and A and B in those."""
+
+    name: str
+    kind: Kind
+    a: str
+    b: str
+    pose_a: Array = field(default_factory=lambda: np.eye(4))
+    pose_b: Array = field(default_factory=lambda: np.eye(4))
+    held: bool = True  # A is where it is given; else in the world, where B is
+    contact: bool = False
+
+    @property
+    def named(self) -> str:
+        """The frame that its force is about: the first body, or that of a contact, and not the world."""
+        return self.b if self.contact or self.a == "world" else self.a
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether its rows are constant in A's axes."""
+        return not isinstance(self.kind, (Distance, Universal, Rolling, Gear))
+
+    @property
+    def rows(self) -> int:
+        """How many numbers it takes away from a velocity."""
+        return len(_rows(self.kind)["rows"])
+
+    @property
+    def holonomic(self) -> int:
+        """How many of its rows, from the first on, come from positions."""
+        return 1 if isinstance(self.kind, Rolling) else self.rows
+
+
+def a_kind(name: str, given: object) -> Kind:
+    """What may close a loop or be a contact."""
+    what = f"constraint {quoted(name)}"
+    if isinstance(given, _Tie):
+        return given  # type: ignore[return-value]
+    if not isinstance(given, Joint):
+        raise ValueError(
+            f"{what} is {quoted(given)}, expected a joint such as jounce.Revolute(axis=(0, 0, 1)), or jounce.Distance, "
+            "OnPlane, OnLine, Rolling or Gear"
+        )
+    if type(given) not in _CLOSING:
+        names = ", ".join(c.__name__ for c in _CLOSING)
+        raise ValueError(f"{what} is a {type(given).__name__} joint, which closes nothing: expected one of {names}")
+    for key in ("stiffness", "rest", "damping", "armature"):
+        if np.any(getattr(given, key)):
+            raise ValueError(f"{what}: its joint has {key}, which only joints of the tree have")
+    for key in ("limits", "follows", "rotor"):
+        if getattr(given, key) is not None:
+            raise ValueError(f"{what}: its joint has {key}, which only joints of the tree have")
+    return given
+
+
+def contact_records(
+    contacts: Mapping[str, Kind | Contact], frame_names: tuple[str, ...], fixed: Collection[str], taken: list[str]
+) -> list[ConstraintRecord]:
+    """The records of {frame name: contact}; `fixed` are frames that the world has anyway."""
+    if not isinstance(contacts, Mapping):
+        raise ValueError(f"contacts is {quoted(contacts)}, expected a mapping from frame names to joints")
+    records = []
+    for name, given in contacts.items():
+        if not isinstance(name, str) or name not in frame_names:
+            hint = near(name if isinstance(name, str) else quoted(name), frame_names)
+            raise ValueError(f"contacts: no body or frame is named {quoted(name)}: {hint}")
+        if name in fixed:
+            raise ValueError(f"contacts: {quoted(name)} is a part of the world, which holds it already")
+        if name in taken:
+            raise ValueError(f"contacts: there is a constraint named {quoted(name)} already")
+        contact = given if isinstance(given, Contact) else Contact(a_kind(name, given))
+        kind = a_kind(name, contact.kind)
+        if isinstance(kind, Gear):
+            raise ValueError(f"constraint {quoted(name)}: a gear is between two joints: use Builder.close")
+        if contact.pose is None and isinstance(kind, Distance):
+            raise ValueError(f"constraint {quoted(name)}: a distance needs to know from where: Contact(..., pose=...)")
+        placed = np.eye(4) if contact.pose is None else contact.pose
+        records.append(ConstraintRecord(name, kind, "world", name, placed, held=contact.pose is not None, contact=True))
+    return records
+
+
+def compiled_constraint(
+    record: ConstraintRecord, frames: Mapping[str, int], coordinates: Mapping[str, slice]
+) -> dict[str, object]:
+    """What the core takes."""
+    kind = record.kind
+    table: dict[str, Any] = {"turning": 0, "axis": np.zeros(3), "other": np.zeros(3), "length": 0.0, **_rows(kind)}
+    gear = isinstance(kind, Gear)
+    hold = "frame" if record.held else "here" if isinstance(kind, Joint) else "upright"
+    return {
+        "name": record.name,
+        "hold": hold,
+        "count": len(table["rows"]),
+        "holonomic": len(table["rows"]),
+        "on_a": record.named == record.a,
+        "a": -1 if gear or record.a == "world" else frames[record.a],
+        "b": -1 if gear or record.b == "world" else frames[record.b],
+        "pose_a": record.pose_a,
+        "pose_b": record.pose_b,
+        "joints": [coordinates[record.a].start, coordinates[record.b].start] if gear else [],
+        "polynomial": kind.polynomial if isinstance(kind, Gear) else np.zeros(0),
+        **table,
+    }
+
+
+def constant_rows(kind: Kind) -> Array:
+    """(count, 6) rows on [v; w] of B in A, in A's axes; zero in what changes with the configuration."""
+    rows: Array = _rows(kind)["rows"]
+    return rows
+
+
+def _rows(kind: Kind) -> dict[str, Any]:
+    """The constant rows on [v; w] of a constraint, and what else it is made of."""
+    none = np.zeros((0, 3))
+    if isinstance(kind, Distance):
+        return {"tie": "distance", "rows": np.zeros((1, 6)), "length": kind.length}
+    if isinstance(kind, OnPlane):
+        return {"tie": "joint", "rows": _on(kind.normal[None], none)}
+    if isinstance(kind, OnLine):
+        return {"tie": "joint", "rows": _on(_across(kind.axis), none)}
+    if isinstance(kind, Rolling):
+        rows = _on(np.vstack([kind.normal[None], _across(kind.normal)]), none)
+        other = np.zeros(3) if kind.axis is None else kind.axis
+        wheel = {"axis": kind.normal, "other": other, "length": kind.radius}
+        return {"tie": "rolling", "rows": rows, "holonomic": 1, **wheel}
+    if isinstance(kind, Gear):
+        return {"tie": "gear", "rows": np.zeros((1, 6))}
+    if isinstance(kind, Universal):
+        rows = np.vstack([np.eye(6)[:3], np.zeros((1, 6))])
+        angle = float(kind.first @ kind.second)
+        return {"tie": "universal", "rows": rows, "axis": kind.first, "other": kind.second, "length": angle}
+    if isinstance(kind, Planar):
+        normal = np.cross(kind.x, kind.y)
+        return {"tie": "joint", "rows": _on(normal[None], _across(normal)), "turning": 2, "axis": normal}
+    if isinstance(kind, Spherical):
+        return {"tie": "joint", "rows": _on(np.eye(3), none)}
+    if isinstance(kind, Fixed):
+        return {"tie": "joint", "rows": np.eye(6), "turning": 3}
+    assert isinstance(kind, (Revolute, Prismatic, Cylindrical, Helical))
+    axis = kind.axis
+    across = _across(axis)
+    if isinstance(kind, Revolute):
+        return {"tie": "joint", "rows": _on(np.eye(3), across), "turning": 2, "axis": axis}
+    if isinstance(kind, Prismatic):
+        return {"tie": "joint", "rows": _on(across, np.eye(3)), "turning": 3, "axis": axis}
+    if isinstance(kind, Cylindrical):
+        return {"tie": "joint", "rows": _on(across, across), "turning": 2, "axis": axis}
+    rows = np.vstack([_on(across, across), np.concatenate([axis, -kind.pitch * axis])[None]])
+    return {"tie": "joint", "rows": rows, "turning": 2, "axis": axis, "length": kind.pitch}
+
+
+def _on(linear: Array, angular: Array) -> Array:
+    """Rows on v, then rows on w."""
+    rows = np.zeros((len(linear) + len(angular), 6))
+    rows[: len(linear), :3], rows[len(linear) :, 3:] = linear, angular
+    return rows
+
+
+def _across(axis: Array) -> Array:
+    """(2, 3) directions across an axis."""
+    x = np.roll(np.eye(3)[int(np.argmax(np.abs(axis)))], 1)
+    x = x - (x @ axis) * axis
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x)])

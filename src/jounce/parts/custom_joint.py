@@ -1,0 +1,199 @@
+"""Joints of your own, from the pose that they give a body: everything else jounce derives.
+
+The function is recorded once (soft/record.py). With R and p its rotation and position, the screw of coordinate c in the
+axes of the body is
+
+    v = R^T dp/dq_c,     [w] = R^T dR/dq_c,
+
+a recorded function, too; the core runs both over Taylor series, as it does for the sections of soft bodies. A joint is
+one section without mass, which the body then hangs on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import array_of, frozen, quoted, whole
+from jounce.parts.joints import Joint, Limits, Primitive, Rotor
+from jounce.parts.sections import Sections, SoftBody, Station
+from jounce.recording.functions import Functions, moving_frame
+from jounce.recording.record import Expressions, Number, Tape
+from jounce.recording.simplify import simplified
+from jounce.units import labels
+
+Array = NDArray[np.float64]
+
+
+class CustomJoint(Joint):
+    """A joint whose pose is a function of its coordinates, which you write with NumPy.
+
+    Args:
+        pose: function of q (n,) that returns the pose (4, 4) of the body in the joint frame: a rotation and a
+            translation, smooth, and such that no coordinate is without effect. It may use arithmetic, ``@``, np.array,
+            stack, sum, sin, cos, tan, exp, log, sqrt, arctan, sinh, cosh, tanh, powers, `jounce.soft.stumpff` and
+            `jounce.Spline`, and may not branch on q: it is called a few times now, and never again.
+        n: how many coordinates it has, 1 to 6.
+        scale: (n,) or one number, how far from zero they go in ordinary use: `pose` is checked there, and random
+            configurations are drawn from it. Coordinates with limits go from one to the other.
+        damping, stiffness, rest: one number or (n,), as for other joints.
+        limits: `Limits` of its coordinate, or a sequence of n, where None is none.
+        rotor: `Rotor` with an axis; where n is 1.
+        coordinate_names, coordinate_units: n texts each, for trajectories and plots; units are "m", "rad", "1", "1/m",
+            or "?".
+        name: of the joint; the body's name when left out.
+
+    Velocities are the rates of the coordinates.
+
+    >>> import jounce as jn
+    >>> def rolling(q):  # a knee: the shin rolls on a round head of 3 cm as it turns
+    ...     c, s = np.cos(q[0]), np.sin(q[0])
+    ...     return np.array([[c, 0, s, 0.03 * q[0]], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]])
+    >>> b = jn.Builder()
+    >>> b.add("shin", "world", jn.CustomJoint(rolling, n=1, damping=0.1), inertia=jn.Inertia(3.0, com=(0, 0, -0.2)))
+    >>> b.build().mass_matrix([0.0]).round(4)
+    array([[0.0867]])
+    """
+
+    nq = nv = 0
+
+    scale: Array
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    coordinate_limits: tuple[Limits | None, ...]
+    coordinate_rest: Array
+
+    def __init__(
+        self,
+        pose: Callable[[Any], Any],
+        n: int,
+        *,
+        scale: ArrayLike = 1.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        rest: ArrayLike = 0.0,
+        limits: Limits | Sequence[Limits | None] | None = None,
+        rotor: Rotor | None = None,
+        coordinate_names: Sequence[str] = (),
+        coordinate_units: Sequence[str] = (),
+        name: str | None = None,
+    ) -> None:
+        n = whole("n", n, 1, 6)
+        self._set(nq=n, nv=n)
+        super().__init__(damping=damping, stiffness=stiffness, rotor=rotor, name=name)
+        if rotor is not None and rotor.axis is None:
+            raise ValueError("the rotor of a CustomJoint has no axis, expected one: its joint may have none")
+        names, units = labels("coordinate_", coordinate_names, coordinate_units, n)
+        each = _limits(limits, n)
+        reach = np.broadcast_to(array_of("scale", scale, (), (n,)), (n,))
+        if not (reach > 0).all():
+            raise ValueError(f"scale is {quoted(scale)}, expected positive numbers")
+        lower = np.array([-r if x is None or np.isinf(x.lower) else x.lower for x, r in zip(each, reach, strict=True)])
+        upper = np.array([r if x is None or np.isinf(x.upper) else x.upper for x, r in zip(each, reach, strict=True)])
+        functions = Functions("", _Pose(pose), n, (upper - lower) / 2, (upper + lower) / 2)
+        functions.check_poses(recorded := functions.recorded("pose", (4, 4)))
+        frame = simplified(Expressions(recorded.tape, moving_frame(recorded, n)))
+        functions.check_smooth("pose", frame)
+        _check_screws(functions, frame, n)
+        self._set(
+            rest=0.0,
+            scale=frozen(reach),
+            names=names,
+            units=units,
+            limits=each[0] if n == 1 else None,
+            coordinate_limits=each,
+            coordinate_rest=frozen(np.broadcast_to(array_of("rest", rest, (), (n,)), (n,))),
+            _recorded=frame,
+        )
+
+    @property
+    def range(self) -> tuple[Array, Array]:
+        """Where its coordinates are in ordinary use: (n,) from, and (n,) to."""
+        each = [x or Limits() for x in self.coordinate_limits]
+        lower = [-s if np.isinf(x.lower) else x.lower for x, s in zip(each, self.scale, strict=True)]
+        upper = [s if np.isinf(x.upper) else x.upper for x, s in zip(each, self.scale, strict=True)]
+        return np.array(lower), np.array(upper)
+
+    def pose(self, q: ArrayLike) -> Array:
+        """(..., 4, 4) of the body in the joint frame, for q (..., n)."""
+        numbers = self._recorded.values(np.asarray(q, dtype=np.float64))[..., :12]
+        result = np.zeros((*numbers.shape[:-1], 4, 4))
+        result[..., :3, 3], result[..., 3, 3] = numbers[..., :3], 1.0
+        result[..., :3, :3] = numbers[..., 3:].reshape(*numbers.shape[:-1], 3, 3)
+        return result
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return ()
+
+    @cached_property
+    def section(self) -> SoftBody:
+        """How the core knows it."""
+        return _Section(self)
+
+    def _describe(self) -> str:
+        return str(self.nv)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {key: value for key, value in self.__dict__.items() if key != "section"}
+
+    _recorded: Expressions
+
+
+class _Pose:
+    """A function as the attribute that `Functions` looks for."""
+
+    def __init__(self, pose: Any) -> None:
+        self.pose = pose
+
+
+class _Section(SoftBody):
+    length = 0.0
+
+    def __init__(self, joint: CustomJoint) -> None:
+        self.joint, self.n, self.scale = joint, joint.nv, joint.scale
+        self.viscosity = np.diag(joint.damping)
+        self.stiffness = np.zeros((self.n, self.n))
+        if not joint.coordinate_rest.any():
+            self.stiffness = np.diag(joint.stiffness)
+
+    def recorded_energy(self) -> Expressions | None:
+        joint = self.joint
+        if not joint.coordinate_rest.any() or not joint.stiffness.any():
+            return None
+        tape = Tape(self.n)
+        total: Any = 0.0
+        for i, (k, rest) in enumerate(zip(joint.stiffness.tolist(), joint.coordinate_rest.tolist(), strict=True)):
+            stretch = Number(tape, i) - rest
+            total = total + 0.5 * k * stretch * stretch
+        return Expressions(tape, [total])
+
+    def _sections(self, marks: tuple[float, ...]) -> Sections:
+        return Sections((0,), stations=(Station(),), recorded=self.joint._recorded)
+
+
+def _limits(given: Any, n: int) -> tuple[Limits | None, ...]:
+    if given is None:
+        return (None,) * n
+    each = (given,) if isinstance(given, Limits) else given
+    if not isinstance(each, Sequence) or len(each) != n or not all(x is None or isinstance(x, Limits) for x in each):
+        wanted = "a jounce.Limits" if n == 1 else f"{n}, each a jounce.Limits or None"
+        raise ValueError(f"limits is {quoted(given)}, expected {wanted}")
+    return tuple(each)
+
+
+def _check_screws(functions: Functions, frame: Expressions, n: int) -> None:
+    """That every coordinate moves the body, and each in a way of its own."""
+    screws = frame.values(functions.places)[:, 12:].reshape(-1, n, 6)
+    sizes = np.linalg.svd(screws, compute_uv=False)
+    fine = sizes[:, -1] > 1e-9 * np.maximum(sizes[:, 0], 1e-9)
+    if fine.all():
+        return
+    first = int(np.argmin(fine))
+    at = functions.places[first].tolist()
+    still = np.flatnonzero(np.linalg.norm(screws[first], axis=1) <= 1e-9 * max(sizes[first, 0], 1e-9))
+    what = f"coordinate {still[0]} does not move the body" if len(still) else "coordinates move the body alike"
+    raise ValueError(f"pose(q): {what} at q = {at}, expected each to move it in a way of its own")

@@ -1,0 +1,1 @@
+"""Functions that users write in NumPy, recorded as lists of operations that the core runs."""

@@ -1,0 +1,197 @@
+"""A simulation under way: what it has found, what it has cost, and when it gives up.
+
+A run that gets nowhere ends by one of three limits: of steps, of wall-clock time, and by its pace. Where at the pace of
+its last steps the rest would take a hundred times as many as are allowed, it need not try them all. Where the torque
+differs from call to call, no step is short enough: there it is sufficient that the limit would be passed at all.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from jounce import trajectory
+from jounce.dynamics.constraints.constrained import onto
+from jounce.errors import RangeError, SimulationError
+from jounce.model import Model
+from jounce.simulation.stepping import Array, Layout, TorqueFunction
+from jounce.simulation.stiffness import linear_system, rates
+
+WINDOW = 5_000  # steps over which the pace is taken
+HOPELESS = 100  # times the allowed steps
+_FELT = 0.01  # a rate times the step length that may be what keeps steps short
+_PATIENCE = 0.5  # s that finding out the reason may take, about
+
+Report = Callable[[float, int], None]  # told the time reached and the number of steps, after every step
+
+
+class Run:
+    """The state of a simulation, which an integrator keeps.
+
+    Args:
+        robot: whose motion it is.
+        times: (T,) output times.
+        max_steps: that may be tried beside one for each output time; None: any number.
+        time_limit: s of wall clock; None: none.
+        report: see `Report`.
+
+    Attributes:
+        steps: tried so far.
+        torque: the torque function of the integrator, to find out what is wrong with it.
+    """
+
+    torque: TorqueFunction
+
+    def __init__(
+        self, robot: Model, times: Array, max_steps: int | None, time_limit: float | None, report: Report
+    ) -> None:
+        self.robot, self.steps = robot, 0
+        self._times, self._report = times, report
+        self._allowed = math.inf if max_steps is None else max_steps + len(times)
+        self._max_steps, self._time_limit = max_steps, time_limit
+        self._begin = time.monotonic()
+        self._deadline = math.inf if time_limit is None else self._begin + time_limit
+        self._rows = np.empty((len(times), robot.nq)), *(np.empty((len(times), robot.nv)) for _ in range(3))
+        self._done = 0
+        self._state: tuple[float, Array, Array, Array, Array | None] | None = None
+        self._mark = float(times[0])  # the time reached at the start of the window
+        self._length, self._errors = math.nan, np.zeros(0)
+
+    # What is found
+
+    def keep(self, q: Array, v: Array, a: Array, tau: Array) -> None:
+        """The motion at the next output time, or several of them: arrays with a row more."""
+        rows = [np.atleast_2d(each) for each in (q, v, a, tau)]
+        new = slice(self._done, self._done + len(rows[0]))
+        for own, given in zip(self._rows, rows, strict=True):
+            own[new] = given
+        self._done = new.stop
+
+    def reached(self, t: float, q: Array, v: Array, a: Array, tau: Array | None = None) -> None:
+        """The state that the motion has come to; without tau, the one that a needs."""
+        self._state = t, q, v, a, tau
+
+    def onto_constraints(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state brought back onto the constraints, from which a step has led by no more than its error.
+
+        So the error does not add up to a drift (E. Eich, Convergence results for a coordinate projection method applied
+        to mechanical systems with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
+        """
+        if not self.robot.constraints:
+            return q, v
+        return onto(self.robot, q, v)
+
+    def motion(self) -> trajectory.Trajectory:
+        """At the output times so far and, where the motion has gone on since, at its last state."""
+        when, rows = self._times[: self._done], [each[: self._done] for each in self._rows]
+        if self._state is not None and (not self._done or self._state[0] > when[-1]):
+            t, q, v, a, tau = self._state
+            tau = self.robot.inverse_dynamics(q, v, a) if tau is None else tau
+            when = np.append(when, t)
+            rows = [np.vstack([own, given]) for own, given in zip(rows, (q, v, a, tau), strict=True)]
+        return trajectory.of(self.robot, when, *rows)
+
+    def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
+        """Forward dynamics; where there is no answer, and the motion has begun, it has come to its end."""
+        try:
+            found = self.robot.forward_dynamics(q, v, tau)
+        except RangeError as fault:
+            if self._state is None:
+                raise self.stopped(f"the acceleration is not finite, {fault}") from fault
+            return np.full(np.shape(tau), np.nan)
+        except ValueError as fault:
+            if self._state is None:
+                raise
+            raise self.stopped(str(fault)) from fault
+        return found
+
+    # When to give up
+
+    def tried(self, length: float, errors: Array) -> None:
+        """Counts a step, taken or not, of a length in s.
+
+        Args:
+            length: s.
+            errors: of each velocity (..., nv), relative to the tolerance; empty where there is no telling.
+
+        Raises:
+            SimulationError: a limit is reached.
+        """
+        self.steps += 1
+        self._length, self._errors = length, errors
+        t, end = self._state[0] if self._state else float(self._times[0]), float(self._times[-1])
+        self._report(t, self.steps)
+        if t >= end:
+            return
+        if time.monotonic() > self._deadline:
+            raise self._given_up(f"after {self._time_limit:g} s, the time_limit, and {self.steps} steps")
+        if self.steps >= self._allowed:
+            raise self._given_up(f"after {self.steps} steps, where max_steps is {self._max_steps}")
+        if self.steps % WINDOW == 0:
+            needed = WINDOW * (end - t) / (t - self._mark) if t > self._mark else math.inf
+            self._mark = t
+            hopeless = needed > HOPELESS * self._allowed or (needed > self._allowed and self._is_noisy())
+            if self._max_steps is not None and hopeless:
+                raise self._given_up(
+                    f"after {self.steps} steps: it stalls, at the pace of the last {WINDOW} the rest would take "
+                    f"{needed:.1g} more, where max_steps is {self._max_steps}"
+                )
+
+    def stopped(self, why: str, at: float | None = None) -> SimulationError:
+        """The error that ends it, with what was found."""
+        motion = self.motion()
+        if at is None:
+            at = float(motion.time[-1]) if len(motion) else float(self._times[0])
+        return SimulationError(f"simulation stopped at t = {at:.9g} s: {why}", motion)
+
+    def too_short(self, why: str, length: float) -> SimulationError:
+        """The error where steps have come to the rounding of time."""
+        cause = self._cause(length)
+        return self.stopped(f"{why} with steps as short as {length:.1g} s" + (f", because {cause}" if cause else ""))
+
+    def _given_up(self, limit: str) -> SimulationError:
+        cause = self._cause(self._length) or "the tolerance cannot be met with longer ones" + self._where()
+        return self.stopped(f"{limit}; step size fell to {self._length:.2g} s because {cause}")
+
+    def _where(self) -> str:
+        """The coordinate that is in the way."""
+        if not self._errors.size or not np.isfinite(self._errors).all():
+            return ""
+        worst = int(np.argmax(self._errors)) % self.robot.nv
+        return f", for {trajectory.names(self.robot).v[worst]!r} least of all"
+
+    def _cause(self, length: float) -> str:
+        """Why steps are so short; empty if nothing is known."""
+        if self._state is None or time.monotonic() - self._begin > _PATIENCE * self.steps:
+            return ""
+        try:
+            begin = time.monotonic()
+            if self._is_noisy():
+                return (
+                    "tau(t, q, v) differs from call to call at the same state: it must be a function of its arguments"
+                )
+            if (time.monotonic() - begin) * self.robot.nv > _PATIENCE:
+                return ""
+            t, q, v, a, _ = self._state
+            found = rates(*linear_system(self.robot, Layout(self.robot), self._first_row, t, q, v, a))
+        except Exception:  # whatever the user's function does near here: the run has failed already
+            return ""
+        fastest, growth = float(np.abs(found).max(initial=0.0)), float(found.real.max(initial=0.0))
+        if growth * length > _FELT and growth > 0.1 * fastest:
+            return f"the motion is unstable: it grows by a factor of e every {1 / growth:.1g} s"
+        if fastest * length > _FELT:
+            return f"the motion has rates up to {fastest:.1g} 1/s; if they fade, method 'implicit' need not follow them"
+        return ""
+
+    def _is_noisy(self) -> bool:
+        if self._state is None:
+            return False
+        once, again = (self.torque(*self._state[:3]) for _ in range(2))
+        return once.shape != again.shape or not np.allclose(once, again, rtol=1e-12, atol=0.0)
+
+    def _first_row(self, t: float, q: Array, v: Array) -> Array:
+        tau = self.torque(t, q, v)
+        return tau if tau.ndim == 1 else tau[0]

@@ -1,0 +1,238 @@
+"""Simulation: from torques to motion, on the configuration manifold itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jounce._checks import array_of, flag, is_masked, one_of, quoted, real, whole
+from jounce._core import MAX_ORDER
+from jounce.model import Model, a_model
+from jounce.simulation import implicit, rkmk, taylor
+from jounce.simulation.run import Report, Run
+from jounce.simulation.stepping import Array, Tolerance, TorqueFunction
+from jounce.trajectory import Trajectory
+
+_METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate, "implicit": implicit.integrate}
+_PATIENCE = 2.0  # s until a progress bar appears
+_SILENCE = 60.0  # s until a run without one says that it is still there
+_REFRESH = 0.05  # s between two looks of the bar
+
+
+def simulate(
+    robot: Model,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    times: ArrayLike,
+    tau: ArrayLike | Callable[[float, Array, Array], ArrayLike] | None = None,
+    *,
+    method: str = "taylor",
+    rtol: float = 1e-9,
+    atol: float = 1e-10,
+    order: int | None = None,
+    max_steps: int | None = 100_000,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+) -> Trajectory:
+    """The motion of a robot from a state on, under given torques.
+
+    All methods step on the configuration manifold itself and choose their steps by the tolerances: quaternions stay of
+    unit length, and nothing drifts off.
+
+    "taylor" expands the motion in time, from forward dynamics to high order. It is the most exact and the fastest one,
+    for torques whose time derivatives are known. "rkmk" is a Runge-Kutta-Munthe-Kaas method of order 5 and takes any
+    torque, feedback too. Both take short steps where something is stiff, a rod of rubber or a high gain; "implicit",
+    Radau's method of order 9 with the exact derivatives of the dynamics, does not, and takes any torque, too.
+
+    Args:
+        robot: the model.
+        q0: (nq,) configuration at times[0].
+        v0: (nv,) velocity; twists of `Free` joints in body axes.
+        times: (T,) increasing output times, s; they do not limit the steps of "taylor" and "implicit".
+        tau: generalized forces, N and N m, of `Free` joints in body axes: None (none), a constant (nv,), or a function
+            (t, q, v) -> (nv,), or -> (r + 1, nv) with the time derivatives along the motion, which "taylor" needs: the
+            more rows, the longer its steps. A function is asked a few times in every step and at every output time:
+            shorter events pass unseen. "implicit" also asks it near the state, for its derivatives by differences.
+        method: "taylor", "rkmk" or "implicit", the last for robots without constraints.
+        rtol, atol: the error that a step may make is atol + rtol times the magnitude, for every coordinate, rad or m
+            and their rates; of orientations the magnitude counts as 1.
+        order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; left out, it follows
+            from rtol, or from what the function returns. Errors shrink with the step to the power order + 1.
+        max_steps: steps that may be tried, beside one for each output time; None: any number. Where at the pace of the
+            last 5,000 the rest would take a hundred times as many, the run ends at once.
+        time_limit: seconds of wall clock that it may take, looked at after every step; None: any time.
+        progress: True shows a bar on stderr (needs rich), False does not; left out, it is shown after two seconds if
+            stderr is a terminal and rich is installed, and elsewhere a warning after a minute.
+
+    Returns:
+        `Trajectory`, with time, q, v, a and tau at the output times.
+
+    Raises:
+        ValueError: an argument has the wrong shape or a value that makes no sense.
+        SimulationError: the motion cannot be continued, or not within the limits; the message says when and why, and
+            ``error.trajectory`` is the motion up to there.
+
+    >>> import jounce as jn
+    >>> robot = jn.robots.aerial_manipulator()
+    >>> fall = simulate(robot, robot.neutral(), np.zeros(robot.nv), np.linspace(0.0, 2.0, 5))
+    >>> fall.q[:, 2].round(9)
+    array([  0.     ,  -1.22625,  -4.905  , -11.03625, -19.62   ])
+    >>> def lift(t, q, v):  # along the body's z axis, swelling; with its first three derivatives
+    ...     rows = np.zeros((4, robot.nv))
+    ...     rows[:, 2] = 39.24 + np.sin(t), np.cos(t), -np.sin(t), -np.cos(t)
+    ...     return rows
+    >>> motion = simulate(robot, robot.neutral(), np.zeros(robot.nv), [0.0, np.pi], lift)
+    >>> round(float(motion.v[-1, 2]), 6)  # 2 N s, 4 kg
+    0.5
+    """
+    a_model("robot", robot)
+    one_of("method", method, *_METHODS)
+    if method == "implicit" and robot.constraints:
+        raise ValueError("method is 'implicit', which does not know constraints: expected 'taylor' or 'rkmk'")
+    q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
+    when = array_of("times", times, (_length(times),))
+    if len(when) == 0 or not (when[1:] > when[:-1]).all():
+        raise ValueError("times must be one or more numbers that increase")
+    if not math.isfinite(float(when[-1]) - float(when[0])):
+        raise ValueError(f"times go from {when[0]:g} to {when[-1]:g} s, expected a finite time between them")
+    tolerance = Tolerance(*(float(array_of(key, value, ())) for key, value in (("rtol", rtol), ("atol", atol))))
+    if not (0 <= tolerance.rtol < 1 and tolerance.atol > 0):
+        raise ValueError(f"rtol and atol are {rtol} and {atol}, expected 0 <= rtol < 1 and atol > 0")
+    if order is not None:
+        order = whole("order", order, 1, MAX_ORDER)
+        if method != "taylor":
+            raise ValueError(f"order is {order!r}, which is only for method 'taylor', and method is {method!r}")
+    if max_steps is not None:
+        max_steps = whole("max_steps", max_steps, 1, sys.maxsize)
+    if time_limit is not None:
+        time_limit = real("time_limit", time_limit)
+        if not 0 < time_limit < math.inf:
+            raise ValueError(f"time_limit is {time_limit}, expected a positive number of seconds, or None for no limit")
+    if progress is not None:
+        progress = flag("progress", progress)
+
+    q = robot.integrate(q, np.zeros(robot.nv))  # refuses quaternions far from unit length, normalises the others
+    span = float(when[0]), float(when[-1])
+    with _reporting(progress, *span) as report, np.errstate(over="ignore", invalid="ignore"):
+        run = Run(robot, when, max_steps, time_limit, report)
+        run.torque = _stacks(run, tau, order, tolerance) if method == "taylor" else _torques(run, tau)
+        _METHODS[method](robot, q, v, when, run.torque, tolerance, run)
+    return run.motion()
+
+
+def _length(times: Any) -> int:
+    try:
+        return len(times)
+    except TypeError:
+        return 1
+
+
+def _torques(run: Run, tau: object) -> TorqueFunction:
+    """The torque (nv,) as a function."""
+    if not callable(tau):
+        nv = run.robot.nv
+        constant = np.zeros(nv) if tau is None else array_of("tau", tau, (nv,))
+        return lambda t, q, v: constant
+
+    def torque(t: float, q: Array, v: Array) -> Array:
+        rows = _called(run, tau, t, q, v)
+        return rows if rows.ndim == 1 else rows[0]
+
+    return torque
+
+
+def _stacks(run: Run, tau: object, order: int | None, tolerance: Tolerance) -> TorqueFunction:
+    """The torque and its derivatives (r + 1, nv) as a function."""
+    nv = run.robot.nv
+    if not callable(tau):
+        constant = np.zeros(((order or taylor.order_for(tolerance)) + 1, nv))
+        constant[0] = 0.0 if tau is None else array_of("tau", tau, (nv,))
+        return lambda t, q, v: constant
+
+    def stack(t: float, q: Array, v: Array) -> Array:
+        rows = _called(run, tau, t, q, v)
+        if rows.ndim == 1 or len(rows) < 2:
+            raise ValueError(
+                f"tau(t, q, v) returned shape {rows.shape}, without derivatives: for method 'taylor' return a stack "
+                f"(r + 1, {nv}) of the torque and its first r >= 1 time derivatives, or use method 'rkmk'"
+            )
+        return rows[: (order or MAX_ORDER) + 1]
+
+    return stack
+
+
+def _called(run: Run, tau: Callable[[float, Array, Array], ArrayLike], t: float, q: Array, v: Array) -> Array:
+    """What the user's function says, checked; it gets copies, so that it may write to them."""
+    value, nv = tau(t, q.copy(), v.copy()), run.robot.nv
+    if is_masked(value):
+        raise ValueError("tau(t, q, v) returned a masked array, expected one without a mask")
+    try:
+        rows = np.asarray(value)
+    except (ValueError, TypeError):
+        rows = np.asarray(None)
+    shape = rows.shape
+    if rows.dtype.kind not in "buif" or shape not in ((nv,), (*shape[:1], nv)) or (shape[0] == 0 and nv > 0):
+        raise ValueError(f"tau(t, q, v) returned {rows.dtype} of shape {shape}, expected ({nv},) or (r + 1, {nv})")
+    if not np.isfinite(rows).all():
+        raise run.stopped(f"tau(t, q, v) is not finite, {quoted(rows.tolist())}", at=t)
+    return rows.astype(np.float64)
+
+
+def _saying_so_once(start: float, end: float) -> Report:
+    """A function to be told the time reached, which warns if the run takes long."""
+    due = time.monotonic() + _SILENCE
+
+    def report(t: float, steps: int) -> None:
+        nonlocal due
+        if time.monotonic() >= due and t < end:
+            due = math.inf
+            warnings.warn(
+                f"simulation has come to t = {t:.4g} s of {end:.4g} s after {_SILENCE:g} s and {steps} steps; "
+                "time_limit and max_steps set limits, progress=True shows a bar",
+                RuntimeWarning,
+                stacklevel=5,  # report, tried, integrate, simulate
+            )
+
+    return report
+
+
+@contextmanager
+def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report]:
+    """A function to be told the time reached, which shows a bar if that is wanted or the run takes long."""
+    if wanted is None and not (sys.stderr.isatty() and importlib.util.find_spec("rich")):
+        yield _saying_so_once(start, end)
+        return
+    if wanted is not None and not wanted:
+        yield lambda t, steps: None
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("simulation {task.completed:.2f} of {task.total:.2f} s"), BarColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=Console(stderr=True), transient=not wanted)
+    task = bar.add_task("simulation", total=end - start)
+    due = time.monotonic() + (0.0 if wanted else _PATIENCE)
+
+    def report(t: float, steps: int) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now >= due or t == end:
+            if now >= due:
+                bar.start()  # once: later it has no effect
+            bar.update(task, completed=t - start)
+            due = max(due, now + _REFRESH)
+
+    try:
+        yield report
+    finally:
+        bar.stop()

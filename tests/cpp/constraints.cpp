@@ -1,0 +1,33 @@
+// Factors of rows some of which are combinations of others.
+#include <cstdlib>
+
+#include "check.hpp"
+#include "jounce/constraints/row_factors.hpp"
+
+using namespace jounce;
+
+int main() {
+  ArenaSize size;
+  RowFactors(3, size);
+  void* block = std::aligned_alloc(64, (size.bytes() + 63) / 64 * 64);
+  Arena arena(block);
+  RowFactors rows(3, arena);
+  rows.clear();
+  // J = [1 0; 0 2; 1 2] with unit masses: the third row is the sum of the others.
+  const double columns[2][8] = {{1, 0, 1}, {0, 2, 2}};
+  for (const auto& column : columns) rows.add_squares(1.0, column, 0, 3);
+  rows.scale(0) = 1, rows.scale(1) = 4, rows.scale(2) = 5;
+  rows.factor();
+  near("dependent rows", rows.dependent(), 1);
+  that("the third is", rows.is_dependent(2) && !rows.is_dependent(0) && !rows.is_dependent(1));
+  near("its share of the first", rows.combination(2)[0], 1.0);
+  near("and of the second", rows.combination(2)[1], 1.0);
+  double x[8] = {3, 8, 11}, left = -1;
+  rows.solve(x, [&](int, double what) { left = what; });
+  near("x_0", x[0], 3.0), near("x_1", x[1], 2.0), near("x_2", x[2], 0.0), near("nothing is left", left, 0.0);
+  double y[8] = {3, 8, 12};
+  rows.solve(y, [&](int, double what) { left = what; });
+  near("what contradicts", left, 1.0);
+  std::free(block);
+  return failures;
+}

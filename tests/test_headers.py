@@ -1,0 +1,46 @@
+"""The headers by themselves: each compiles alone, and those that need no Python have tests in C++ (tests/cpp/)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEADERS = sorted(path.relative_to(ROOT / "include") for path in (ROOT / "include").rglob("*.hpp"))
+COMPILER = os.environ.get("CXX") or next((c for c in ("g++", "c++", "clang++") if shutil.which(c)), None)
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wno-psabi", "-Wno-unknown-pragmas", f"-I{ROOT / 'include'}"]
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+
+
+@needs_compiler
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_headers_compile_alone(header: Path) -> None:
+    source = f'#include "{header.as_posix()}"\n#include "{header.as_posix()}"\nint main() {{}}\n'
+    command = [str(COMPILER), *FLAGS, "-Werror", "-fsyntax-only", "-x", "c++", "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize("isa", ["generic", "native"])
+@pytest.mark.parametrize("source", sorted((ROOT / "tests/cpp").glob("*.cpp")), ids=lambda path: path.stem)
+def test_headers_without_python(source: Path, isa: str, tmp_path: Path) -> None:
+    program = tmp_path / source.stem
+    flags = ["-DJOUNCE_GENERIC"] if isa == "generic" else ["-march=native"]
+    build = [str(COMPILER), *FLAGS, *flags, "-O1", str(source), "-o", str(program)]
+    made = subprocess.run(build, capture_output=True, text=True, timeout=300, check=False)
+    assert made.returncode == 0, made.stderr
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_layers() -> None:
+    """No include and no import points the wrong way, and the picture is up to date."""
+    done = subprocess.run([sys.executable, str(ROOT / ".ci/layers.py")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
