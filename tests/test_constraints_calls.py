@@ -50,6 +50,7 @@ def test_loop_coordinates_are_those_of_the_joint_in_the_tree(i):
     expected_q, expected_v = q[..., 7:], v[..., 6:]
     if isinstance(joint, jn.Spherical):
         expected_q = np.where(expected_q[..., 3:] < 0, -expected_q, expected_q)
+    assert np.abs(robot.residual(q)).max() < 1e-13  # however often it has turned
     where, rate = robot.loop_coordinate("loop", q, v)
     np.testing.assert_allclose(where, expected_q, rtol=0, atol=1e-13)
     np.testing.assert_allclose(rate, expected_v, rtol=0, atol=1e-12)

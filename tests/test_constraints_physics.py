@@ -465,8 +465,8 @@ def test_steady_turning_of_a_disc(tilt: float) -> None:
     turn = -(n - P * s) * np.cross((0.0, 1.0, 0.0), np.eye(3)).T  # u -> -spin x u
     twice = np.kron(np.eye(2), turn)
     powers = [np.linalg.matrix_power(twice, k) for k in range(ORDER + 2)]
-    close(found.acc, np.array([x @ v for x in powers[1:]]), 3e-12)
-    close(found.forces["ground"], np.array([x @ F for x in powers[:-1]]), 3e-12)
+    close(found.acc, np.array([x @ v for x in powers[1:]]), 5e-12)
+    close(found.forces["ground"], np.array([x @ F for x in powers[:-1]]), 5e-12)
 
 
 def test_a_disc_that_rolls_as_it_will() -> None:

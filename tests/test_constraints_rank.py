@@ -61,6 +61,23 @@ def test_contacts_with_the_plane_that_an_arm_moves_in(count: int) -> None:
         np.testing.assert_allclose(motions[0].q, motions[1].q, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("joint", [jn.Prismatic, jn.Revolute])
+def test_a_plane_that_a_joint_moves_in_but_for_the_last_digit(joint: type[jn.Joint], axis: int) -> None:
+    """Along a slide, or across a hinge; as numbers of one column may be all that a row is measured by."""
+    along, across = np.eye(3)[axis], np.eye(3)[axis - 1]
+    normal = across + 1e-17 * along if joint is jn.Prismatic else along + 1e-17 * across
+    b = jn.Builder()
+    b.add("body", "world", joint(along), inertia=jn.Inertia(1.0, (0.1, 0.2, 0.3), SOLID))
+    b.add("tip", "body", jn.Fixed(), shift(*(np.eye(3)[axis - 2] * 0.3 if joint is jn.Revolute else np.zeros(3))))
+    place = np.eye(4)
+    place[:3, 3] = b.build().pose("tip", [0.0])[:3, 3]
+    robot = b.build().constrained({"tip": jn.Contact(jn.OnPlane(normal), place)})
+    assert not robot.constraint_jacobian([0.0]).any()
+    assert not robot.constraint_jacobian_derivatives([0.0], [[0.0], [1.0]])[0].any()
+    np.testing.assert_array_equal(robot.project([0.0], [2.0])[1], [2.0])
+
+
 def test_ties_at_the_centre_of_a_joint_that_is_there() -> None:
     """A joint closed once more by a ball, and a rod from the shoulder to the elbow; far from the origin, too."""
     for far in (0.0, 300.0):
