@@ -46,7 +46,7 @@ struct Moving {
       : arena(c.block), motion(Motion<Ring>::allocate(*c.tree, arena, c.rows + 2)), world(*c.tree, motion, arena) {
     motion.read(*c.tree, c, c.state(), 1, c.rows);
     world.place(c.axes);
-    world.weigh();
+    world.set_inertias();
   }
 };
 

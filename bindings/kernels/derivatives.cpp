@@ -123,7 +123,7 @@ struct DerivativesKernel {
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(tree, call.states, i, 1, call.rows);
       space.world.place(Axes::body);
-      space.world.weigh();
+      space.world.set_inertias();
       space.partial.run(tree, call.states.v + i * call.states.v_step, call.states.rest + i * call.states.rest_step, call.wrenches, i,
                         call.K + i * size, call.D + i * size, call.M ? call.M + i * size : nullptr, [] {});
     }
@@ -259,7 +259,7 @@ struct ForwardDerivativesKernel {
       double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state;
       dynamics.motion().read(tree, call.states, i, 1, 1);
       space.world.place(Axes::body);
-      space.world.weigh();
+      space.world.set_inertias();
       dynamics.start(nullptr);
       for (int c = 0; c < nv; ++c) dynamics.rate(0)[c] = v[c], dynamics.rate(1)[c] = 0, dynamics.tau(0)[c] = tau[c];
       dynamics.run([](int) {}, [&](int) { apply_to_dynamics(call.wrenches, i, space); });
@@ -324,7 +324,7 @@ struct ConstrainedDerivativesKernel {
       double *acc = call.acc + i * nv, *inverse = call.inverse.first + i * call.inverse.state;
       dynamics.motion().read(tree, call.states, i, 1, 1);
       space.free.world.place(Axes::body);
-      space.free.world.weigh();
+      space.free.world.set_inertias();
       dynamics.start(nullptr);
       for (int c = 0; c < nv; ++c) dynamics.rate(0)[c] = v[c], dynamics.rate(1)[c] = 0, dynamics.tau(0)[c] = tau[c];
       dynamics.run([](int) {}, [&](int) { ForwardDerivativesKernel::apply_to_dynamics(call.wrenches, i, space.free); }, space.forces);

@@ -49,7 +49,7 @@ struct KineticEnergyTask {
       : motion(motion), twist(arena.template take<Screw<typename Ring::Acceleration>>(tree.size)) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
     world.place(call.states.axes);
-    world.weigh();
+    world.set_inertias();
     kinetic_energy(*call.tree, motion, world, call.rows, twist, out);
   }
 };

@@ -31,7 +31,7 @@ struct CoriolisMatrixTask {
       : matrix(tree, world, rows, arena) {}
   void operator()(const EquationsCall& call, WorldFrame<Ring>& world, double* out) {
     world.place(call.states.axes);
-    world.weigh();
+    world.set_inertias();
     matrix.run(call.states.axes, out);
   }
 };
@@ -84,7 +84,7 @@ struct PassiveInverseDynamicsKernel {
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       space.motion.read(tree, call.states, i, 1, call.states.rows);
       space.world.place(call.states.axes);
-      space.world.weigh();
+      space.world.set_inertias();
       by_columns(call.v_ref + i * call.v_ref_step, space.v_ref);
       by_columns(call.a_ref + i * call.a_ref_step, space.a_ref);
       space.dynamics.run(call.states.axes, space.v_ref, space.a_ref, space.tau);

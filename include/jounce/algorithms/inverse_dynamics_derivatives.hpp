@@ -54,7 +54,7 @@ class InverseDynamicsDerivatives {
 
   double* acceleration(int k) { return acceleration_ + k * motion_.stride; }  // coefficient k of v'
 
-  // Twists, accelerations and the wrenches they take; after WorldFrame::place in body axes and weigh().
+  // Twists, accelerations and the wrenches they take; after WorldFrame::place in body axes and set_inertias().
   void forward() {
     const S zero(0.0);
     const Vec3<S> none{zero, zero, zero};

@@ -29,7 +29,7 @@ class WorldFrame {
 
   const Pose<S>& pose(int body) const { return pose_[body]; }           // -1: the world; x from point(body)
   const Screw<S>& screw(int i) const { return screw_[i]; }              // the unit twist of a column, from Body::screw on
-  const Moments<S>& moments(int body) const { return moments_[body]; }  // after weigh()
+  const Moments<S>& moments(int body) const { return moments_[body]; }  // after set_inertias()
   const Vec3<T>& point(int body) const { return point_[body]; }         // the fixed point that is the body's origin here
 
   // Poses and screws; those of free joints for velocities in the given axes.
@@ -58,14 +58,14 @@ class WorldFrame {
   }
 
   // The moments of every body by itself.
-  void weigh() {
+  void set_inertias() {
     for (int i = 0; i < tree_.size; ++i)
       moments_[i] = tree_.bodies[i].massless ? Moments<S>::none() : moments_of(tree_.bodies[i], pose_[i]);
   }
 
   // The moments of every body together with all that it carries.
   void gather_inertias() {
-    weigh();
+    set_inertias();
     for (int i = tree_.size - 1; i >= 0; --i)
       if (tree_.bodies[i].parent >= 0) moments_[tree_.bodies[i].parent] += moments_[i];
   }
