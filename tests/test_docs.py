@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import re
+import shutil
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -31,6 +33,18 @@ def test_code_blocks_run_in_order(page: Path) -> None:
             exec(compile(code, page.name, "exec"), names)
 
 
+@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch")
+def test_changes_that_pages_show_apply() -> None:
+    """All of what `.ci/try_page.py` does, but for building it."""
+    page = (ROOT / "docs/adding_an_algorithm.md").read_text()
+    changes = re.findall(r"^```diff\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(changes) == 4
+    for change in changes:
+        command = ["patch", "-p1", "--dry-run", "--fuzz=0"]
+        done = subprocess.run(command, cwd=ROOT, input=change, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("name", [n for n in dir(CoreModel) if ">>>" in (getattr(CoreModel, n).__doc__ or "")])
 def test_examples_of_compiled_methods(name: str) -> None:
     text = getattr(CoreModel, name).__doc__
@@ -50,5 +64,6 @@ def test_every_public_name_has_a_docstring() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_and_pictures_exist(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / target).exists(), target

@@ -48,7 +48,7 @@ struct DerivativesSpace {
         by_columns(arena.template take<double>(tree.follower_count > 0 ? 3 * std::size_t(rows) * tree.columns * tree.columns : 0)),
         rows(rows) {}
 
-  // After WorldFrame::place and weigh. `v` and `rest`: rows of derivatives, of velocity and of those above it.
+  // After WorldFrame::place and set_inertias. `v` and `rest`: rows of derivatives, of velocity and of those above it.
   // more(): applies further wrenches that are held in bodies.
   template <class More>
   void run(const Tree& tree, const double* v, const double* rest, const Wrenches& wrenches, std::ptrdiff_t i, double* K, double* D,

@@ -36,7 +36,7 @@ class CoriolisMatrix {
         moments_(arena.template take<Moments<A>>(tree.size)),
         rate_(arena.template take<MomentumRate<A>>(tree.size)) {}
 
-  // Derivatives 0 .. rows - 1 into out (rows, columns, columns); after WorldFrame::weigh.
+  // Derivatives 0 .. rows - 1 into out (rows, columns, columns); after WorldFrame::set_inertias.
   void run(Axes axes, double* out) {
     carry();
     above_.clear();

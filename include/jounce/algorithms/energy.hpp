@@ -7,7 +7,7 @@
 
 JOUNCE_BEGIN
 
-// sum V . I V / 2 over the bodies, and the drives' armature v^2 / 2. Derivatives 0 .. rows - 1; after WorldFrame::weigh.
+// sum V . I V / 2 over the bodies, and the drives' armature v^2 / 2. Derivatives 0 .. rows - 1; after WorldFrame::set_inertias.
 template <class Ring>
 void kinetic_energy(const Tree& tree, const Motion<Ring>& motion, const WorldFrame<Ring>& world, int rows,
                     Screw<typename Ring::Acceleration>* twist, double* out) {

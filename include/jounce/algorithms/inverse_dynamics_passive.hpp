@@ -19,7 +19,7 @@ class PassiveInverseDynamics {
   PassiveInverseDynamics(const Tree& tree, const WorldFrame<Ring>& world, Arena& arena)
       : tree_(tree), world_(world), state_(arena.template take<State>(tree.size + 1) + 1) {}
 
-  // All by columns, v_ref and a_ref in the axes of the screws; after WorldFrame::weigh.
+  // All by columns, v_ref and a_ref in the axes of the screws; after WorldFrame::set_inertias.
   void run(Axes axes, const double* v_ref, const double* a_ref, double* tau) {
     for (int c = 0; c < tree_.columns; ++c) tau[c] = 0;
     const A zero(0.0);

@@ -1,0 +1,46 @@
+"""Does what a page of the documentation says, on a copy of the repository: writes its files, applies its changes,
+builds the core for one instruction set, and runs its Python.
+
+    python .ci/try_page.py docs/adding_an_algorithm.md
+
+A block ```cpp title="PATH"``` is a file, a block ```diff``` is applied, a block ```python``` is run in the end, with
+the module that was built. It needs what installing jounce needs, and takes some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main() -> None:
+    page = Path(sys.argv[1]).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", page, re.M | re.S)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "jounce"
+        ignored = shutil.ignore_patterns(".git", "build", "__pycache__", ".hypothesis")
+        shutil.copytree(ROOT, copy, ignore=ignored)
+        for language, title, text in blocks:
+            if found := re.search(r'title="([^"]+)"', title):
+                (copy / found[1]).write_text(text, encoding="utf-8")
+                print("wrote", found[1])
+            elif language == "diff":
+                subprocess.run(["patch", "-p1", "--no-backup-if-mismatch"], cwd=copy, input=text, text=True, check=True)
+        site = Path(folder) / "site"
+        build = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(site), "--no-deps", str(copy)]
+        subprocess.run([*build, "--config-settings=cmake.define.JOUNCE_BASELINE=ON"], check=True)
+        program = "\n".join(text for language, title, text in blocks if language == "python" and "title" not in title)
+        environment = {**os.environ, "PYTHONPATH": str(site)}
+        subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    print("all of it holds")
+
+
+if __name__ == "__main__":
+    main()
