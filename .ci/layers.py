@@ -35,7 +35,11 @@ MODULES = [
     ("tables", "what the core is given", ("core_tables",)),
     ("dynamics", "derivatives, statics, loops and contacts", ("dynamics", "display.tree_text", "display.style")),
     ("model", "the robot that users have", ("model", "builder", "robots", "trajectory")),
-    ("around it", "files, simulation, control", ("loading", "simulation", "control", "conversions", "display")),
+    (
+        "around it",
+        "files, simulation, control, the viewer",
+        ("loading", "simulation", "control", "conversions", "display", "view"),
+    ),
     ("programs", "command line and demo", ("cli", "demo")),
 ]
 

@@ -107,7 +107,7 @@ frame_index                             name            |
 """
 PROPERTIES = {
     "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
-    "lower", "upper", "velocity_limit", "effort_limit", "constraints", "constraint_names",
+    "lower", "upper", "velocity_limit", "effort_limit", "constraints", "constraint_names", "scenery",
 }  # fmt: skip
 
 # Where the orders of a stack's result are among its dimensions, for each array of the result.
@@ -200,12 +200,16 @@ CALLS: dict[str, Call] = {call.name: call for call in _calls()}
 
 
 def public_calls(model: jn.Model) -> set[str]:
-    """Names of the methods that a robot has for its users."""
-    return {n for n in dir(type(model)) if not n.startswith("_") and callable(getattr(type(model), n))}
+    """Names of the methods that a robot has for its users, but for `show`, which gives a picture and no numbers."""
+    return {n for n in dir(type(model)) if _is_public(n) and n != "show" and callable(getattr(type(model), n))}
 
 
 def public_properties(model: jn.Model) -> set[str]:
-    return {n for n in dir(model) if not n.startswith("_")} - public_calls(model)
+    return {n for n in dir(model) if _is_public(n) and n != "show"} - public_calls(model)
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith("_")
 
 
 def signature(function: object) -> inspect.Signature:

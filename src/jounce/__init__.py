@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jounce import robots, soft
+from jounce import robots, soft, view
 from jounce._core import MAX_ORDER, num_threads, set_num_threads
 from jounce.builder import Builder
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics
@@ -97,6 +97,7 @@ __all__ = [
     "set_num_threads",
     "simulate",
     "soft",
+    "view",
 ]
 
 

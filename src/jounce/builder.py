@@ -15,6 +15,7 @@ from jounce.parts.constraints import ConstraintRecord, Gear, Kind, a_kind
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Joint
 from jounce.parts.sections import SoftBody
+from jounce.parts.visual import Visual
 from jounce.soft.module import ModuleBody, is_module
 
 
@@ -37,6 +38,7 @@ class Builder:
         self._bodies: list[BodyRecord] = []
         self._index: dict[str, int] = {}
         self._constraints: list[ConstraintRecord] = []
+        self._scenery: Sequence[Visual] = ()
 
     @classmethod
     def from_model(cls, model: Model) -> Builder:
@@ -54,6 +56,7 @@ class Builder:
         builder._bodies = list(model.bodies)
         builder._index = {b.name: i for i, b in enumerate(builder._bodies)}
         builder._constraints = list(model.constraints)
+        builder._scenery = model.scenery
         return builder
 
     def add(
@@ -230,7 +233,7 @@ class Builder:
         """
         if not flag("allow_massless", allow_massless):
             _check_movable(self._bodies)
-        return Model(self._bodies, self._gravity, self._constraints)
+        return Model(self._bodies, self._gravity, self._constraints, self._scenery)
 
 
 def _check_movable(bodies: Sequence[BodyRecord]) -> None:

@@ -1,4 +1,4 @@
-"""The command line: ``jounce demo`` and ``jounce info``, and what other packages add to it.
+"""The command line: ``jounce demo``, ``jounce info`` and ``jounce view``, and what other packages add to it.
 
 A package adds commands by an entry point of the group ``jounce.commands``: a function that is given the app.
 """
@@ -50,6 +50,28 @@ def main() -> None:
         except ValueError as fault:
             sys.exit(f"jounce: {fault}")
         show(description, Console(highlight=False))
+
+    @app.command()
+    def view(
+        file: Path,
+        base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
+        allow: list[Path] = typer.Option([], help="Folder of packages and meshes; repeat for more."),  # noqa: B008
+        save: Path | None = typer.Option(None, help="Write a page that needs no server, and end."),  # noqa: B008
+        host: str = typer.Option("127.0.0.1", help="Address to listen on; by default this machine alone."),
+        port: int = typer.Option(8080, help="Port to listen on, or the next that is free."),
+        browser: bool = typer.Option(True, help="Open the page in a browser."),
+    ) -> None:
+        """Look at a URDF or MJCF file in a browser, with sliders for its joints."""
+        from jounce.loading import Base, load
+
+        try:
+            name = file.stem if any(c.isalnum() for c in file.stem) else "robot"
+            robot = load(file, cast(Base, base), allow=allow)
+            viewer = robot.show(name=name, host=host, port=port, browser=browser and save is None, save=save)
+        except (ImportError, OSError, ValueError) as fault:
+            sys.exit(f"jounce: {fault}")
+        if save is None:
+            viewer.wait()
 
     for entry in entry_points(group="jounce.commands"):
         entry.load()(app)

@@ -23,6 +23,7 @@ from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Rotor
 from jounce.parts.sections import Sections, Shape, SoftBody
+from jounce.parts.visual import Visual
 
 Array = NDArray[np.float64]
 
@@ -38,9 +39,11 @@ class BodyRecord:
     inertia: Inertia
     soft: SoftBody | None = None
     at: float | None = None  # where on a soft parent, m; its far end where None
+    visuals: Sequence[Visual] = ()  # what it looks like
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BodyRecord, (self.name, self.parent, self.joint, self.placement, self.inertia, self.soft, self.at)
+        values = (self.name, self.parent, self.joint, self.placement, self.inertia, self.soft, self.at)
+        return BodyRecord, (*values, tuple(self.visuals)) if self.visuals else values
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "placement", frozen(self.placement))

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, prod
+from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -29,10 +30,12 @@ from jounce.parts.constraints import ConstraintRecord, Contact, Kind, Rolling, c
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Limits, Spherical
 from jounce.parts.sections import Shape
+from jounce.parts.visual import Visual
 from jounce.soft.inputs import Inputs, SoftPart
 
 if TYPE_CHECKING:
     from jounce.dynamics.closed_form import ClosedForm
+    from jounce.view.viewer import Viewer
 
 Array = NDArray[np.float64]
 
@@ -77,6 +80,7 @@ class Model(CoreModel):
     gravity: Array
     constraints: tuple[ConstraintRecord, ...]
     constraint_names: tuple[str, ...]
+    scenery: Sequence[Visual]
     _constant_rows: bool
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
@@ -90,7 +94,11 @@ class Model(CoreModel):
     _all_columns: NDArray[np.intp]
 
     def __init__(
-        self, bodies: Sequence[BodyRecord], gravity: Array, constraints: Sequence[ConstraintRecord] = ()
+        self,
+        bodies: Sequence[BodyRecord],
+        gravity: Array,
+        constraints: Sequence[ConstraintRecord] = (),
+        scenery: Sequence[Visual] = (),
     ) -> None:
         super().__init__(compiled(bodies, gravity, constraints=constraints))
         moving = [b for b in bodies if b.moves]
@@ -112,6 +120,7 @@ class Model(CoreModel):
             "gravity": frozen(gravity),
             "constraints": tuple(constraints),
             "constraint_names": tuple(c.name for c in constraints),
+            "scenery": scenery,
             "_constant_rows": all(c.is_constant for c in constraints),
             "body_names": tuple(b.name for b in moving),
             "joint_names": tuple(coordinates),
@@ -134,7 +143,8 @@ class Model(CoreModel):
         raise AttributeError(f"a model cannot be changed: {key}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.bodies, self.gravity, self.constraints)
+        scenery = (tuple(self.scenery),) if self.scenery else ()
+        return type(self), (self.bodies, self.gravity, self.constraints, *scenery)
 
     def __copy__(self) -> Model:
         return self
@@ -414,7 +424,7 @@ class Model(CoreModel):
         names = [name for name in contacts if name in self.frame_names] if isinstance(contacts, Mapping) else []
         fixed = [name for name in names if rigidly(self.bodies, name) == ("world", None)]
         records = contact_records(contacts, self.frame_names, fixed, list(self.constraint_names))
-        return Model(self.bodies, self.gravity, [*self.constraints, *records])
+        return Model(self.bodies, self.gravity, [*self.constraints, *records], self.scenery)
 
     def constraint_rows(self, name: str) -> slice:
         """The rows of `constraint_jacobian` and `residual` that belong to a constraint."""
@@ -1023,6 +1033,69 @@ class Model(CoreModel):
             (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and on.
         """
         return self._frames(frames, q, v, -1, "body", frame)[1]
+
+    # Looking at it
+
+    def show(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        force_scale: float | Sequence[float] | None = None,
+        twists: bool | Sequence[str] = False,
+        frames: bool = False,
+        names: bool = False,
+        com: bool = False,
+        inertias: bool = False,
+        name: str = "robot",
+        colour: str | Sequence[float] | None = None,
+        opacity: float = 1.0,
+        floor: bool | float = True,
+        viewer: Viewer | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        browser: bool = False,
+        save: str | PathLike[str] | None = None,
+        rate: float = 30.0,
+    ) -> Viewer:
+        """Shows the robot in a browser, with sliders for its joints. Needs ``pip install 'jounce[view]'``.
+
+        It looks as its file says; bodies of which no file says anything are drawn from the tree. The page is served to
+        this machine alone, and the call does not wait.
+
+        Args:
+            q: (nq,) where it is; `neutral` when left out.
+            v: (nv,) its velocity, for twists.
+            wrenches: arrows of forces and moments: by the name of a body, a frame or a constraint, (6,), or with
+                derivatives (K, 6), such as ``constrained_dynamics(...).forces``. Each order has a colour of its own.
+            wrench_frame: axes of the wrenches, as in `inverse_dynamics`.
+            force_scale: length of the arrows, m/N, for several orders m/N, m/(N/s), ...; the longest is a third of
+                the robot when left out.
+            twists: whether to show linear and angular velocities, or names of the bodies and frames of which.
+            frames, names: whether to show the axes and the names of bodies and frames.
+            com, inertias: whether to show the centre of mass, and ellipsoids that have the bodies' inertias.
+            name: of the robot on the page.
+            colour: "#rrggbb" or (red, green, blue), for all of it; its own when left out.
+            opacity: from 0 to 1.
+            floor: height of the floor, m; True for one below the robot, False for none.
+            viewer: one that is there already: the robot is added to it.
+            host, port: what to listen on; a port that is taken is passed over.
+            browser: whether to open the page in a browser.
+            save: a file: write a page that needs no server, and show nothing.
+            rate: pictures a second of such a page, where something moves.
+
+        Returns:
+            `jounce.view.Viewer`, to move the robot, to save pages, to close; with `save` one that is closed.
+
+        Warns:
+            ViewWarning: once, of meshes that are missing, too large, or none.
+        """
+        from jounce.view.show import show_robot
+
+        options = {key: value for key, value in locals().items() if key not in ("self", "q", "v")}
+        return show_robot(self, q, v, options)
 
 
 def _axes(name: str, value: object) -> str:

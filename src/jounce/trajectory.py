@@ -6,14 +6,14 @@ import math
 import operator
 import stat
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import is_masked, printable, quoted
 from jounce.errors import LoadError
@@ -26,6 +26,8 @@ from jounce.units import UNITS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from jounce.view.viewer import Viewer
 
 Array = NDArray[np.float64]
 _COLOURS = (
@@ -176,6 +178,49 @@ class Trajectory:
             The matplotlib figure. Needs matplotlib: ``pip install 'jounce[demo]'``.
         """
         return _drawn(self, None if path is None else Path(path))
+
+    def show(
+        self,
+        robot: Model,
+        *,
+        reference: Trajectory | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        force_scale: float | Sequence[float] | None = None,
+        twists: bool | Sequence[str] = False,
+        frames: bool = False,
+        names: bool = False,
+        com: bool = False,
+        inertias: bool = False,
+        name: str = "robot",
+        colour: str | Sequence[float] | None = None,
+        opacity: float = 1.0,
+        floor: bool | float = True,
+        viewer: Viewer | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        browser: bool = False,
+        save: str | PathLike[str] | None = None,
+        rate: float = 30.0,
+    ) -> Viewer:
+        """Plays the motion in a browser, with a slider for time. Needs ``pip install 'jounce[view]'``.
+
+        Args:
+            robot: whose motion it is.
+            reference: a second motion of the same robot, shown as a ghost.
+            wrenches: as in `Model.show`, over time: (T, 6) or (T, K, 6).
+            save: a file: write a page that plays without a server, and show nothing.
+            rate: pictures a second of such a page.
+
+        The other arguments are those of `Model.show`.
+
+        Returns:
+            `jounce.view.Viewer`; with `save` one that is closed.
+        """
+        from jounce.view.show import show_trajectory
+
+        options = {key: value for key, value in locals().items() if key not in ("self", "robot", "reference")}
+        return show_trajectory(self, robot, reference, options)
 
 
 def _float64(key: str, value: object) -> Array:

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from jounce._checks import array_of, flag, one_of
 from jounce.errors import LoadError
 from jounce.loading.description import Description, LoadWarning
-from jounce.loading.folders import Folders
+from jounce.loading.folders import folders_of
+from jounce.loading.mesh_paths import MeshPaths
 from jounce.loading.urdf import KNOWN, describe_urdf
 from jounce.loading.xml_source import content_of, from_tree, read_xml, root_tag, short
 from jounce.model import Model
@@ -61,8 +62,9 @@ def load(
         damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
         constraints: False leaves out the equality constraints of MJCF: the robot is the tree alone.
         gravity: (3,) m/s^2 in world axes; left out, what the file says, (0, 0, -9.81) in a URDF.
-        allow: a folder or several from which MJCF may have further files read, beside the folder of the file itself;
-            names in a text, which has no folder, are looked for in these.
+        allow: a folder or several from which further files may be read, beside the folder of the file itself: parts
+            of an MJCF file, packages and meshes of a URDF; names in a text, which has no folder, are looked for in
+            these.
 
     Raises:
         LoadError: a ``ValueError`` that names the file, the line, the element and the fault.
@@ -110,17 +112,18 @@ def describe(
 
 
 def _read(source: Any, base: Base, mimic: Mimic, damping: bool, constraints: bool, allow: Allow) -> Description:
-    Folders(None, allow)  # a wrong argument is named, whatever is read
+    allowed = folders_of(allow)  # a wrong argument is named, whatever is read
     source, name = _plain(source)
     if isinstance(source, (bytes, str, Path)):
         content = content_of(source) if isinstance(source, Path) else source
         kind = root_tag(content, name)
         if kind == "robot":
-            return describe_urdf(read_xml(content, name, KNOWN), base, mimic, damping)
+            meshes = MeshPaths(source if isinstance(source, Path) else None, allowed)
+            return describe_urdf(read_xml(content, name, KNOWN), base, mimic, damping, meshes)
     elif hasattr(source, "tag"):
         kind = str(source.tag)
         if kind.rpartition("}")[2] == "robot":
-            return describe_urdf(from_tree(source, name, KNOWN), base, mimic, damping)
+            return describe_urdf(from_tree(source, name, KNOWN), base, mimic, damping, MeshPaths(None, allowed))
     else:
         kind = "mujoco"
     if kind in _MJCF:

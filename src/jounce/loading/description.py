@@ -13,6 +13,7 @@ from jounce.model import Model
 from jounce.parts.constraints import ConstraintRecord
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
+from jounce.parts.visual import Visual
 
 
 class LoadWarning(UserWarning):
@@ -32,6 +33,7 @@ class Description:
         constraints: what ties bodies or joints together beside the tree.
         ignored: what the file has and jounce leaves out, a line each; ``jounce info`` shows it.
         warnings: what is odd about the file, a line each; loading warns of it.
+        scenery: what the world itself looks like.
     """
 
     source: str
@@ -42,10 +44,11 @@ class Description:
     constraints: list[ConstraintRecord] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    scenery: Sequence[Visual] = ()
 
     def model(self) -> Model:
         """The robot; links without inertia are allowed (`inspect` warns of them)."""
-        return Model(self.bodies, self.gravity, self.constraints)
+        return Model(self.bodies, self.gravity, self.constraints, self.scenery)
 
     def inspect(self) -> list[str]:
         """The warnings, and those that the bodies themselves give: no inertia, or one that no real body has."""

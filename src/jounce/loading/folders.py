@@ -30,7 +30,7 @@ class Folders:
     """
 
     def __init__(self, main: Path | None, allow: Any = ()) -> None:
-        allowed = _given(allow)
+        allowed = folders_of(allow)
         self.home = allowed if main is None else [main.parent]
         self.main = None if main is None else os.path.realpath(main)
         self._is_text = main is None
@@ -75,6 +75,11 @@ class Folders:
             )
         raise refused or element.error(f"file {short(name)!r} does not exist")
 
+    def places(self, name: str, places: Iterable[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Paths of a file of that name, for those of the places that may be read, and the folders that may be."""
+        paths = (Path(os.path.abspath(place / name.replace("\\", "/"))) for place in places)
+        return tuple(str(p) for p in paths if _inside(p, self._as_written)), tuple(sorted(self._real))
+
     def _refusal(self, element: Element, name: str, path: Path, real: Path | None) -> LoadError:
         leads = f"is a link to {real}" if real is not None and _case(str(real)) != _case(str(path)) else f"is {path}"
         home = "the folders of allow=" if self._is_text else f"the folder of the main file, {self.home[0].absolute()}"
@@ -84,7 +89,7 @@ class Folders:
         )
 
 
-def _given(allow: Any) -> list[Path]:
+def folders_of(allow: Any) -> list[Path]:
     """The folders of the argument, which must be there."""
     several: Sequence[Any] = [allow] if isinstance(allow, (str, bytes, os.PathLike)) else allow
     try:

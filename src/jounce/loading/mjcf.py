@@ -11,6 +11,7 @@ is at the origin; otherwise the body is a frame fixed to it. Either way the fram
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ from jounce.loading.mjcf_compiler import compile_mjcf, mujoco_package
 from jounce.loading.mjcf_equality import Equalities, Places, equalities
 from jounce.loading.mjcf_left_out import left_out
 from jounce.loading.mjcf_names import body_names, joint_names, unused
-from jounce.loading.mjcf_poses import Array, pose_of, rotation, shift
+from jounce.loading.mjcf_visuals import MjcfVisuals
 from jounce.loading.xml_source import MAX_NUMBER, short
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
+from jounce.parts.pose import Array, pose, rotation, shift
+from jounce.parts.visual import Visual
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _MASSLESS = Inertia(0.0)
@@ -66,9 +69,9 @@ def describe_mjcf(
     called = name or (
         str(source) if isinstance(source, Path) else "<string>" if isinstance(source, str) else "<object>"
     )
-    model, left, warnings = compile_mjcf(source, called, allow)
+    model, left, warnings, meshes = compile_mjcf(source, called, allow)
     try:
-        reading = _Reading(model, called, base, damping)
+        reading = _Reading(model, called, base, damping, MjcfVisuals(model, meshes))
         ties = reading.equalities() if constraints else Equalities()
         left += reading.ignored + ties.left_out + left_out(model, reading.body_names, reading.joint_names)
     except UnicodeDecodeError as fault:
@@ -86,19 +89,22 @@ def describe_mjcf(
         gravity=fall,
         ignored=left,
         warnings=warnings,
+        scenery=reading.scenery,
     )
 
 
 class _Reading:
     """An MjModel on its way to records: the bodies found so far, their names, and what had to be left out."""
 
-    def __init__(self, model: Any, source: str, base: str, damping: bool) -> None:
+    def __init__(self, model: Any, source: str, base: str, damping: bool, looks: MjcfVisuals) -> None:
         self.model = model
         self.source = source
         self.body_names = body_names(model)
         self.joint_names = joint_names(model)
         self.ignored: list[str] = []
         self.bodies: list[BodyRecord] = []
+        self.scenery: Sequence[Visual] = looks.of(0)
+        self._looks = looks
         self._taken = {"world", *self.body_names}
         flags = mujoco_package(source).mjtDisableBit
         off = int(model.opt.disableflags)
@@ -117,7 +123,7 @@ class _Reading:
         self._sites: dict[int, str] = {}  # the frames of those that have a name
         for i in range(model.nsite):
             if site := model.site(i).name:
-                at = pose_of(model.site_pos[i], model.site_quat[i])
+                at = pose(model.site_pos[i], model.site_quat[i])
                 label = self._sites[i] = unused(site, self._taken, " (site)")
                 self.bodies.append(BodyRecord(label, self._frame[model.site_bodyid[i]], Fixed(), at, _MASSLESS))
 
@@ -151,7 +157,7 @@ class _Reading:
         moments = turn @ np.diag(model.body_inertia[i]) @ turn.T
         mass, centre = model.body_mass[i], model.body_ipos[i]
         inertia = self._made(f"body {short(body)!r}", Inertia, mass, centre, moments, physical=False)
-        above, placed = self._frame[model.body_parentid[i]], pose_of(model.body_pos[i], model.body_quat[i])
+        above, placed = self._frame[model.body_parentid[i]], pose(model.body_pos[i], model.body_quat[i])
         joints = range(model.body_jntadr[i], model.body_jntadr[i] + model.body_jntnum[i])
         for j in joints:
             kind, own = model.jnt_type[j], self.joint_names[j]
@@ -159,11 +165,13 @@ class _Reading:
             at = np.eye(4) if kind == FREE else placed @ shift(anchor) @ self._back_to_zero(j)
             is_body = j == joints[-1] and not anchor.any()
             label = body if is_body else unused(f"{body}/{own}", self._taken)
-            self.bodies.append(BodyRecord(label, above, self._joint(j), at, inertia if is_body else _MASSLESS))
+            whole, looks = (inertia, self._looks.of(i)) if is_body else (_MASSLESS, ())
+            self.bodies.append(BodyRecord(label, above, self._joint(j), at, whole, visuals=looks))
             above, placed = len(self.bodies) - 1, shift(-anchor)
         if not joints or not is_body:
             joint = Free(name=unused("root_joint", set(self.joint_names))) if floating else Fixed()
-            self.bodies.append(BodyRecord(body, above, joint, np.eye(4) if floating else placed, inertia))
+            placed = np.eye(4) if floating else placed
+            self.bodies.append(BodyRecord(body, above, joint, placed, inertia, visuals=self._looks.of(i)))
         self._frame[i] = len(self.bodies) - 1
 
     def _back_to_zero(self, j: int) -> Array:
@@ -173,7 +181,7 @@ class _Reading:
             return shift(ref * axis)
         if self.model.jnt_type[j] == HINGE:
             half = np.sin(ref / 2) * axis / np.linalg.norm(axis)
-            return pose_of(np.zeros(3), np.array([np.cos(ref / 2), *half]))
+            return pose(np.zeros(3), np.array([np.cos(ref / 2), *half]))
         return np.eye(4)
 
     def _joint(self, j: int) -> Joint:

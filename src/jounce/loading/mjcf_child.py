@@ -62,6 +62,21 @@ def compiled(mujoco: Any, spec: Any, needed: Mapping[str, str], files: Mapping[s
     return spec.compile()
 
 
+def mesh_sources(spec: Any) -> dict[str, Any]:
+    """Of each mesh by name: file, scale, what it is moved and turned by, and vertices and faces written out."""
+    return {
+        mesh.name: (
+            mesh.file,
+            [float(x) for x in mesh.scale],
+            [float(x) for x in mesh.refpos],
+            [float(x) for x in mesh.refquat],
+            [] if mesh.file else [float(x) for x in mesh.uservert],
+            [] if mesh.file else [int(x) for x in mesh.userface],
+        )
+        for mesh in spec.meshes
+    }
+
+
 def tetrahedron(mesh: Any) -> None:
     """Puts it for a mesh that no inertia needs."""
     mesh.file = ""
@@ -117,11 +132,12 @@ def main() -> None:
             needed = needed_meshes(spec, document["rules"], document["groups"])
             send(sink, {"meshes": {mesh.file: needed[mesh.name] for mesh in spec.meshes if _is_read(mesh, needed)}}, {})
             files |= receive(source)[1]
+            sources = mesh_sources(spec)
             model = compiled(mujoco, spec, needed, files)
         content = np.empty(mujoco.mj_sizeModel(model), np.uint8)
         mujoco.mj_saveModel(model, None, content)
         heard += [str(warning.message) for warning in raised]
-        send(sink, {"warnings": heard}, {"model": content.tobytes()})
+        send(sink, {"warnings": heard, "sources": sources}, {"model": content.tobytes()})
     except Exception as fault:  # as MuJoCo raises them
         send(sink, {"error": str(fault) or type(fault).__name__}, {})
 

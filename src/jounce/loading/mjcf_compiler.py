@@ -18,11 +18,14 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import IO, Any
 
+import numpy as np
+
 from jounce.errors import LoadError
 from jounce.loading import mjcf_child
 from jounce.loading.folders import Folders
 from jounce.loading.mjcf_child import (
     compiled,
+    mesh_sources,
     needed_meshes,
     parsed,
     receive,
@@ -32,17 +35,23 @@ from jounce.loading.mjcf_child import (
     without_lengths,
 )
 from jounce.loading.mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, documents_of
+from jounce.loading.mjcf_visuals import MeshSource
 from jounce.loading.xml_source import content_of, from_tree, read_xml, reason_of, short
+from jounce.parts.pose import rotation
+from jounce.parts.visual import Triangles
 
 MAX_SECONDS = 5  # of processor time for MuJoCo to compile a file
 MAX_WAIT = 60  # seconds by the clock, where others use the machine, or it has no limits of processor time
 MAX_MEMORY = 4 << 30  # bytes
+Meshes = dict[str, MeshSource | Triangles]
 _PROGRAM = str(mjcf_child.__file__)
 _WAY_OUT = "; if you trust the file, compile it yourself and pass the mujoco.MjModel"
 
 
-def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str], list[str]]:
-    """The MjModel of a source; what was left out for it; what the compiler warned of.
+def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str], list[str], Meshes | None]:
+    """The MjModel of a source; what was left out for it; what the compiler warned of; where its meshes come from.
+
+    The last is None where the model has its meshes itself. Else those that no inertia needs are stand-ins.
 
     Args:
         source: a path, a text, an element, an MjSpec or an MjModel.
@@ -51,15 +60,17 @@ def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str
     """
     mujoco = mujoco_package(name)
     if isinstance(source, mujoco.MjModel):
-        return source, [], []
+        return source, [], [], None
     documents = None
     with _warnings_kept(mujoco) as heard:
         try:
             if isinstance(source, mujoco.MjSpec):
                 model, left = _compiled(mujoco, source.copy())
+                meshes = None
             else:
                 documents = _documents(source, name, allow)
-                model, left = _compiled_documents(mujoco, documents, heard), []
+                model, found = _compiled_documents(mujoco, documents, heard)
+                left, meshes = [], _sources(documents, found)
         except LoadError:
             raise
         except Exception as fault:  # ValueError as a rule; RuntimeError and FatalError where memory does not suffice
@@ -67,7 +78,7 @@ def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str
             message = ", ".join(line.strip(" ,") for line in said.splitlines() if line.strip())
             raise LoadError(f"{name}: mujoco's compiler: {message or type(fault).__name__}") from None
     odd = [warning for warning in heard if "deprecated" not in warning]  # that is about MuJoCo, not about the robot
-    return model, left, [f"mujoco's compiler: {warning}" for warning in odd]
+    return model, left, [f"mujoco's compiler: {warning}" for warning in odd], meshes
 
 
 def mujoco_package(name: str) -> Any:
@@ -121,18 +132,37 @@ def _check_encoding(content: bytes, name: str) -> None:
         raise LoadError(f"{name}: is not UTF-8: {fault}") from None
 
 
-def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> Any:
-    """The model, from the files that its dynamics need and no others; warnings are added to those heard."""
+def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> tuple[Any, dict[str, Any]]:
+    """The model, from the files that its dynamics need and no others, and what `mesh_sources` says of it.
+
+    Warnings are added to those heard.
+    """
     if documents.plain:
         spec = parsed(mujoco, documents.text, documents.models, documents.meshes)
         if not needed_meshes(spec, documents.rules, documents.groups):
-            return compiled(mujoco, spec, {}, {})
-    content = _compiled_apart(documents, heard)
-    return mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": content})
+            found = mesh_sources(spec)
+            return compiled(mujoco, spec, {}, {}), found
+    content, found = _compiled_apart(documents, heard)
+    return mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": content}), found
 
 
-def _compiled_apart(documents: Documents, heard: list[str]) -> bytes:
-    """The model as MuJoCo saves it, made in a process that has limits."""
+def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
+    """Where the meshes of the documents are, by name."""
+    sources: Meshes = {}
+    for name, (word, scale, shift, turn, vertices, faces) in found.items():
+        file = documents.meshes.get(word)
+        if file is not None:
+            places, within = documents.folders.places(file.name, file.places)
+            sources[name] = MeshSource(file.name, places, within, tuple(scale), tuple(shift), tuple(turn))
+        elif vertices and faces:
+            corners = np.array(vertices, dtype=np.float64).reshape(-1, 3) - shift
+            corners = corners @ rotation(turn) * scale
+            sources[name] = Triangles(name, corners.astype(np.float32), np.array(faces, dtype=np.int32).reshape(-1, 3))
+    return sources
+
+
+def _compiled_apart(documents: Documents, heard: list[str]) -> tuple[bytes, dict[str, Any]]:
+    """The model as MuJoCo saves it, made in a process that has limits, and what `mesh_sources` says there."""
     document = {"text": documents.text, "meshes": list(documents.meshes), "seconds": MAX_SECONDS, "memory": MAX_MEMORY}
     document |= {"rules": list(documents.rules), "groups": documents.groups}
     with _process(documents.source) as (sink, source):
@@ -144,7 +174,7 @@ def _compiled_apart(documents: Documents, heard: list[str]) -> bytes:
     if "error" in answer:
         raise ValueError(answer["error"])
     heard += answer["warnings"]
-    return files["model"]
+    return files["model"], answer["sources"]
 
 
 @contextmanager

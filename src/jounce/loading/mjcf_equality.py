@@ -22,10 +22,10 @@ import numpy as np
 from jounce._checks import frozen
 from jounce.core_tables import BodyRecord
 from jounce.loading.mjcf_left_out import line_of
-from jounce.loading.mjcf_poses import Array, pose_of, shift
 from jounce.loading.xml_source import short
 from jounce.parts.constraints import ConstraintRecord, Gear
 from jounce.parts.joints import Fixed, Spherical
+from jounce.parts.pose import Array, pose, shift
 
 CONNECT, WELD, JOINT = range(3)  # mjtEq
 _SITE = 6  # mjtObj
@@ -70,7 +70,7 @@ class Places:
         """The frame of a site, or that of its body and where the site is in it."""
         if i in self._sites:
             return self._sites[i], np.eye(4)
-        return self.body[self._model.site_bodyid[i]], pose_of(self._model.site_pos[i], self._model.site_quat[i])
+        return self.body[self._model.site_bodyid[i]], pose(self._model.site_pos[i], self._model.site_quat[i])
 
     def apart(self, record: ConstraintRecord) -> bool:
         """Whether the two frames of a constraint can move relative to each other, if it does not hold them."""
@@ -158,5 +158,5 @@ def _ends(model: Any, i: int, places: Places) -> tuple[tuple[str, Array], tuple[
     if model.eq_objtype[i] == _SITE:
         return places.site(one), places.site(other)
     if model.eq_type[i] == WELD:
-        return (places.body[one], pose_of(data[3:6], data[6:10])), (places.body[other], shift(data[:3]))
+        return (places.body[one], pose(data[3:6], data[6:10])), (places.body[other], shift(data[:3]))
     return (places.body[one], shift(data[:3])), (places.body[other], shift(data[3:6]))

@@ -1,13 +1,14 @@
 """URDF: links, and the joints that tie each to its parent.
 
 What a URDF says and jounce uses: the tree, ``origin``, ``axis``, ``inertial``, ``limit``, ``mimic`` and the damping of
-``dynamics``. Pictures, collision shapes, meshes, transmissions and simulator extensions are not read at all.
+``dynamics``. What links look like is kept for `jounce.view`, and read when one looks. Collision shapes, transmissions
+and simulator extensions are not read at all.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,20 +17,22 @@ from numpy.typing import NDArray
 from jounce._checks import near
 from jounce.core_tables import BodyRecord
 from jounce.loading.description import Description, listed
+from jounce.loading.mesh_paths import MeshPaths
+from jounce.loading.origin import IDENTITY, pose_of
+from jounce.loading.urdf_visuals import TAGS, UrdfVisuals
 from jounce.loading.xml_source import MAX_NUMBER, Element, short
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Planar, Prismatic, Revolute
+from jounce.parts.visual import Visual
 
 Array = NDArray[np.float64]
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 KNOWN = frozenset(
     ("link", "inertial", "mass", "inertia", "joint", "parent", "child", "origin", "axis", "limit", "dynamics", "mimic")
-)
+).union(TAGS)
 MAX_LINKS = 20_000  # of which a model takes seconds
-_ZERO = (0.0, 0.0, 0.0)
 _MASSLESS = Inertia(0.0)
-_IDENTITY = np.eye(4)
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class _Edge:
     element: Element
 
 
-def describe_urdf(root: Element, base: str, mimic: str, damping: bool) -> Description:
+def describe_urdf(root: Element, base: str, mimic: str, damping: bool, meshes: MeshPaths | None = None) -> Description:
     """What the <robot> element says.
 
     Args:
@@ -51,6 +54,7 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool) -> Descri
         base: "fixed" or "floating".
         mimic: "coupled", where a mimicking joint follows the other, or "independent".
         damping: whether the joints get the damping of the file.
+        meshes: where those may be that show what links look like; nowhere when left out.
     """
     links = _named(root.all("link"), "link")
     if not links:
@@ -60,11 +64,14 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool) -> Descri
     edges = [_edge(element, links) for element in _named(root.all("joint"), "joint").values()]
     order = _depth_first(links, edges)
     said = _Said(mimic == "coupled", damping, {edge.name: edge for edge in edges})
+    looks = UrdfVisuals(root, meshes or MeshPaths(None))
 
     bodies: list[BodyRecord] = []
     index: dict[str, int] = {}
+    scenery: Sequence[Visual] = ()
     if base == "fixed" and order[0][0] == "world":  # the link is the world itself
         index["world"] = -1
+        scenery = looks.of(links["world"])
         del order[0]
     for name, edge in order:
         called = name
@@ -73,12 +80,13 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool) -> Descri
             said.warnings.append(f"link 'world' is named {called!r} here: 'world' is the world itself")
         if edge is None:
             joint: Joint = Free(name=_unused("root_joint", said.edges)) if base == "floating" else Fixed()
-            parent, placement = -1, _IDENTITY
+            parent, placement = -1, IDENTITY
         else:
             joint = said.joint(edge)
-            parent, placement = index[edge.parent], _pose(edge.element.only("origin"))
+            parent, placement = index[edge.parent], pose_of(edge.element.only("origin"))
         index[name] = len(bodies)
-        bodies.append(BodyRecord(called, parent, joint, placement, _inertia(links[name])))
+        link = links[name]
+        bodies.append(BodyRecord(called, parent, joint, placement, _inertia(link), visuals=looks.of(link)))
     return Description(
         source=root.source,
         kind="URDF",
@@ -87,6 +95,7 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool) -> Descri
         gravity=np.array([0.0, 0.0, -9.81]),
         ignored=said.ignored(),
         warnings=said.warnings,
+        scenery=scenery,
     )
 
 
@@ -163,48 +172,11 @@ def _cycle(edge: _Edge, above: dict[str, _Edge]) -> Exception:
 # What elements say
 
 
-def _pose(origin: Element | None) -> Array:
-    """Placement (4, 4) of an <origin>: roll, pitch and yaw about the fixed x, y and z, in this order."""
-    if origin is None:
-        return _IDENTITY
-    pose = _IDENTITY.copy()
-    pose[:3, 3] = origin.numbers("xyz", 3, _ZERO)
-    if "quat_xyzw" in origin.attributes:  # URDF 1.2
-        pose[:3, :3] = _from_quaternion(origin)
-    elif "rpy" in origin.attributes:
-        roll, pitch, yaw = origin.numbers("rpy", 3, _ZERO)
-        cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
-        sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
-        pose[:3, :3] = (
-            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-            (-sp, cp * sr, cp * cr),
-        )
-    return pose
-
-
-def _from_quaternion(origin: Element) -> Array:
-    if "rpy" in origin.attributes:
-        raise origin.error("has both rpy and quat_xyzw, expected one of them")
-    quaternion = origin.numbers("quat_xyzw", 4, (0.0, 0.0, 0.0, 1.0))
-    length = math.hypot(*quaternion)
-    if abs(length - 1) > 1e-3:  # files round to a few digits
-        raise origin.error(f"quat_xyzw has length {length:g}, expected 1")
-    x, y, z, w = (part / length for part in quaternion)
-    return np.array(
-        (
-            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-        )
-    )
-
-
 def _inertia(link: Element) -> Inertia:
     inertial = link.only("inertial")
     if inertial is None:
         return _MASSLESS
-    frame = _pose(inertial.only("origin"))
+    frame = pose_of(inertial.only("origin"))
     mass = inertial.required("mass").number("value")
     if mass < 0:
         raise inertial.required("mass").error(f"value is {mass:g}, expected a mass that is not negative")

@@ -144,6 +144,15 @@ class VariableRadius(SoftBody):
         strain[..., 2], strain[..., 3] = 1 + q[..., 1] / self.length, q[..., 0] / self.length
         return exponential(s[:, None] * strain[..., None, :])
 
+    def swollen(self, q: Array, s: Array, phi: Array) -> Array:
+        """The radius (S, A) at s (S,) and at the angles phi (A,) from 0 to 2 pi, for q (4,)."""
+        half = phi % np.pi
+        with np.errstate(divide="ignore"):
+            along = np.exp(-0.01 * self.length / np.maximum(s * (self.length - s), 0.0))
+            around = np.exp(-1 / (half * (np.pi - half)))
+        bulge = np.where(phi % (2 * np.pi) < np.pi, q[2], q[3])
+        return np.asarray(self.radius + along[:, None] * around * bulge)
+
     def _moments(self) -> Array:
         """W_j (sections, 7, 7)."""
         s, s_weights, phi, phi_weights, bumps = self._surface

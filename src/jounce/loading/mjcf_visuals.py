@@ -1,0 +1,145 @@
+"""What an MjModel says of the looks of its bodies: its geoms.
+
+MuJoCo shows geoms of the groups 0 to 2; 3 and on are for collisions, by custom. A mesh is moved by its compiler into
+the axes of its inertia, and the geom with it: the pose of the mesh as it is in its file is that of the geom times the
+inverse of ``mesh_pos`` and ``mesh_quat``. That holds for the tetrahedra, too, that stand for meshes which are not read
+(`loading.mjcf_compiler`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce.loading.xml_source import short
+from jounce.parts.pose import inverse, pose
+from jounce.parts.visual import (
+    Box,
+    Capsule,
+    Colour,
+    Cylinder,
+    Ellipsoid,
+    MeshFile,
+    ReadLater,
+    Shape,
+    Sphere,
+    Triangles,
+    Undrawn,
+    Visual,
+)
+
+Array = NDArray[np.float64]
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+_SHOWN = 3  # groups
+_GREY = (0.5, 0.5, 0.5, 1.0)  # what a geom has that was given no colour
+_KEYS = ("geom_type", "geom_dataid", "geom_group", "geom_matid", "geom_size", "geom_pos", "geom_quat", "geom_rgba")
+_MESHES = ("mesh_pos", "mesh_quat", "mat_rgba")
+
+
+@dataclass(frozen=True)
+class MeshSource:
+    """Where a mesh of a document comes from.
+
+    Attributes:
+        name: of the file, as the document has it.
+        places: paths where it may be, all in folders that may be read.
+        within: those folders.
+        scale, shift, turn: see `MeshFile`.
+    """
+
+    name: str
+    places: tuple[str, ...]
+    within: tuple[str, ...]
+    scale: tuple[float, float, float]
+    shift: tuple[float, float, float]
+    turn: tuple[float, float, float, float]
+
+    def shape(self) -> Shape:
+        path = next((place for place in self.places if os.path.isfile(place)), None)
+        if path is None:
+            return Undrawn(short(self.name), "does not exist" if self.places else "is not in a folder that is read")
+        return MeshFile(path, self.within, self.scale, self.shift, self.turn)
+
+
+class MjcfVisuals:
+    """The geoms of a model, body by body.
+
+    Args:
+        model: an MjModel. What is needed of it is copied.
+        meshes: of those that are not in the model but for a stand-in, where they come from, by name; None where the
+            model has them all.
+    """
+
+    def __init__(self, model: Any, meshes: Mapping[str, MeshSource | Triangles] | None) -> None:
+        self._first, self._count = model.body_geomadr.tolist(), model.body_geomnum.tolist()
+        self._of = {key: np.array(getattr(model, key)) for key in (*_KEYS, *_MESHES)}
+        self._names = [model.mesh(i).name for i in range(model.nmesh)]
+        self._sources = meshes
+        self._tables: dict[str, NDArray[Any]] = {}
+        if meshes is None and model.nmesh:
+            keys = ("mesh_vert", "mesh_face", "mesh_vertadr", "mesh_vertnum", "mesh_faceadr", "mesh_facenum")
+            self._tables = {key: np.array(getattr(model, key)) for key in keys}
+        self._groups = _SHOWN if (self._of["geom_group"] < _SHOWN).any() else 100
+        self._mesh = cache(self._read_mesh)
+
+    def of(self, body: int) -> Sequence[Visual]:
+        """Those of a body, 0 for the world."""
+        return ReadLater(partial(self._read, body)) if self._count[body] else ()
+
+    def _read(self, body: int) -> tuple[Visual, ...]:
+        geoms = range(self._first[body], self._first[body] + self._count[body])
+        made = [self._visual(i) for i in geoms if self._of["geom_group"][i] < self._groups]
+        return tuple(visual for visual in made if visual is not None)
+
+    def _visual(self, i: int) -> Visual | None:
+        kind, size = int(self._of["geom_type"][i]), [float(x) for x in self._of["geom_size"][i]]
+        placement = pose(self._of["geom_pos"][i], self._of["geom_quat"][i])
+        shape: Shape
+        if kind == PLANE:
+            if not (size[0] > 0 and size[1] > 0):  # a floor without end: the viewer has its own
+                return None
+            shape = Box((2 * size[0], 2 * size[1], 1e-3 * min(size[:2])))
+        elif kind == MESH:
+            mesh = int(self._of["geom_dataid"][i])
+            shape = self._mesh(mesh)
+            placement = placement @ inverse(pose(self._of["mesh_pos"][mesh], self._of["mesh_quat"][mesh]))
+        elif kind == SPHERE:
+            shape = Sphere(size[0])
+        elif kind == CAPSULE:
+            shape = Capsule(size[0], 2 * size[1])
+        elif kind == CYLINDER:
+            shape = Cylinder(size[0], 2 * size[1])
+        elif kind == ELLIPSOID:
+            shape = Ellipsoid((size[0], size[1], size[2]))
+        elif kind == BOX:
+            shape = Box((2 * size[0], 2 * size[1], 2 * size[2]))
+        else:
+            shape = Undrawn(f"geom {i}", "is a height field or another shape that is not drawn")
+        return Visual(shape, placement, self._colour(i))
+
+    def _colour(self, i: int) -> Colour:
+        own = tuple(float(x) for x in self._of["geom_rgba"][i])
+        material = int(self._of["geom_matid"][i])
+        if material >= 0 and own == _GREY:
+            own = tuple(float(x) for x in self._of["mat_rgba"][material])
+        red, green, blue, opacity = (min(max(x, 0.0), 1.0) for x in own)
+        return red, green, blue, opacity
+
+    def _read_mesh(self, mesh: int) -> Shape:
+        name = self._names[mesh]
+        if self._sources is not None:
+            source = self._sources.get(name)
+            if source is None:
+                return Undrawn(f"mesh {short(name)!r}", "has no file")
+            return source if isinstance(source, Triangles) else source.shape()
+        t = self._tables
+        vertices = t["mesh_vert"][t["mesh_vertadr"][mesh] :][: t["mesh_vertnum"][mesh]]
+        faces = t["mesh_face"][t["mesh_faceadr"][mesh] :][: t["mesh_facenum"][mesh]]
+        back = pose(self._of["mesh_pos"][mesh], self._of["mesh_quat"][mesh])
+        return Triangles(name, (vertices @ back[:3, :3].T + back[:3, 3]).astype(np.float32), faces.astype(np.int32))

@@ -1,0 +1,118 @@
+"""What a URDF says of the looks of its links: <visual>, with <origin>, <geometry> and <material>."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+
+from jounce.errors import LoadError
+from jounce.loading.mesh_paths import MeshPaths
+from jounce.loading.origin import pose_of
+from jounce.loading.xml_source import Element
+from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Ellipsoid, ReadLater, Shape, Sphere, Undrawn, Visual
+
+TAGS = frozenset(
+    ("visual", "geometry", "box", "sphere", "cylinder", "capsule", "ellipsoid", "mesh", "material", "color")
+)
+
+
+class UrdfVisuals:
+    """The visuals of a file; whatever is wrong with one is why it is not drawn, and no error.
+
+    Args:
+        root: the <robot>.
+        paths: where its meshes may be.
+    """
+
+    def __init__(self, root: Element, paths: MeshPaths) -> None:
+        self._paths = paths
+        self._materials = root.all("material")
+        self._known: list[list[Element]] = []
+
+    def of(self, link: Element) -> Sequence[Visual]:
+        """Those of a link."""
+        elements = link.all("visual")
+        if not elements:
+            return ()
+        for element in elements:
+            element.parent = None  # the rest of the file need not be kept for it
+        self._known.append(elements)
+        return ReadLater(partial(self._read, link.attributes.get("name", ""), elements))
+
+    def _read(self, link: str, elements: list[Element]) -> tuple[Visual, ...]:
+        return tuple(self._visual(link, element) for element in elements)
+
+    def _visual(self, link: str, element: Element) -> Visual:
+        try:
+            return Visual(self._shape(element), pose_of(element.only("origin")), self._colour(element))
+        except LoadError as fault:
+            return Visual(Undrawn(f"a visual of link {link!r}", str(fault)), pose_of(None))
+
+    def _shape(self, visual: Element) -> Shape:
+        geometry = visual.required("geometry")
+        if not geometry.children:
+            raise geometry.error("has no shape that is known")
+        shape = geometry.children[0]
+        if shape.tag == "mesh":
+            x, y, z = _numbers(shape, "scale", (1.0, 1.0, 1.0))
+            return self._paths.find(shape.text("filename"), (x, y, z))
+        if shape.tag == "box":
+            return Box(_lengths(shape, "size"))
+        if shape.tag == "sphere":
+            return Sphere(_length(shape, "radius"))
+        if shape.tag == "ellipsoid":
+            return Ellipsoid(_lengths(shape, "radii"))
+        if shape.tag in ("cylinder", "capsule"):
+            make = Cylinder if shape.tag == "cylinder" else Capsule
+            return make(_length(shape, "radius"), _length(shape, "length"))
+        raise shape.error("is no shape")
+
+    def _colour(self, visual: Element) -> Colour | None:
+        material = visual.only("material")
+        if material is None:
+            return None
+        own = _colour(material)
+        return own if own is not None else self._colours.get(material.attributes.get("name", ""))
+
+    @cached_property
+    def _colours(self) -> dict[str, Colour]:
+        """By the names of materials, which may be given anywhere in a file; those at its top count most."""
+        nested = [m for elements in self._known for visual in elements for m in visual.all("material")]
+        found: dict[str, Colour] = {}
+        for material in (*self._materials, *nested):
+            colour = _colour(material)
+            if colour is not None:
+                found.setdefault(material.attributes.get("name", ""), colour)
+        return found
+
+
+def _colour(material: Element) -> Colour | None:
+    """Its <color>; None where there is none that can be read."""
+    try:
+        element = material.only("color")
+        if element is None or "rgba" not in element.attributes:
+            return None
+        red, green, blue, opacity = (min(max(x, 0.0), 1.0) for x in element.numbers("rgba", 4, (0.0,) * 4))
+    except LoadError:
+        return None
+    return red, green, blue, opacity
+
+
+def _numbers(element: Element, key: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
+    x, y, z = element.numbers(key, 3, default)
+    return x, y, z
+
+
+def _lengths(element: Element, key: str) -> tuple[float, float, float]:
+    element.text(key)
+    x, y, z = _numbers(element, key, (0.0, 0.0, 0.0))
+    if min(x, y, z) < 0:
+        raise element.error(f"{key} is {x:g} {y:g} {z:g}, expected lengths that are not negative")
+    return x, y, z
+
+
+def _length(element: Element, key: str) -> float:
+    value = element.number(key)
+    if value < 0:
+        raise element.error(f"{key} is {value:g}, expected a length that is not negative")
+    return value

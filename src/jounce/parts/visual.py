@@ -1,0 +1,165 @@
+"""What a body looks like: shapes, where they are on it, and their colours.
+
+A model carries these, so they are light: of a mesh the path, unless the mesh came without a file. And as most robots
+are never looked at, what a file says of them is read when it is asked for, or when the model is pickled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce._checks import frozen
+
+Array = NDArray[np.float64]
+Colour = tuple[float, float, float, float]  # red, green, blue, opacity, each 0 to 1
+
+
+@dataclass(frozen=True)
+class Box:
+    """With these edges, m."""
+
+    size: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Of this radius, m."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """Along z, with its middle at the origin, m."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with a half sphere on each end, which its length does not count, m."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """With these half axes, m."""
+
+    radii: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class MeshFile:
+    """A mesh in a file.
+
+    Attributes:
+        path: absolute, as it was found.
+        within: folders that it may lie in, once links are followed.
+        scale: of its x, y and z.
+        shift, turn: what it is moved by, then turned by (a quaternion w x y z), before it is scaled.
+    """
+
+    path: str
+    within: tuple[str, ...]
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    turn: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """A mesh that came without a file: vertices (V, 3) and the three corners of each face (F, 3)."""
+
+    name: str
+    vertices: NDArray[np.float32]
+    faces: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for key in ("vertices", "faces"):
+            array = np.array(getattr(self, key))
+            array.flags.writeable = False
+            object.__setattr__(self, key, array.view())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Triangles, (self.name, self.vertices, self.faces)
+
+
+@dataclass(frozen=True)
+class Undrawn:
+    """What cannot be drawn, and why: `what` as the file says it."""
+
+    what: str
+    reason: str
+
+
+Shape = Box | Sphere | Cylinder | Capsule | Ellipsoid | MeshFile | Triangles | Undrawn
+
+
+@dataclass(frozen=True, eq=False)
+class Visual:
+    """One shape on a body.
+
+    Attributes:
+        shape: what it is.
+        placement: (4, 4) its pose in the frame of the body.
+        colour: None where the file gives none.
+    """
+
+    shape: Shape
+    placement: Array
+    colour: Colour | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "placement", frozen(self.placement))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Visual, (self.shape, self.placement, self.colour)
+
+
+class ReadLater(Sequence[Visual]):
+    """The visuals of a body, read when one looks; in a pickle they are a plain tuple.
+
+    Args:
+        read: gives them. It is called once, and never fails.
+    """
+
+    def __init__(self, read: Callable[[], tuple[Visual, ...]]) -> None:
+        self._read: Callable[[], tuple[Visual, ...]] | None = read
+        self._found: tuple[Visual, ...] = ()
+
+    @property
+    def _visuals(self) -> tuple[Visual, ...]:
+        if self._read is not None:
+            with _reading:
+                if self._read is not None:
+                    self._found = self._read()
+                    self._read = None
+        return self._found
+
+    def __len__(self) -> int:
+        return len(self._visuals)
+
+    @overload
+    def __getitem__(self, index: int) -> Visual: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Visual]: ...
+    def __getitem__(self, index: int | slice) -> Visual | Sequence[Visual]:
+        return self._visuals[index]
+
+    def __repr__(self) -> str:
+        return repr(self._visuals)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self._visuals,)
+
+
+_reading = threading.RLock()

@@ -1,0 +1,36 @@
+"""Robots to look at, in a browser: ``robot.show(q)``, ``trajectory.show(robot)``, and pages of them for others.
+
+Needs the extra: ``pip install 'jounce[view]'``. What is here needs NumPy only, until something is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jounce.parts.visual import Box, Capsule, Cylinder, Ellipsoid, MeshFile, Sphere, Triangles, Undrawn, Visual
+
+if TYPE_CHECKING:
+    from jounce.view.scene import ViewWarning
+    from jounce.view.viewer import Viewer
+
+__all__ = [
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Ellipsoid",
+    "MeshFile",
+    "Sphere",
+    "Triangles",
+    "Undrawn",
+    "ViewWarning",
+    "Viewer",
+    "Visual",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("ViewWarning", "Viewer"):
+        from importlib import import_module
+
+        return getattr(import_module(".scene" if name == "ViewWarning" else ".viewer", __name__), name)
+    raise AttributeError(f"module 'jounce.view' has no attribute {name!r}")

@@ -1,0 +1,57 @@
+"""Light, floor and camera, for a robot of any size."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce.view.style import CELLS, FLOOR, SECTIONS
+
+Array = NDArray[np.float64]
+_FROM = np.array([0.80, -1.0, 0.42])  # the camera looks from in front, from the right and from above
+_SUN = np.array([0.15, -0.65, 0.9])
+_FIELD = math.radians(32.0)
+
+
+def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
+    """Lights a scene, lays a floor and looks at it.
+
+    Args:
+        server: viser's.
+        bounds: (2, 3) of all that is shown, m.
+        floor: its height; None for none.
+    """
+    scene = server.scene
+    centre, spread = bounds.mean(axis=0), max(float(np.linalg.norm(np.ptp(bounds, axis=0))), 1e-3)
+    scene.configure_default_lights(enabled=False, cast_shadow=False)
+    scene.configure_environment_map("studio", environment_intensity=0.4)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 190, 195), intensity=1.2)
+    sun = centre + 3 * spread * _SUN
+    scene.add_light_directional("/light/sun", color=(255, 252, 246), intensity=1.7, cast_shadow=True, position=sun)
+    if floor is not None:
+        cell = 10.0 ** math.floor(math.log10(spread / 2)) if spread > 0 else 0.1
+        scene.add_grid(
+            "/floor",
+            width=40 * spread,
+            height=40 * spread,
+            cell_size=cell,
+            section_size=5 * cell,
+            cell_color=CELLS,
+            section_color=SECTIONS,
+            cell_thickness=0.7,
+            section_thickness=1.0,
+            fade_distance=6 * spread,
+            plane_color=FLOOR,
+            plane_opacity=1.0,
+            shadow_opacity=0.22,
+            position=(float(centre[0]), float(centre[1]), floor),
+        )
+    away = 0.53 * spread / math.sin(_FIELD / 2) * _FROM / np.linalg.norm(_FROM)
+    server.initial_camera.position = tuple(centre + away)
+    server.initial_camera.look_at = tuple(centre)
+    server.initial_camera.fov = _FIELD
+    server.initial_camera.near = 0.01 * spread
+    server.initial_camera.far = 100 * spread

@@ -1,0 +1,219 @@
+"""Meshes from files, by way of trimesh: STL, OBJ, DAE, PLY, OFF, GLB.
+
+A file comes from strangers. So it is read whole, up to a limit, from a folder that may be read; nothing else is opened
+but materials of an OBJ beside it. Whatever trimesh makes of it, what comes out is triangles of finite numbers, or a
+reason why not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce.errors import LoadError
+from jounce.loading.mesh_paths import real_path
+from jounce.loading.xml_source import reason_of, regular_bytes
+from jounce.parts.pose import rotation
+from jounce.parts.visual import Colour, MeshFile, Triangles
+from jounce.view.creases import creased
+
+MAX_BYTES = 100_000_000
+MAX_FACES = 2_000_000
+_MATERIALS = 5_000_000  # bytes
+_KINDS = ("stl", "obj", "dae", "ply", "off", "glb")
+_BINDINGS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
+_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([-+.0-9eE]+)[\"']")
+
+
+class MeshError(Exception):
+    """Why a mesh is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Triangles of one colour, None where the file gives none: vertices (V, 3), faces (F, 3)."""
+
+    vertices: NDArray[Any]
+    faces: NDArray[Any]
+    colour: Colour | None = None
+
+
+def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
+    """The mesh, its scale applied, ready to be drawn.
+
+    Raises:
+        MeshError: says why not.
+    """
+    raw = [Part(mesh.vertices, mesh.faces)] if isinstance(mesh, Triangles) else _from_file(mesh)
+    for part in raw:
+        vertices, faces = np.asarray(part.vertices), np.asarray(part.faces)
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
+            raise MeshError("is no mesh of triangles")
+        if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
+            raise MeshError("has faces without vertices")
+    count = sum(len(part.faces) for part in raw)
+    if not count:
+        raise MeshError("has no faces")
+    if count > MAX_FACES:
+        raise MeshError(f"has {count:,} faces, more than the {MAX_FACES:,} that are drawn")
+    made = []
+    for part in _joined(raw):
+        vertices, faces = np.asarray(part.vertices, dtype=np.float64), np.asarray(part.faces)
+        if isinstance(mesh, MeshFile):
+            vertices = (vertices - mesh.shift) @ rotation(mesh.turn) * mesh.scale
+            if np.prod(mesh.scale) < 0:  # a mirror turns faces inside out
+                faces = faces[:, ::-1]
+        if not (np.abs(vertices) < 1e6).all():
+            raise MeshError("has vertices that are no finite numbers of a robot's size")
+        split = creased(vertices.astype(np.float32), np.ascontiguousarray(faces, dtype=np.int32))
+        made.append(Part(*split, part.colour))
+    return made
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """One part of each colour."""
+    colours = list(dict.fromkeys(part.colour for part in parts))
+    joined = []
+    for colour in colours:
+        own = [part for part in parts if part.colour == colour]
+        first = np.cumsum([0, *(len(part.vertices) for part in own)])
+        faces = np.concatenate([part.faces + start for part, start in zip(own, first[:-1], strict=True)])
+        joined.append(Part(np.concatenate([part.vertices for part in own]), faces, colour))
+    return joined
+
+
+def _from_file(mesh: MeshFile) -> list[Part]:
+    path = real_path(mesh)
+    if path is None:
+        raise MeshError("is a link that leads out of the folders that may be read: pass allow= to jounce.load")
+    kind = Path(mesh.path).suffix.lower().lstrip(".")
+    if kind not in _KINDS:
+        raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
+    try:
+        content = regular_bytes(path, MAX_BYTES)
+    except LoadError as fault:
+        raise MeshError(str(fault)) from None
+    except (OSError, ValueError) as fault:
+        raise MeshError(f"cannot be read: {reason_of(fault)}") from None
+    if content.startswith(b"version https://git-lfs"):
+        raise MeshError("is a Git LFS pointer: run `git lfs pull` where it came from")
+    if kind == "dae" and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
+        raise MeshError("has a document type, which a mesh needs not")
+    try:
+        with _quiet():
+            return _parsed(content, kind, path, mesh.within)
+    except MeshError:
+        raise
+    except MemoryError:
+        raise MeshError("needs more memory than there is") from None
+    except Exception as fault:  # whatever trimesh and its readers make of a file that is none
+        said = " ".join(str(fault).split())[:200]
+        raise MeshError(f"is no mesh that can be read ({type(fault).__name__}{': ' if said else ''}{said})") from None
+
+
+def _parsed(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> list[Part]:
+    scene = _scene(content, kind, path, within)
+    if kind == "dae" and len(scene.graph.nodes_geometry) < content.count(b"<instance_geometry"):
+        scene = _scene(_BINDINGS.sub(b"", content), kind, path, within)  # a material that is broken takes all with it
+    unit = 1.0
+    if kind == "dae" and (found := _UNIT.search(content[:100_000])):
+        unit = float(found[1])
+    made = []
+    for name in scene.graph.nodes_geometry:
+        pose, geometry = scene.graph[name]
+        given = scene.geometry[geometry]
+        if not hasattr(given, "faces"):  # lines and points
+            continue
+        vertices = np.asarray(given.vertices, dtype=np.float64) @ pose[:3, :3].T + pose[:3, 3]
+        faces = np.asarray(given.faces)
+        if np.linalg.det(pose[:3, :3]) < 0:
+            faces = faces[:, ::-1]
+        made += _by_colour(unit * vertices, faces, given.visual if kind != "stl" else None)
+    return made
+
+
+def _scene(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> Any:
+    trimesh: Any = import_module("trimesh")
+    beside = {"resolver": _Beside(path.parent, within)} if kind == "obj" else {}
+    return trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False, **beside)
+
+
+def _by_colour(vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any) -> list[Part]:
+    """A part for each colour."""
+    if visual is None or not getattr(visual, "defined", False):
+        return [Part(vertices, faces)]
+    if visual.kind == "texture":
+        return [Part(vertices, faces, _of_material(visual.material))]
+    colours = np.asarray(visual.face_colors)
+    if len(colours) != len(faces):
+        return [Part(vertices, faces)]
+    kinds, which = np.unique(colours, axis=0, return_inverse=True)
+    if len(kinds) > 32:  # painted vertex by vertex
+        return [Part(vertices, faces, _colour(colours.mean(axis=0)))]
+    which = which.reshape(-1)
+    return [Part(vertices, faces[which == i], _colour(kinds[i])) for i in range(len(kinds))]
+
+
+def _of_material(material: Any) -> Colour | None:
+    """The colour of a material, or the mean of its picture."""
+    picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+    if picture is not None:
+        with contextlib.suppress(Exception):
+            return _colour(np.asarray(picture.convert("RGBA").resize((8, 8))).reshape(-1, 4).mean(axis=0))
+    given = material.main_color
+    return None if given is None else _colour(np.asarray(given))
+
+
+def _colour(rgba: NDArray[Any]) -> Colour:
+    red, green, blue, opacity = (float(x) / 255 for x in rgba)
+    return red, green, blue, opacity if opacity > 0 else 1.0  # exporters write 0 and mean opaque
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps what trimesh and its readers say of a file to themselves."""
+    log = logging.getLogger("trimesh")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(before)
+
+
+class _Beside:
+    """Files beside a mesh, for trimesh: materials of an OBJ, in the folder of the mesh and nowhere else."""
+
+    def __init__(self, folder: Path, within: tuple[str, ...]) -> None:
+        self._folder = folder
+        self._within = within
+
+    def get(self, name: Any) -> bytes:
+        plain = os.fsdecode(name).strip()
+        path = real_path(MeshFile(str(self._folder / os.path.basename(plain.replace("\\", "/"))), self._within))
+        if path is None or path.suffix.lower() not in (".mtl", ".png", ".jpg", ".jpeg"):
+            raise FileNotFoundError(plain)
+        return regular_bytes(path, _MATERIALS)
+
+    def __getitem__(self, name: Any) -> bytes:
+        return self.get(name)
+
+    def namespaced(self, namespace: Any) -> _Beside:
+        return self
+
+    def keys(self) -> list[str]:
+        return []

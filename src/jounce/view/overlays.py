@@ -1,0 +1,79 @@
+"""What can be laid over a robot: axes and names of its frames, its centre of mass, and ellipsoids of inertia."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce._checks import printable
+from jounce.parts.pose import quaternions
+from jounce.view.plain import principal
+from jounce.view.scene import DrawnRobot
+from jounce.view.style import INERTIA, MASS
+
+Array = NDArray[np.float64]
+KINDS = {"frames": "Frames", "names": "Names", "com": "Centre of mass", "inertias": "Inertia ellipsoids"}
+
+
+class Overlays:
+    """Of one robot; each is made when it is first shown."""
+
+    def __init__(self, drawn: DrawnRobot) -> None:
+        self._drawn = drawn
+        self._handles: dict[str, list[Any]] = {}
+        self._shown: set[str] = set()
+        self._q: Array | None = None
+
+    def show(self, kind: str, visible: bool) -> None:
+        """One of `KINDS`."""
+        if kind == "frames":
+            for node in self._drawn.nodes:
+                node.show_axes = visible
+        elif visible or kind in self._handles:
+            if kind not in self._handles:
+                make = {"names": self._names, "com": self._com, "inertias": self._inertias}[kind]
+                self._handles[kind] = make()
+            for handle in self._handles[kind]:
+                handle.visible = visible
+        (self._shown.add if visible else self._shown.discard)(kind)
+        if self._q is not None:
+            self.place(self._q)
+
+    def place(self, q: Array) -> None:
+        """Moves what does not move with a node."""
+        self._q = q
+        if "com" in self._shown:
+            centre = self._drawn.robot.center_of_mass(q)
+            for handle in self._handles["com"]:
+                handle.position = centre
+
+    def _names(self) -> list[Any]:
+        drawn = self._drawn
+        return [
+            drawn.scene.add_label(f"{node.name}/name", printable(name), font_screen_scale=0.8, anchor="bottom-left")
+            for node, name in zip(drawn.nodes, drawn.robot.frame_names, strict=True)
+        ]
+
+    def _com(self) -> list[Any]:
+        drawn = self._drawn
+        path = drawn.path("centre of mass")
+        return [drawn.scene.add_icosphere(path, radius=0.02 * drawn.size, color=MASS, cast_shadow=False)]
+
+    def _inertias(self) -> list[Any]:
+        """Solids of uniform density with the mass and inertia of each body."""
+        drawn, made = self._drawn, []
+        for b in drawn.robot.bodies:
+            if b.inertia.mass <= 0:
+                continue
+            pose, second = principal(b.inertia)
+            radii = np.sqrt(5 * second)
+            if radii.max() <= 0:
+                continue
+            x, y, z = (float(r) for r in np.maximum(radii, 0.01 * radii.max()))
+            node = drawn.nodes[drawn.robot.frame_index(b.name)]
+            options: dict[str, Any] = {"color": INERTIA, "opacity": 0.45, "cast_shadow": False, "scale": (x, y, z)}
+            options |= {"wxyz": quaternions(pose[:3, :3]), "position": pose[:3, 3]}
+            made.append(drawn.scene.add_icosphere(f"{node.name}/inertia", radius=1.0, **options))
+        return made

@@ -1,0 +1,54 @@
+"""A recording in one HTML file that needs nothing else: viser's client and the scene inside it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jounce._checks import printable, quoted, real
+
+MOST = 20_000  # pictures in a page
+
+
+def write_page(
+    server: Any,
+    path: str | PathLike[str],
+    title: str,
+    span: tuple[float, float],
+    show: Callable[[float], None],
+    rate: float,
+) -> Path:
+    """Writes the page and returns its path.
+
+    Args:
+        server: viser's, with the scene.
+        path: of the file, under exactly that name.
+        title: of the page.
+        span: s, first and last time; the same for a robot that rests.
+        show: puts the scene to a time.
+        rate: pictures a second.
+    """
+    if not isinstance(path, (str, PathLike)):
+        raise ValueError(f"save is {quoted(path)}, expected a path")
+    begin, end = span
+    if not 0 < real("rate", rate) <= 1000 or (end - begin) * rate > MOST:
+        raise ValueError(
+            f"rate is {quoted(rate)}, expected pictures a second, more than 0 and at most {MOST} in {end - begin:g} s"
+        )
+    count = max(round((end - begin) * rate), 1) if end > begin else 0
+    show(begin)
+    recording = server.get_scene_serializer()
+    for earlier, now in zip(*(np.linspace(begin, end, count + 1)[s] for s in (slice(-1), slice(1, None))), strict=True):
+        recording.insert_sleep(float(now - earlier))
+        show(float(now))
+    if count:
+        recording.insert_sleep(0.5)  # the end is seen before it begins anew
+    page = recording.as_html().replace("<title>Viser</title>", f"<title>{html.escape(printable(title))}</title>", 1)
+    target = Path(path)
+    target.write_text(page, encoding="utf-8")
+    return target

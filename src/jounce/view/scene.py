@@ -1,0 +1,241 @@
+"""One robot in the scene: a node for each body and frame, what it looks like below it, and soft bodies as tubes."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce.model import Model
+from jounce.parts.pose import quaternions
+from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Ellipsoid, MeshFile, Sphere, Triangles, Undrawn, Visual
+from jounce.view.meshes import MeshError, Part, parts_of
+from jounce.view.names import node_name
+from jounce.view.plain import plain_visuals
+from jounce.view.shapes import capsule
+from jounce.view.style import LINK, SOFT, rgb
+from jounce.view.tubes import Tube
+
+Array = NDArray[np.float64]
+_AXES = 0.07  # length of the axes of frames, of the robot's size
+
+
+class ViewWarning(UserWarning):
+    """Meshes that are not shown, and why."""
+
+
+@dataclass(frozen=True)
+class Paint:
+    """How a robot is painted: a colour for all of it, or its own where None, and its opacity."""
+
+    colour: Colour | None = None
+    opacity: float = 1.0
+
+
+class DrawnRobot:
+    """A robot in a scene.
+
+    Args:
+        scene: viser's.
+        robot: to be drawn.
+        q: (nq,) where it is.
+        name: of its node.
+        paint: its colours.
+
+    Attributes:
+        root: path of its node.
+        nodes: of its frames, in the order of ``robot.frame_names``.
+        size: of the robot, m, roughly.
+    """
+
+    def __init__(self, scene: Any, robot: Model, q: Array, name: str, paint: Paint) -> None:
+        self.scene, self.robot, self.root, self.paint = scene, robot, f"/{name}", paint
+        self.size = robot_size(robot, q)
+        self._left_out: dict[str, str] = {}
+        self._cache: dict[object, list[Part]] = {}
+        self._boxes: list[tuple[int, Array]] = []  # frame, and the corners (8, 3) of a visual on it
+        self._taken: set[str] = set()
+        scene.add_frame(self.root, show_axes=False)
+        self.nodes = [
+            scene.add_frame(
+                self.path(frame),
+                show_axes=False,
+                axes_length=_AXES * self.size,
+                axes_radius=0.035 * _AXES * self.size,
+                origin_radius=0.06 * _AXES * self.size,
+            )
+            for frame in robot.frame_names
+        ]
+        self._labels = [node.name for node in self.nodes]
+        self._poses: Array | None = None
+        self._draw_bodies()
+        self._tubes = [self._draw_tube(soft, q) for soft in robot._soft]
+        self.place(q)
+        self._warn()
+
+    def path(self, label: str) -> str:
+        """A path for a node of that name on this robot, one that no other has."""
+        return f"{self.root}/{node_name(label, self._taken)}"
+
+    def place(self, q: Array) -> Array:
+        """Moves it to q (nq,); returns the poses (frames, 4, 4) of its frames in the world."""
+        poses = self.robot.forward_kinematics(q, frames=self.robot.frame_names).pose
+        turns = quaternions(poses[:, :3, :3])
+        for i, node in enumerate(self.nodes):
+            if self._poses is None or not np.array_equal(poses[i], self._poses[i]):
+                node.wxyz, node.position = turns[i], poses[i, :3, 3]
+        for tube, handle in self._tubes:
+            handle.vertices = tube.vertices(q).astype(np.float32)
+        self._poses = poses
+        return poses
+
+    def bounds(self, q: Array) -> Array:
+        """The least and the greatest x, y and z (2, 3) of it at q."""
+        poses = self.robot.forward_kinematics(q, frames=self.robot.frame_names).pose
+        points = [np.zeros((0, 3))]
+        points += [corners @ poses[i, :3, :3].T + poses[i, :3, 3] for i, corners in self._boxes if i >= 0]
+        points += [corners for i, corners in self._boxes if i < 0]
+        points += [tube.vertices(q) for tube, _ in self._tubes]
+        if not any(len(p) for p in points):
+            points.append(poses[:, :3, 3] if len(poses) else np.zeros((1, 3)))
+        every = np.concatenate(points)
+        return np.stack([every.min(axis=0), every.max(axis=0)])
+
+    # Looks
+
+    def _draw_bodies(self) -> None:
+        robot = self.robot
+        drawn = {i for i, b in enumerate(robot.bodies) if self._draw(b.name, b.visuals)}
+        if robot.scenery:
+            world = self.scene.add_frame(self.path("world"), show_axes=False)
+            self._draw_all(world.name, -1, robot.scenery)
+        for i, visuals in plain_visuals(robot, drawn, self.size).items():
+            self._draw(robot.bodies[i].name, visuals)
+
+    def _draw(self, body: str, visuals: Sequence[Visual]) -> int:
+        """Draws what is on a body, and says how many shapes that were."""
+        index = self.robot.frame_index(body)
+        return self._draw_all(self._labels[index], index, visuals)
+
+    def _draw_all(self, node: str, index: int, visuals: Sequence[Visual]) -> int:
+        taken: set[str] = set()
+        count = 0
+        for visual in visuals:
+            parts = self._parts(visual)
+            for part in parts:
+                label = f"{node}/{node_name(_called(visual), taken)}"
+                self._boxes.append((index, self._add(label, visual, part)))
+            count += bool(parts)
+        return count
+
+    def _parts(self, visual: Visual) -> list[Part | None]:
+        """The parts of a mesh; one for a shape that needs none; none for what cannot be drawn."""
+        shape = visual.shape
+        if isinstance(shape, Undrawn):
+            self._left_out.setdefault(shape.what, shape.reason)
+            return []
+        if not isinstance(shape, (MeshFile, Triangles)):
+            return [None]
+        if shape not in self._cache:
+            try:
+                self._cache[shape] = parts_of(shape)
+            except MeshError as fault:
+                name = shape.path if isinstance(shape, MeshFile) else shape.name
+                self._left_out.setdefault(name, str(fault))
+                self._cache[shape] = []
+        return list(self._cache[shape])
+
+    def _add(self, label: str, visual: Visual, part: Part | None) -> Array:
+        """Adds a shape, or a part of a mesh; returns the corners (8, 3) of its box in the frame it is on."""
+        shape = visual.shape
+        own = part.colour if part is not None and part.colour is not None else visual.colour
+        colour = self.paint.colour or own or LINK
+        opacity = colour[3] * self.paint.opacity
+        options: dict[str, Any] = {
+            "color": rgb(colour),
+            "opacity": None if opacity >= 1 else opacity,
+            "wxyz": quaternions(visual.placement[:3, :3]),
+            "position": visual.placement[:3, 3],
+            "cast_shadow": opacity > 0.5,
+        }
+        if part is not None:
+            self.scene.add_mesh_simple(label, part.vertices, part.faces, side="double", receive_shadow=False, **options)
+            low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
+        elif isinstance(shape, Box):
+            self.scene.add_box(label, dimensions=shape.size, **options)
+            high = np.array(shape.size) / 2
+        elif isinstance(shape, Sphere):
+            self.scene.add_icosphere(label, radius=shape.radius, subdivisions=3, **options)
+            high = np.full(3, shape.radius)
+        elif isinstance(shape, Cylinder):
+            self.scene.add_cylinder(label, radius=shape.radius, height=shape.length, radial_segments=48, **options)
+            high = np.array([shape.radius, shape.radius, shape.length / 2])
+        elif isinstance(shape, Ellipsoid):
+            self.scene.add_icosphere(label, radius=1.0, subdivisions=3, scale=shape.radii, **options)
+            high = np.array(shape.radii)
+        else:
+            assert isinstance(shape, Capsule)
+            self.scene.add_mesh_simple(label, *capsule(shape.radius, shape.length), **options)
+            high = np.array([shape.radius, shape.radius, shape.length / 2 + shape.radius])
+        low = low if part is not None else -high
+        corners = np.array(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), dtype=np.float64)
+        return np.asarray(corners.reshape(3, -1).T @ visual.placement[:3, :3].T + visual.placement[:3, 3])
+
+    def _draw_tube(self, soft: str, q: Array) -> tuple[Tube, Any]:
+        tube = Tube(self.robot, soft, self.size)
+        colour = replace(self.paint, colour=self.paint.colour or SOFT).colour
+        assert colour is not None
+        opacity = self.paint.opacity * colour[3]
+        handle = self.scene.add_mesh_simple(
+            self.path(f"{soft} (soft)"),
+            tube.vertices(q).astype(np.float32),
+            tube.faces,
+            color=rgb(colour),
+            opacity=None if opacity >= 1 else opacity,
+        )
+        return tube, handle
+
+    def _warn(self) -> None:
+        if not self._left_out:
+            return
+        shown = [f"{name} {reason}" for name, reason in list(self._left_out.items())[:5]]
+        more = len(self._left_out) - len(shown)
+        words = "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+        warnings.warn(f"not shown: {words}", ViewWarning, stacklevel=_callers())
+
+
+def _callers() -> int:
+    """How many calls up it is from the function that asks to the first one outside of jounce."""
+    package = str(Path(__file__).parents[1])
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def robot_size(robot: Model, q: Array) -> float:
+    """How far frames, centres of mass and visuals of a robot are spread, m."""
+    poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
+    points = [poses[:, :3, 3]]
+    for b in robot.bodies:
+        pose = poses[robot.frame_index(b.name)]
+        points.append((pose[:3, :3] @ b.inertia.com + pose[:3, 3])[None])
+        points += [(pose @ v.placement)[None, :3, 3] for v in b.visuals]
+    points += [robot.backbone(name, q)[:, :3, 3] for name, part in robot._soft.items() if part.body.length > 0]
+    every = np.concatenate(points)
+    spread = float(np.linalg.norm(np.ptp(every, axis=0))) if len(every) else 0.0
+    return spread if spread > 1e-6 else 1.0
+
+
+def _called(visual: Visual) -> str:
+    """What a shape is called in the tree of the scene."""
+    shape = visual.shape
+    if isinstance(shape, MeshFile):
+        return shape.path.replace("\\", "/").rpartition("/")[2]
+    return shape.name if isinstance(shape, Triangles) and shape.name else type(shape).__name__.lower()

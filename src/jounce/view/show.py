@@ -1,0 +1,154 @@
+"""What `Model.show` and `Trajectory.show` do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import array_of, flag, near, quoted, real, text
+from jounce.model import Model, a_model
+from jounce.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from jounce.view.viewer import Look, Viewer
+
+Array = NDArray[np.float64]
+
+
+def need_extra() -> None:
+    """An error that says what to install, where something is missing."""
+    for package in ("viser", "trimesh"):
+        try:
+            import_module(package)
+        except ImportError as fault:
+            raise ImportError(
+                f"showing robots needs the package {package}: pip install 'jounce[view]' ({fault})"
+            ) from None
+
+
+def configuration(robot: Model, q: ArrayLike) -> Array:
+    """(nq,), with quaternions made unit length."""
+    given = array_of("q", q, (robot.nq,))
+    robot.forward_kinematics(given, frames=[])
+    return given
+
+
+def velocity(robot: Model, v: ArrayLike) -> Array:
+    """(nv,)."""
+    return array_of("v", v, (robot.nv,))
+
+
+def show_robot(robot: Model, q: ArrayLike | None, v: ArrayLike | None, options: Mapping[str, Any]) -> Viewer:
+    """See `Model.show`."""
+    need_extra()
+    from jounce.view.motion import Motion
+
+    at = configuration(robot, robot.neutral() if q is None else q)
+    rate = None if v is None else velocity(robot, v)
+    motion = Motion(robot, np.zeros(1), at[None], None if rate is None else rate[None])
+    return _shown([(motion, _look(robot, options, rate is not None, None))], options)
+
+
+def show_trajectory(
+    trajectory: Trajectory, robot: Model, reference: Trajectory | None, options: Mapping[str, Any]
+) -> Viewer:
+    """See `Trajectory.show`."""
+    need_extra()
+    from jounce.view.motion import Motion
+    from jounce.view.scene import Paint
+    from jounce.view.style import GHOST
+    from jounce.view.viewer import Look
+
+    robot = a_model("robot", robot)
+    robots = [(Motion.of("trajectory", robot, trajectory), _look(robot, options, True, len(trajectory)))]
+    if reference is not None:
+        ghost = Look(name="reference", paint=Paint(opacity=GHOST))
+        robots.append((Motion.of("reference", robot, reference), ghost))
+    return _shown(robots, options)
+
+
+def _shown(robots: list[tuple[Any, Look]], options: Mapping[str, Any]) -> Viewer:
+    from jounce.view.viewer import Viewer
+
+    save: str | PathLike[str] | None = options["save"]
+    if save is not None and not isinstance(save, (str, PathLike)):
+        raise ValueError(f"save is {quoted(save)}, expected a path")
+    viewer = options["viewer"]
+    if viewer is not None and not isinstance(viewer, Viewer):
+        raise ValueError(f"viewer is {quoted(viewer)}, expected one that show returned")
+    floor = options["floor"]
+    if not isinstance(floor, (bool, np.bool_)):
+        floor = real("floor", floor)
+    shown = viewer or Viewer(options["host"], options["port"], floor)
+    try:
+        for motion, look in robots:
+            shown.add(motion, look)
+        if save is not None:
+            shown.save(save, rate=options["rate"])
+        if flag("browser", options["browser"]):
+            shown.open()
+    except BaseException:
+        if viewer is None:
+            shown.close()
+        raise
+    finally:
+        if save is not None and viewer is None:
+            shown.close()
+    return shown
+
+
+def _look(robot: Model, options: Mapping[str, Any], moves: bool, times: int | None) -> Look:
+    from jounce.view.arrows import Wrenches
+    from jounce.view.overlays import KINDS
+    from jounce.view.viewer import Look, paint_of
+
+    opacity = real("opacity", options["opacity"])
+    if not 0 <= opacity <= 1:
+        raise ValueError(f"opacity is {quoted(opacity)}, expected 0 to 1")
+    return Look(
+        name=text("name", options["name"]),
+        paint=paint_of(_colour(options["colour"]), opacity),
+        overlays=frozenset(kind for kind in KINDS if flag(kind, options[kind])),
+        wrenches=Wrenches.of(robot, options["wrenches"], options["wrench_frame"], times),
+        force_scale=options["force_scale"],
+        twists=_frames(robot, options["twists"], moves),
+    )
+
+
+def _frames(robot: Model, given: Any, moves: bool) -> tuple[str, ...]:
+    """Names of bodies or frames whose twists are shown."""
+    if isinstance(given, (bool, np.bool_)):
+        chosen: Sequence[Any] = robot.body_names if given else ()
+    elif isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
+        chosen = given
+    else:
+        raise ValueError(f"twists is {quoted(given)}, expected True, False or names of bodies and frames")
+    for name in chosen:
+        if not isinstance(name, str) or name not in robot.frame_names:
+            hint = near(name if isinstance(name, str) else quoted(name), robot.frame_names)
+            raise ValueError(f"twists: no body or frame is named {quoted(name)}: {hint}")
+    if chosen and not moves:
+        raise ValueError("twists need a velocity: pass v")
+    return tuple(chosen)
+
+
+def _colour(given: Any) -> tuple[float, float, float, float] | None:
+    """From "#rrggbb", or red, green and blue from 0 to 1."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        digits = given.removeprefix("#")
+        if len(digits) == 6 and all(c in "0123456789abcdefABCDEF" for c in digits):
+            red, green, blue = (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
+            return red, green, blue, 1.0
+    else:
+        numbers = array_of("colour", given, (3,))
+        if (numbers >= 0).all() and (numbers <= 1).all():
+            red, green, blue = (float(x) for x in numbers)
+            return red, green, blue, 1.0
+    raise ValueError(f"colour is {quoted(given)}, expected '#rrggbb', or red, green and blue from 0 to 1")

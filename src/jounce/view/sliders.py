@@ -1,0 +1,175 @@
+"""Sliders for the coordinates of a robot: within limits, quaternions as roll, pitch and yaw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce._checks import printable
+from jounce.errors import SingularError
+from jounce.model import Model
+from jounce.parts.joints import Free, Joint, Spherical
+from jounce.parts.pose import quaternions, rotation
+from jounce.parts.sections import Shape
+from jounce.trajectory import names
+
+Array = NDArray[np.float64]
+MOST = 200  # sliders
+
+
+class Sliders:
+    """A folder of sliders that move a robot.
+
+    Args:
+        gui: viser's.
+        robot: whose coordinates they are.
+        q: (nq,) where it is.
+        title: of the folder.
+        reach: m, how far bases and slides without limits go.
+        moved: called with q when a slider has moved.
+    """
+
+    def __init__(
+        self, gui: Any, robot: Model, q: Array, title: str, reach: float, moved: Callable[[Array], None]
+    ) -> None:
+        self._robot, self._q, self._moved = robot, q.copy(), moved
+        self._readers: list[Callable[[], None]] = []  # from sliders to q
+        self._writers: list[Callable[[], None]] = []  # from q to sliders
+        self._handles: list[Any] = []
+        said, lower, upper = names(robot), robot.lower, robot.upper
+        with gui.add_folder(printable(title)):
+            self._buttons(gui)
+            for (body, (where, _)), joint in zip(robot._moving(), robot.joint_names, strict=True):
+                if len(self._handles) >= MOST:
+                    gui.add_markdown(f"{len(robot.joint_names)} joints: the rest have no sliders.")
+                    break
+                if isinstance(body.joint, (Free, Spherical)):
+                    self._pose(gui, printable(joint), body.joint, where, reach)
+                    continue
+                for i in range(where.start, where.stop):
+                    low, high = _range(body.joint, i - where.start, said.q_units[i], lower[i], upper[i], reach)
+                    self._number(gui, printable(said.q[i]), i, low, high)
+
+    def write(self, q: Array) -> None:
+        """Sets the sliders to q, without moving the robot."""
+        self._q = q.copy()
+        for write in self._writers:
+            write()
+
+    def _buttons(self, gui: Any) -> None:
+        buttons = gui.add_button_group("", ("neutral", "random"))
+        rng = np.random.default_rng(0)
+
+        def pressed(_event: Any) -> None:
+            free = [w for b, (w, _) in self._robot._moving() if isinstance(b.joint, Free)]
+            q = self._robot.neutral() if buttons.value == "neutral" else self._robot.random_configuration(rng)
+            for where in free:  # stays where it is
+                q[where] = self._q[where]
+            self._settle(_clipped(self._robot, q))
+
+        buttons.on_click(pressed)
+
+    def _settle(self, q: Array) -> None:
+        """Brings a configuration onto the constraints, if there are any and if it can be, and shows it."""
+        if self._robot.constraints:
+            try:
+                q = self._robot.project(q)
+            except SingularError:
+                return
+        self.write(q)
+        self._moved(self._q)
+
+    def _slider(self, gui: Any, label: str, low: float, high: float, value: float) -> Any:
+        low, high = min(low, value), max(high, value)
+        step = 10.0 ** math.floor(math.log10(max(high - low, 1e-6) / 500))
+        handle = gui.add_slider(label, min=low, max=high, step=step, initial_value=value)
+        self._handles.append(handle)
+
+        def dragged(event: Any) -> None:
+            if event.client is not None:  # else it was set from here
+                for read in self._readers:
+                    read()
+                self._settle(self._q)
+
+        handle.on_update(dragged)
+        return handle
+
+    def _number(self, gui: Any, label: str, i: int, low: float, high: float) -> None:
+        handle = self._slider(gui, label, low, high, float(self._q[i]))
+
+        def read() -> None:
+            if abs(handle.value - self._q[i]) > 1e-12:
+                self._q[i] = handle.value
+
+        def write() -> None:
+            handle.value = float(min(max(self._q[i], handle.min), handle.max))
+
+        self._readers.append(read)
+        self._writers.append(write)
+
+    def _pose(self, gui: Any, joint: str, kind: Joint, where: slice, reach: float) -> None:
+        """Position, and roll, pitch and yaw about fixed axes."""
+        first = where.start
+        if isinstance(kind, Free):
+            for k, axis in enumerate("xyz"):
+                at = float(self._q[first + k])
+                self._number(gui, f"{joint}.{axis}", first + k, at - reach, at + reach)
+        turn = slice(where.stop - 4, where.stop)
+        labels = ("roll", "pitch", "yaw")
+        handles = [
+            self._slider(gui, f"{joint}.{label}", -limit, limit, angle)
+            for label, limit, angle in zip(labels, (math.pi, math.pi / 2, math.pi), _angles(self._q[turn]), strict=True)
+        ]
+
+        def read() -> None:
+            self._q[turn] = _quaternion(*(handle.value for handle in handles))
+
+        def write() -> None:
+            for handle, angle in zip(handles, _angles(self._q[turn]), strict=True):
+                handle.value = angle
+
+        self._readers.append(read)
+        self._writers.append(write)
+
+
+def _range(joint: Joint, i: int, unit: str, low: float, high: float, reach: float) -> tuple[float, float]:
+    """Within the limits; without them a turn, or as far as the robot reaches."""
+    if isinstance(joint, Shape):
+        return -3 * float(joint.scale[i]), 3 * float(joint.scale[i])
+    usual = math.pi if unit == "rad" else reach
+    return (low if math.isfinite(low) else min(-usual, high - 2 * usual if math.isfinite(high) else -usual)), (
+        high if math.isfinite(high) else max(usual, low + 2 * usual if math.isfinite(low) else usual)
+    )
+
+
+def _clipped(robot: Model, q: Array) -> Array:
+    """Within the limits."""
+    return np.asarray(np.clip(q, robot.lower, robot.upper))
+
+
+def _angles(xyzw: Array) -> tuple[float, float, float]:
+    """Roll, pitch and yaw about fixed x, y and z."""
+    x, y, z, w = xyzw
+    R = rotation((w, x, y, z))
+    pitch = math.asin(min(max(-R[2, 0], -1.0), 1.0))
+    if abs(R[2, 0]) > 1 - 1e-9:  # roll and yaw are about the same axis
+        return math.atan2(-R[1, 2], R[1, 1]), pitch, 0.0
+    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+
+
+def _quaternion(roll: float, pitch: float, yaw: float) -> Array:
+    """x y z w."""
+    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    R = np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+    w, x, y, z = quaternions(R)
+    return np.array([x, y, z, w])

@@ -1,0 +1,333 @@
+"""The live viewer: robots and motions on a page that this machine serves to its own browser."""
+
+from __future__ import annotations
+
+import threading
+import time
+import webbrowser
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce._checks import printable, quoted, whole
+from jounce.parts.visual import Colour
+from jounce.view.arrows import TwistArrows, WrenchArrows, Wrenches, twists
+from jounce.view.camera import set_stage
+from jounce.view.motion import Motion
+from jounce.view.names import node_name
+from jounce.view.overlays import KINDS, Overlays
+from jounce.view.page import write_page
+from jounce.view.player import Player
+from jounce.view.scene import DrawnRobot, Paint
+from jounce.view.server import start, stop
+from jounce.view.sliders import Sliders
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one robot is shown.
+
+    Attributes:
+        name: of the robot.
+        paint: colour and opacity.
+        overlays: which of `KINDS` are shown.
+        wrenches: on it.
+        force_scale: see `WrenchArrows`.
+        twists: names of bodies and frames whose twists are shown.
+    """
+
+    name: str = "robot"
+    paint: Paint = field(default_factory=Paint)
+    overlays: frozenset[str] = frozenset()
+    wrenches: Wrenches | None = None
+    force_scale: Any = None
+    twists: tuple[str, ...] = ()
+
+
+class _Shown:
+    """A robot, its motion, and what is laid over it."""
+
+    def __init__(self, scene: Any, motion: Motion, look: Look) -> None:
+        self.motion, self.look = motion, look
+        q = motion.q[0]
+        self.drawn = DrawnRobot(scene, motion.robot, q, look.name, look.paint)
+        self.overlays = Overlays(self.drawn)
+        self.forces = None
+        if look.wrenches is not None:
+            self.forces = WrenchArrows(self.drawn, look.wrenches, motion.q, look.force_scale)
+        self.twists = self._twist_arrows() if look.twists else None
+        for kind in look.overlays:
+            self.overlays.show(kind, True)
+        self.show(float(motion.time[0]))
+
+    def show(self, time: float) -> None:
+        self.place(*self.motion.at(time), self.motion.sample(time))
+
+    def place(self, q: Array, v: Array | None, sample: float) -> None:
+        poses = self.drawn.place(q)
+        self.overlays.place(q)
+        if self.forces is not None:
+            self.forces.place(sample, poses)
+        if self.twists is not None and v is not None:
+            self.twists.place(q, v)
+
+    def bounds(self) -> Array:
+        every = [
+            self.drawn.bounds(self.motion.q[i])
+            for i in np.unique(np.linspace(0, len(self.motion.q) - 1, 25, dtype=int))
+        ]
+        return np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)])
+
+    def legend(self) -> list[str]:
+        """A line for each kind of arrow: its colour, what it is, and its scale."""
+        arrows = [a for *_, a in self.forces.kinds] if self.forces else []
+        arrows += [a for _, a in self.twists.kinds] if self.twists else []
+        lines = []
+        for a in arrows:
+            if a.scale > 0:
+                red, green, blue = a.colour
+                mark = f"<span style='color:rgb({red},{green},{blue})'>&#9632;</span>"
+                lines.append(f"{mark} {a.label}: 0.1 m is {0.1 / a.scale:.3g} {a.unit}")
+        return lines
+
+    def _twist_arrows(self) -> TwistArrows:
+        assert self.motion.v is not None
+        _, every = twists(self.motion.robot, self.motion.q, self.motion.v, self.look.twists)
+        largest = [float(np.linalg.norm(every[..., part], axis=-1).max()) for part in (slice(0, 3), slice(3, 6))]
+        return TwistArrows(self.drawn, self.look.twists, (largest[0], largest[1]))
+
+
+class Viewer:
+    """Robots in a browser. Made by `Model.show` and `Trajectory.show`; ends with `close`, or with a ``with`` block.
+
+    Args:
+        host: address to listen on; 127.0.0.1 is this machine alone.
+        port: to listen on, or the next that is free.
+        floor: height of the floor, m; True for one below the robot, False for none.
+
+    Attributes:
+        url: where the page is.
+    """
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 8080, floor: bool | float = True) -> None:
+        if not isinstance(host, str) or not host:
+            raise ValueError(f"host is {quoted(host)}, expected an address, such as '127.0.0.1'")
+        self._server = start(host, whole("port", port, 1, 65535))
+        self._floor = floor
+        self._lock = threading.RLock()
+        self._shown: dict[str, _Shown] = {}
+        self._names: set[str] = set()
+        self._player: Player | None = None
+        self._boxes: dict[str, Any] = {}
+        self._legend: Any = None
+        self._ended = threading.Event()
+        named = "127.0.0.1" if host in ("0.0.0.0", "localhost", "::") else host
+        self.url = f"http://{named}:{self._server.get_port()}"
+
+    def __repr__(self) -> str:
+        count = len(self._shown)
+        where = "closed" if self._ended.is_set() else self.url
+        return f"<jounce.Viewer: {where}, {count} robot{'' if count == 1 else 's'}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page itself."""
+        if self._ended.is_set():
+            return "<em>a jounce.Viewer that was closed</em>"
+        return f'<iframe src="{self.url}" width="100%" height="500" style="border: 1px solid #ddd"></iframe>'
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Robots
+
+    def add(self, motion: Motion, look: Look) -> str:
+        """Adds a robot; returns the name it has here."""
+        with self._lock:
+            look = replace(look, name=node_name(look.name, self._names))
+            shown = _Shown(self._server.scene, motion, look)
+            self._shown[look.name] = shown
+            self._stage()
+            self._add_controls(look.name, shown)
+            return look.name
+
+    def update(self, q: Array, v: Array | None = None, name: str | None = None) -> None:
+        """Moves a robot that rests.
+
+        Args:
+            q: (nq,) where to.
+            v: (nv,) its velocity, for arrows of twists.
+            name: of the robot, where there are several; the first when left out.
+        """
+        from jounce.view.show import configuration, velocity
+
+        with self._lock:
+            shown = self._named(name)
+            robot = shown.motion.robot
+            q = configuration(robot, q)
+            rate = None if v is None else velocity(robot, v)
+            shown.motion = Motion(robot, np.zeros(1), q[None], None if rate is None else rate[None])
+            shown.place(q, rate, 0.0)
+            if sliders := self._boxes.get(f"sliders {shown.look.name}"):
+                sliders.write(q)
+
+    def _named(self, name: str | None) -> _Shown:
+        if name is None and self._shown:
+            return next(iter(self._shown.values()))
+        if name not in self._shown:
+            raise ValueError(f"name is {quoted(name)}, expected one of {', '.join(map(repr, self._shown)) or 'none'}")
+        return self._shown[name]
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last time of all motions, s."""
+        moving = [s.motion.time for s in self._shown.values() if len(s.motion.time) > 1]
+        if not moving:
+            return 0.0, 0.0
+        return float(min(t[0] for t in moving)), float(max(t[-1] for t in moving))
+
+    def go(self, time: float) -> None:
+        """Shows all motions at a time, s, and stays there."""
+        if self._player is not None:
+            self._player.pause()
+            self._player.go(time)
+
+    def _show(self, time: float) -> None:
+        with self._lock:
+            if self._ended.is_set():
+                return
+            with self._server.atomic():
+                for shown in self._shown.values():
+                    if len(shown.motion.time) > 1:
+                        shown.show(time)
+
+    def _stage(self) -> None:
+        every = [shown.bounds() for shown in self._shown.values()]
+        bounds = np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)])
+        lowest = float(bounds[0, 2])
+        height = None if self._floor is False else min(0.0, lowest) if self._floor is True else float(self._floor)
+        set_stage(self._server, bounds, height)
+
+    # Controls
+
+    def _add_controls(self, name: str, shown: _Shown) -> None:
+        gui = self._server.gui
+        if not self._boxes:
+            self._add_boxes(shown.look)
+        begin, end = self.span
+        if end > begin:
+            if self._player is not None:
+                self._player.close()
+                self._player.remove()
+            self._player = Player(gui, begin, end, self._show)
+        if len(shown.motion.time) == 1 and shown.motion.robot.nq:
+
+            def moved(q: Array) -> None:
+                with self._lock:
+                    shown.place(q, None if shown.motion.v is None else shown.motion.v[0], 0.0)
+
+            reach = 1.5 * shown.drawn.size
+            title = "Joints" if name == "robot" else f"Joints of {name}"
+            self._boxes[f"sliders {name}"] = Sliders(gui, shown.motion.robot, shown.motion.q[0], title, reach, moved)
+        lines = [line for s in self._shown.values() for line in s.legend()]
+        if lines and self._legend is None:
+            self._legend = gui.add_markdown("", order=-1.0)
+        if lines:
+            self._legend.content = "\n\n".join(dict.fromkeys(lines))
+
+    def _add_boxes(self, look: Look) -> None:
+        gui = self._server.gui
+        with gui.add_folder("Show", order=-1.5):
+            for kind, label in KINDS.items():
+                self._add_box(gui, kind, label, kind in look.overlays)
+
+    def _add_box(self, gui: Any, kind: str, label: str, value: bool) -> None:
+        box = gui.add_checkbox(label, initial_value=value)
+        self._boxes[kind] = box
+
+        def ticked(_event: Any) -> None:
+            with self._lock:
+                for shown in self._shown.values():
+                    shown.overlays.show(kind, box.value)
+
+        box.on_update(ticked)
+
+    # Files
+
+    def save(self, path: str | PathLike[str], *, rate: float = 30.0) -> Path:
+        """Writes what is shown as one HTML file that plays without a server and without the network.
+
+        Args:
+            path: of the file.
+            rate: pictures a second, of motions.
+        """
+        with self._lock:
+            title = ", ".join(self._shown) or "jounce"
+            playing = self._player is not None and self._player.playing
+            if self._player is not None:
+                self._player.pause()
+            written = write_page(self._server, path, title, self.span, self._show, rate)
+            if self._player is not None and playing:
+                self._player.play()
+            return written
+
+    def picture(self, path: str | PathLike[str], width: int = 1600, height: int = 1000, timeout: float = 30.0) -> Path:
+        """Writes what a browser shows as a picture; one must have the page open.
+
+        Args:
+            path: of the file, its format by the ending.
+            width, height: in pixels.
+            timeout: s, to wait for a browser that opens the page.
+        """
+        images: Any = import_module("PIL.Image")
+
+        until = time.monotonic() + timeout
+        while not (clients := self._server.get_clients()):
+            if time.monotonic() > until:
+                raise RuntimeError(f"no browser has {self.url} open: a picture is one that a browser makes")
+            time.sleep(0.05)
+        sizes = (whole("height", height, 1, 10_000), whole("width", width, 1, 10_000))
+        pixels = next(iter(clients.values())).get_render(*sizes, transport_format="png")
+        images.fromarray(pixels).save(path)
+        return Path(path)
+
+    # Life
+
+    def open(self) -> None:
+        """Opens the page in the browser of this machine."""
+        webbrowser.open(self.url)
+
+    def wait(self) -> None:
+        """Says where the page is, and waits for Ctrl-C or for `close` in another thread."""
+        print(f"jounce: showing {printable(', '.join(self._shown))} at {self.url} (Ctrl-C ends)", flush=True)
+        try:
+            while not self._ended.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Ends the server; nothing listens any more. May be called again."""
+        if self._ended.is_set():
+            return
+        self._ended.set()
+        if self._player is not None:
+            self._player.close()
+        stop(self._server)
+
+
+def paint_of(colour: Colour | None, opacity: float | None) -> Paint:
+    """From what a user gives."""
+    return Paint(colour, 1.0 if opacity is None else opacity)

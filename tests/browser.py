@@ -1,0 +1,141 @@
+"""A browser without a window: Chromium, by its DevTools protocol. Nothing is needed beside viser's own packages."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def program() -> str | None:
+    """The path of a browser, if there is one."""
+    return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+
+
+class Browser:
+    """A page in a browser; everything is drawn in software, without the network but for this machine."""
+
+    def __init__(self, width: int = 900, height: int = 600, scale: float = 1.0) -> None:
+        from websockets.sync.client import connect
+
+        path = program()
+        assert path is not None
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        flags = [
+            *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions"),
+            "--hide-scrollbars",
+            *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--remote-debugging-port=0"),
+            *(
+                "--hide-scrollbars",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--no-proxy-server",
+            ),
+        ]
+        command = [path, *flags, f"--window-size={width},{height}", f"--user-data-dir={self._folder.name}"]
+        self._process = subprocess.Popen(
+            [*command, "about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            self._socket = connect(self._address(), max_size=None, open_timeout=60)
+        except BaseException:
+            self._end()
+            raise
+        self._numbers = itertools.count(1)
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+        self.call("Page.enable")
+        self.call("Runtime.enable")
+        self.call("Network.enable")
+        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+
+    def _address(self) -> str:
+        """Of the page's socket, once the browser says on which port it listens."""
+        import urllib.request
+
+        said = Path(self._folder.name, "DevToolsActivePort")
+        until = time.monotonic() + 60
+        while time.monotonic() < until and self._process.poll() is None:
+            if said.exists() and len(said.read_text().splitlines()) > 1:
+                url = f"http://127.0.0.1:{said.read_text().splitlines()[0]}/json"
+                with urllib.request.urlopen(url, timeout=30) as answer:
+                    pages = [page for page in json.load(answer) if page["type"] == "page"]
+                if pages:
+                    return str(pages[0]["webSocketDebuggerUrl"])
+            time.sleep(0.1)
+        raise RuntimeError("the browser does not start")
+
+    def __enter__(self) -> Browser:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
+        self._end()
+
+    def _end(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        number = next(self._numbers)
+        self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while True:
+            message = json.loads(self._socket.recv(timeout=120))
+            if message.get("method") == "Network.requestWillBeSent":
+                self.requests.append(message["params"]["request"]["url"])
+            if message.get("method") == "Runtime.exceptionThrown":
+                self.errors.append(json.dumps(message["params"]["exceptionDetails"])[:500])
+            if message.get("id") == number:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']}")
+                result: dict[str, Any] = message["result"]
+                return result
+
+    def open(self, url: str) -> None:
+        self.call("Page.navigate", url=url)
+
+    def ask(self, script: str) -> Any:
+        """The value of an expression."""
+        found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(json.dumps(found["exceptionDetails"])[:500])
+        return found["result"].get("value")
+
+    def until(self, script: str, timeout: float = 90.0) -> Any:
+        """The value of an expression, once it is true."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            try:
+                if value := self.ask(script):
+                    return value
+            except RuntimeError:  # the page is still loading
+                pass
+            time.sleep(0.2)
+        raise TimeoutError(script)
+
+    def nodes(self, least: int = 1) -> list[str]:
+        """The names of the nodes of viser's scene, once there are so many."""
+        keys = "Object.keys(window.__viserSceneTree.getState())"
+        self.until(f"window.__viserSceneTree && {keys}.filter(k => k.length).length >= {least}")
+        return [str(name) for name in self.ask(keys)]
+
+    def picture(self) -> bytes:
+        """What it shows, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

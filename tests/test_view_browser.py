@@ -1,0 +1,149 @@
+"""The viewer in a real browser, Chromium without a window: what it loads, draws, moves, and plays from a file."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import browser as browsers
+import jounce as jn
+
+pytest.importorskip("viser")
+pytest.importorskip("trimesh")
+images = pytest.importorskip("PIL.Image")
+pytestmark = pytest.mark.skipif(browsers.program() is None, reason="no Chromium here")
+
+ROBOT = """<robot name="r"> <link name="base"> <visual> <origin xyz="0 0 0.1"/> <geometry> <box size="0.3 0.3 0.2"/>
+    </geometry> <material name="b"> <color rgba="0.1 0.2 0.9 1"/> </material> </visual> </link>
+  <link name="&lt;/script&gt;&lt;b&gt;arm"> <inertial> <mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/> </inertial> <visual> <origin xyz="0 0 0.4"/>
+    <geometry> <box size="0.1 0.1 0.8"/> </geometry> <material name="m"> <color rgba="0.9 0.1 0.1 1"/> </material>
+    </visual> </link>
+  <joint name="turn" type="revolute"> <parent link="base"/> <child link="&lt;/script&gt;&lt;b&gt;arm"/>
+    <axis xyz="0 1 0"/> <origin xyz="0 0 0.2"/> <limit lower="-2" upper="2" effort="1" velocity="1"/> </joint>
+</robot>"""
+ARM = "/robot/<\u2215script><b>arm"
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[browsers.Browser]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with browsers.Browser(700, 500) as opened:
+            yield opened
+
+
+@pytest.fixture(autouse=True)
+def others_may_warn() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+
+
+def pixels(page: browsers.Browser) -> np.ndarray:
+    """What is left of the panel, red, green and blue from 0 to 1."""
+    picture = images.open(io.BytesIO(page.picture())).convert("RGB")
+    return np.asarray(picture, dtype=float)[:, :360] / 255
+
+
+def red(picture: np.ndarray) -> np.ndarray:
+    return (picture[..., 0] > 0.45) & (picture[..., 1] < 0.4) & (picture[..., 2] < 0.4)
+
+
+def blue(picture: np.ndarray) -> np.ndarray:
+    return (picture[..., 2] > 0.4) & (picture[..., 0] < 0.4) & (picture[..., 1] < 0.45)
+
+
+def seen(page: browsers.Browser, timeout: float = 90.0) -> np.ndarray:
+    """The picture, once both links are in it and it stays as it is."""
+    end, before = time.monotonic() + timeout, None
+    while time.monotonic() < end:
+        now = pixels(page)
+        if before is not None and np.abs(now - before).mean() < 1e-3 and red(now).sum() > 50 and blue(now).sum() > 50:
+            return now
+        before = now
+        time.sleep(0.3)
+    raise TimeoutError(f"red {red(now).sum()}, blue {blue(now).sum()}")
+
+
+def place(page: browsers.Browser, node: str) -> list[float]:
+    found: list[float] = page.ask(f"window.__viserMutable.nodePoseData[{json.dumps(node)}].wxyz")
+    return found
+
+
+def test_the_page_shows_every_link_and_moves_with_a_slider(page: browsers.Browser) -> None:
+    robot = jn.load(ROBOT)
+    with robot.show() as viewer:
+        page.errors.clear()
+        page.open(viewer.url)
+        names = page.nodes(8)
+        assert {"/robot/base", "/robot/base/box", ARM, f"{ARM}/box", "/floor"} <= set(names)
+        assert page.ask("document.title") != ""
+        before = seen(page)
+        rows, columns = np.nonzero(red(before))
+        assert np.ptp(rows) > 2.5 * np.ptp(columns)  # the arm stands upright
+
+        page.until("document.querySelectorAll('[role=slider]').length > 0")
+        page.ask("document.querySelector('[role=slider]').focus()")
+        for _ in range(2):
+            for kind in ("keyDown", "keyUp"):
+                page.call("Input.dispatchKeyEvent", type=kind, key="End", code="End", windowsVirtualKeyCode=35)
+        page.until(f"Math.abs(window.__viserMutable.nodePoseData[{json.dumps(ARM)}].wxyz[0] - Math.cos(1)) < 1e-3")
+        w, x, y, z = place(page, ARM)  # turned by 2, the limit, about y
+        assert (w, x, y, z) == pytest.approx((np.cos(1), 0, np.sin(1), 0), abs=1e-3)
+        after = seen(page)
+        assert (red(before) & red(after)).sum() < 0.7 * red(before).sum()  # it is elsewhere
+        assert (blue(before) & blue(after)).sum() > 0.6 * blue(before).sum()  # the base is not
+        assert not page.errors
+
+
+def test_names_stay_names(page: browsers.Browser) -> None:
+    robot = jn.load(ROBOT)
+    with robot.show(names=True) as viewer:
+        page.open(viewer.url)
+        assert f"{ARM}/name" in page.nodes(10)
+        seen(page)
+        assert page.ask("document.querySelectorAll('b').length") == 0
+
+
+def test_a_saved_page_plays_without_a_server_or_the_network(page: browsers.Browser, tmp_path: Path) -> None:
+    robot = jn.load(ROBOT)
+    motion = jn.simulate(robot, [0.2], [2.0], times=np.linspace(0.0, 0.6, 13))
+    motion.show(robot, save=tmp_path / "swing.html")
+    page.requests.clear()
+    page.errors.clear()
+    page.open((tmp_path / "swing.html").as_uri())
+    assert {"/robot/base/box", f"{ARM}/box"} <= set(page.nodes(8))
+    seen_at = set()
+    end = time.monotonic() + 90
+    while len(seen_at) < 4 and time.monotonic() < end:
+        if where := round(place(page, ARM)[2], 3):  # 0 while the scene is made anew, before it begins again
+            seen_at.add(where)
+        time.sleep(0.1)
+    assert len(seen_at) >= 4  # it plays
+    angles = 2 * np.arcsin(list(seen_at))
+    assert motion.q.min() - 0.05 < angles.min() <= angles.max() < motion.q.max() + 0.05
+    assert not page.errors
+    outside = [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))]
+    assert not outside
+
+
+def test_a_picture_from_the_browser(page: browsers.Browser, tmp_path: Path) -> None:
+    robot = jn.load(ROBOT)
+    with robot.show() as viewer:
+        page.open(viewer.url)
+        page.nodes(8)
+        seen(page)
+        viewer.picture(tmp_path / "robot.png", 320, 240)
+    picture = np.asarray(images.open(tmp_path / "robot.png").convert("RGB"), dtype=float) / 255
+    assert picture.shape == (240, 320, 3)
+    assert red(picture).sum() > 50
+    assert blue(picture).sum() > 50

@@ -1,0 +1,169 @@
+"""Meshes: what comes of files that are good, and the reason given for those that are not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jounce.view import MeshFile, Triangles
+from jounce.view.creases import creased
+
+trimesh = pytest.importorskip("trimesh")
+from jounce.view import meshes  # noqa: E402
+from jounce.view.meshes import MeshError, parts_of  # noqa: E402
+
+TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0.2, 0.3, 1.5]])
+FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+DAE = """<?xml version="1.0"?> <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset> <unit meter="{unit}" name="u"/> <up_axis>{up}</up_axis> </asset>
+<library_effects> <effect id="e"> <profile_COMMON> {surface} <technique sid="t"> <lambert> <diffuse> {diffuse}
+  </diffuse> </lambert> </technique> </profile_COMMON> </effect> </library_effects>
+<library_materials> <material id="m"> <instance_effect url="#e"/> </material> </library_materials>
+<library_geometries> <geometry id="g"> <mesh>
+  <source id="p"> <float_array id="a" count="12">0 0 0 1 0 0 0 2 0 0.2 0.3 1.5</float_array> <technique_common>
+    <accessor source="#a" count="4" stride="3"> <param name="X" type="float"/> <param name="Y" type="float"/>
+    <param name="Z" type="float"/> </accessor> </technique_common> </source>
+  <vertices id="v"> <input semantic="POSITION" source="#p"/> </vertices>
+  <triangles material="s" count="4"> <input semantic="VERTEX" source="#v" offset="0"/>
+    <p>0 2 1 0 1 3 0 3 2 1 2 3</p> </triangles> </mesh> </geometry> </library_geometries>
+<library_visual_scenes> <visual_scene id="w"> <node> <matrix>1 0 0 10 0 1 0 0 0 0 1 0 0 0 0 1</matrix>
+  <instance_geometry url="#g"> <bind_material> <technique_common> <instance_material symbol="s" target="#m"/>
+  </technique_common> </bind_material> </instance_geometry> </node> </visual_scene> </library_visual_scenes>
+<scene> <instance_visual_scene url="#w"/> </scene> </COLLADA>"""
+
+
+def dae(unit: float = 1.0, up: str = "Z_UP", diffuse: str = "<color>1 0.2 0 1</color>", surface: str = "") -> str:
+    return DAE.format(unit=unit, up=up, diffuse=diffuse, surface=surface)
+
+
+def file(folder: Path, name: str, content: str | bytes) -> MeshFile:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return MeshFile(str(path), (str(folder),))
+
+
+def bounds(mesh: MeshFile) -> np.ndarray:
+    every = np.concatenate([part.vertices for part in parts_of(mesh)])
+    return np.stack([every.min(axis=0), every.max(axis=0)])
+
+
+def test_formats(tmp_path: Path) -> None:
+    solid = trimesh.Trimesh(TETRAHEDRON, FACES, process=False)
+    for kind in ("stl", "obj", "ply", "off", "glb"):
+        mesh = file(tmp_path, f"t.{kind}", solid.export(file_type=kind))
+        assert np.allclose(bounds(mesh), [[0, 0, 0], [1, 2, 1.5]], atol=1e-6), kind
+        assert sum(len(part.faces) for part in parts_of(mesh)) == 4
+    assert np.allclose(bounds(file(tmp_path, "T.STL", solid.export(file_type="stl"))), [[0, 0, 0], [1, 2, 1.5]])
+
+
+@pytest.mark.parametrize("up", ["Z_UP", "Y_UP"])
+def test_collada(tmp_path: Path, up: str) -> None:
+    """The unit counts, the matrix of a node does, and which way is up does not: as RViz has it."""
+    pytest.importorskip("collada")
+    mesh = file(tmp_path, "t.dae", dae(0.5, up))
+    assert np.allclose(bounds(mesh), [[5, 0, 0], [5.5, 1, 0.75]])
+    (part,) = parts_of(mesh)
+    assert part.colour == pytest.approx((1.0, 0.2, 0.0, 1.0), abs=0.01)
+
+
+def test_collada_with_a_broken_material_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("collada")
+    broken = dae(
+        diffuse='<texture texture="nowhere"/>',
+        surface='<newparam sid="nowhere"> <sampler2D> <source>gone</source> </sampler2D> </newparam>',
+    )
+    assert np.allclose(bounds(file(tmp_path, "t.dae", broken)), [[10, 0, 0], [11, 2, 1.5]])
+
+
+def test_scale_and_mirror(tmp_path: Path) -> None:
+    solid = trimesh.Trimesh(TETRAHEDRON, FACES, process=False)
+    plain = file(tmp_path, "t.stl", solid.export(file_type="stl"))
+    mirrored = MeshFile(plain.path, plain.within, (-1.0, 2.0, 3.0))
+    assert np.allclose(bounds(mirrored), [[-1, 0, 0], [0, 4, 4.5]])
+    for mesh, size in ((plain, 1.0), (mirrored, 6.0)):  # faces still look outwards: the volume is positive
+        (part,) = parts_of(mesh)
+        corners = part.vertices[part.faces].astype(float)
+        volume = np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+        assert volume == pytest.approx(size * 0.5, rel=1e-5)
+
+
+def test_materials_of_an_obj_come_from_its_folder_alone(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.mkdir()
+    for folder in (inside, outside):
+        (folder / "m.mtl").write_text("newmtl a\nKd 1 0 0\n")
+    text = "mtllib {}\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    (red,) = parts_of(file(inside, "t.obj", text.format("m.mtl")))
+    assert red.colour == pytest.approx((1.0, 0.0, 0.0, 1.0), abs=0.01)
+    (inside / "m.mtl").unlink()
+    for name in ("../out/m.mtl", str(outside / "m.mtl")):
+        (plain,) = parts_of(file(inside, "t.obj", text.format(name)))
+        assert plain.colour != red.colour
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("t.stl", b"", "no mesh that can be read|has no faces"),
+        ("t.stl", b"no mesh at all, but a text that is long enough to be taken for one", "no mesh|no faces"),
+        ("t.stl", bytes(80) + b"\xff\xff\xff\xff" + bytes(50), "no mesh that can be read|has no faces"),
+        ("t.stl", b"version https://git-lfs.github.com/spec/v1", "Git LFS"),
+        ("t.dae", b"<html/>", "no mesh that can be read"),
+        ("t.dae", b"<!DOCTYPE x [<!ENTITY a 'b'>]> <COLLADA/>", "document type"),
+        ("t.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "without vertices|no mesh that can be read"),
+        ("t.obj", b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "finite"),
+        ("t.obj", b"v 0 0 1e30\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "finite"),
+        ("t.obj", b"v 0 0 0\n", "no faces|no mesh that can be read"),
+        ("t.glb", b"glTF" + bytes(20), "no mesh that can be read"),
+        ("t.mesh", b"anything", "of kind 'mesh'"),
+        ("t", b"anything", "of kind ''"),
+    ],
+)
+def test_what_is_no_mesh(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+    with pytest.raises(MeshError, match=reason):
+        parts_of(file(tmp_path, name, content))
+
+
+def test_what_is_missing_or_huge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh = file(tmp_path, "t.stl", trimesh.Trimesh(TETRAHEDRON, FACES).export(file_type="stl"))
+    monkeypatch.setattr(meshes, "MAX_FACES", 3)
+    with pytest.raises(MeshError, match="4 faces, more than the 3"):
+        parts_of(mesh)
+    monkeypatch.setattr(meshes, "MAX_BYTES", 100)
+    with pytest.raises(MeshError, match="MB"):
+        parts_of(mesh)
+    Path(mesh.path).unlink()
+    with pytest.raises(MeshError, match="No such file"):
+        parts_of(mesh)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
+def test_links_and_pipes(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    file(tmp_path, "t.stl", trimesh.Trimesh(TETRAHEDRON, FACES).export(file_type="stl"))
+    (tmp_path / "in" / "t.stl").symlink_to(tmp_path / "t.stl")
+    with pytest.raises(MeshError, match="leads out"):
+        parts_of(MeshFile(str(tmp_path / "in" / "t.stl"), (str(tmp_path / "in"),)))
+    os.mkfifo(tmp_path / "in" / "pipe.stl")
+    with pytest.raises(MeshError, match="a device or a pipe"):
+        parts_of(MeshFile(str(tmp_path / "in" / "pipe.stl"), (str(tmp_path / "in"),)))
+
+
+def test_triangles_without_a_file() -> None:
+    (part,) = parts_of(Triangles("t", TETRAHEDRON.astype(np.float32), FACES.astype(np.int32)))
+    assert part.faces.shape == (4, 3)
+    with pytest.raises(MeshError, match="without vertices"):
+        parts_of(Triangles("t", TETRAHEDRON.astype(np.float32), FACES.astype(np.int32) + 1))
+
+
+def test_edges_of_a_cube_are_sharp_and_those_of_a_sphere_are_not() -> None:
+    for solid, corners in ((trimesh.creation.box(), 24), (trimesh.creation.icosphere(subdivisions=3), 642)):
+        soup = solid.vertices[solid.faces].reshape(-1, 3).astype(np.float32)  # as an STL has it
+        vertices, faces = creased(soup, np.arange(len(soup), dtype=np.int32).reshape(-1, 3))
+        assert len(vertices) == corners
+        assert np.array_equal(vertices[faces].reshape(-1, 3), soup)

@@ -1,0 +1,565 @@
+"""The scene that a browser is sent, without a browser: where its nodes are, arrows, pages, and the life of a viewer."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce.parts.pose import pose, quaternions, rotation
+
+pytest.importorskip("viser")
+pytest.importorskip("trimesh")
+from jounce.view import Viewer, ViewWarning
+from jounce.view.arrows import Wrenches
+from jounce.view.motion import Motion
+from jounce.view.show import configuration
+from jounce.view.tubes import Tube
+
+ARM = """<robot name="arm">
+  <link name="base"> <visual> <geometry> <box size="0.2 0.2 0.1"/> </geometry> </visual>
+    <inertial> <mass value="1"/> <inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/> </inertial> </link>
+  <link name="upper"> <inertial> <origin xyz="0 0 0.25"/> <mass value="1"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.001" ixy="0" ixz="0" iyz="0"/> </inertial>
+    <visual> <origin xyz="0 0 0.25" rpy="0.1 0.2 0.3"/> <geometry> <cylinder radius="0.05" length="0.5"/> </geometry>
+      <material name="m"> <color rgba="1 0 0 1"/> </material> </visual>
+    <visual> <origin xyz="0 0 0.5"/> <geometry> <sphere radius="0.07"/> </geometry> </visual> </link>
+  <link name="lower"> <inertial> <origin xyz="0 0 0.2"/> <mass value="1"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.001" ixy="0" ixz="0" iyz="0"/> </inertial> </link>
+  <link name="tip"/>
+  <joint name="shoulder" type="revolute"> <parent link="base"/> <child link="upper"/> <axis xyz="0 1 0"/>
+    <origin xyz="0 0 0.1"/> <limit lower="-1" upper="2" effort="1" velocity="1"/> </joint>
+  <joint name="elbow" type="continuous"> <parent link="upper"/> <child link="lower"/> <axis xyz="1 0 0"/>
+    <origin xyz="0 0 0.5"/> </joint>
+  <joint name="nail" type="fixed"> <parent link="lower"/> <child link="tip"/> <origin xyz="0 0 0.4"/> </joint>
+</robot>"""
+
+
+@pytest.fixture(autouse=True)
+def others_may_warn() -> Iterator[None]:
+    """Of what viser and what it uses warn is not our affair; of ours is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+
+
+def nodes(viewer: Viewer) -> dict[str, Any]:
+    return dict(viewer._server.scene._handle_from_node_name)
+
+
+def world(viewer: Viewer, name: str) -> np.ndarray:
+    """The pose of a node in the world, from those of all above it."""
+    found, path = np.eye(4), ""
+    for part in name.strip("/").split("/"):
+        path += "/" + part
+        handle = nodes(viewer)[path]
+        found = found @ pose(handle.position, handle.wxyz)
+    return found
+
+
+def below(viewer: Viewer, name: str) -> list[str]:
+    return [n for n in nodes(viewer) if n.startswith(name + "/")]
+
+
+# Placements
+
+
+def test_every_visual_is_where_it_belongs() -> None:
+    robot = jn.load(ARM, base="floating")
+    rng = np.random.default_rng(0)
+    with robot.show(robot.random_configuration(rng)) as viewer:
+        for _ in range(3):
+            q = robot.random_configuration(rng)
+            viewer.update(q)
+            for body in robot.bodies:
+                shapes = below(viewer, f"/robot/{body.name}")
+                assert len(shapes) >= len(body.visuals)
+                for name, visual in zip(shapes, body.visuals, strict=False):
+                    expected = robot.pose(body.name, q) @ visual.placement
+                    assert np.allclose(world(viewer, name), expected, atol=1e-6)
+        assert nodes(viewer)["/robot/upper/cylinder"].color == (255, 0, 0)
+
+
+def test_links_without_looks_are_drawn_from_the_tree() -> None:
+    with jn.load(ARM).show() as viewer:
+        assert {"/robot/lower/capsule", "/robot/lower/box", "/robot/lower/cylinder"} <= set(nodes(viewer))
+        assert not below(viewer, "/robot/tip")  # a part of what is drawn
+        capsule = nodes(viewer)["/robot/lower/capsule"]
+        assert np.allclose(world(viewer, capsule.name)[:3, 3], [0, 0, 0.8])  # half way from the elbow to the tip
+
+
+def test_a_robot_without_any_looks() -> None:
+    robot = jn.robots.aerial_manipulator()
+    with robot.show() as viewer:
+        for name in robot.body_names:
+            assert below(viewer, f"/robot/{name}"), name
+
+
+def test_soft_bodies_bend_with_q() -> None:
+    b = jn.Builder()
+    b.add("rod", "world", body=jn.soft.Rod(1.0, radius=(0.1, 0.05), density=1e3, young=1e6))
+    robot = b.build()
+    q = np.array([1.2, 0.3, 0.1])
+    with robot.show(q) as viewer:
+        (name,) = [n for n in nodes(viewer) if "soft" in n]
+        for now in (q, 0.5 * q):
+            viewer.update(now)
+            rings = nodes(viewer)[name].vertices[:-2].reshape(41, -1, 3)
+            line = robot.backbone("rod", now, np.linspace(0.0, 1.0, 41))
+            assert np.allclose(rings.mean(axis=1), line[:, :3, 3], atol=1e-5)
+            away = np.linalg.norm(rings - line[:, None, :3, 3], axis=2)
+            assert np.allclose(away, np.linspace(0.1, 0.05, 41)[:, None], atol=1e-5)
+
+
+def test_bodies_that_swell() -> None:
+    """The surface is that of which paper D's chambers have their volume."""
+    b = jn.Builder()
+    body = jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1.06e6)
+    b.add("arm", "world", body=body)
+    robot = b.build()
+    tube = Tube(robot, "arm", 0.2)
+    q = np.array([0.0, 0.0, 0.004, -0.002])
+    rings = tube.vertices(q)[:-2].reshape(41, -1, 3)
+    radii = np.linalg.norm(rings[..., :2], axis=2)
+    s, _, phi, _, bumps = body._surface
+    for i in (5, 20, 33):
+        for k in (3, 9, 20):
+            at = np.argmin(np.abs(s - 0.2 * i / 40)), np.argmin(np.abs(phi - 2 * np.pi * k / 28))
+            assert radii[i, k] == pytest.approx(0.02 + bumps[at] @ q[2:], abs=1e-4)
+    assert np.ptp(radii) > 1e-3
+
+
+def test_a_module_of_ones_own_is_drawn() -> None:
+    class Slider(jn.soft.Module):
+        n = 1
+        scale = (0.1,)
+
+        masses = (1.0,)
+
+        def pose(self, q: Any) -> Any:
+            return np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.3 + q[0]], [0, 0, 0, 1]])
+
+        def points(self, q: Any) -> Any:
+            return np.array([[0, 0, 0.15 + q[0]]])
+
+    b = jn.Builder()
+    b.add("slider", "world", body=Slider())
+    robot = b.build()
+    with robot.show([0.1]) as viewer:
+        (name,) = [n for n in nodes(viewer) if "soft" in n]
+        assert nodes(viewer)[name].vertices[:, 2].max() == pytest.approx(0.4)
+
+
+# What is laid over it
+
+
+def test_frames_names_mass_and_inertia() -> None:
+    robot = jn.load(ARM)
+    q = np.array([0.5, 0.7])
+    with robot.show(q, frames=True, names=True, com=True, inertias=True) as viewer:
+        found = nodes(viewer)
+        assert all(found[f"/robot/{name}"].show_axes for name in robot.frame_names)
+        assert {found[f"/robot/{name}/name"].text for name in robot.frame_names} == set(robot.frame_names)
+        assert np.allclose(found["/robot/centre of mass"].position, robot.center_of_mass(q))
+        viewer.update(2 * q)
+        assert np.allclose(found["/robot/centre of mass"].position, robot.center_of_mass(2 * q))
+        radii = np.sort(found["/robot/upper/inertia"].scale)  # an ellipsoid of 1 kg: I = (b^2 + c^2) / 5
+        assert np.allclose([radii[0] ** 2 + radii[1] ** 2, radii[1] ** 2 + radii[2] ** 2], [0.005, 0.1])
+
+
+@pytest.mark.parametrize("frame", ["body", "mixed", "world"])
+def test_wrenches_in_all_axes(frame: str) -> None:
+    """The power of a wrench does not depend on where and in which axes it is given."""
+    robot = jn.load(ARM)
+    rng = np.random.default_rng(1)
+    q, v = robot.random_configuration(rng), rng.normal(size=(1, robot.nv))
+    given = rng.normal(size=(2, 6))
+    wrenches = Wrenches.of(robot, {"lower": given}, frame, None)
+    assert wrenches is not None
+    kin = robot.forward_kinematics(q, v, frames=robot.frame_names, frame="mixed")
+    points, drawn = wrenches.at(0.0, kin.pose)
+    twist = robot.twist("lower", q, v, frame=frame)[0]
+    mixed = robot.twist("lower", q, v, frame="mixed")[0]
+    assert np.allclose(points[0], robot.pose("lower", q)[:3, 3])
+    assert np.allclose(drawn[:, 0] @ mixed, given @ twist)
+
+
+def test_forces_of_constraints_and_their_rates() -> None:
+    robot = jn.load(ARM).constrained({"tip": jn.Spherical()})
+    q = robot.project(np.array([0.5, 0.3]))
+    found = robot.constrained_dynamics(q, np.zeros(2), np.array([[1.0, 0.0], [3.0, 0.0]]), wrench_frame="mixed")
+    with robot.show(q, wrenches=found.forces, wrench_frame="mixed", force_scale=(0.01, 0.02)) as viewer:
+        for order, (name, scale) in enumerate((("forces", 0.01), ("forces (rates)", 0.02))):
+            arrows = nodes(viewer)[f"/robot/{name}"]
+            assert arrows.visible
+            start, end = arrows.points[0]
+            assert np.allclose(start, robot.pose("tip", q)[:3, 3], atol=1e-6)
+            assert np.allclose(end - start, scale * found.forces["tip"][order, :3], atol=1e-5)
+        assert "/robot/moments" not in nodes(viewer)
+
+
+def test_forces_of_loops_act_where_they_close() -> None:
+    b = jn.Builder()
+    for arm, x in (("left", 0.0), ("right", 0.5)):
+        hinge = np.eye(4)
+        hinge[0, 3] = x
+        b.add(arm, "world", jn.Revolute((0, 1, 0)), hinge, jn.Inertia(1.0, com=(0, 0, -0.5)))
+    end = np.eye(4)
+    end[2, 3] = -1.0
+    b.close("rope", "left", "right", jn.Distance(0.5), placement_a=end, placement_b=end)
+    robot = b.build()
+    q = np.zeros(2)
+    found = robot.constrained_dynamics(q, np.zeros(2), np.array([1.0, 0.0]))
+    with robot.show(q, wrenches=found.forces) as viewer:
+        start, tip = nodes(viewer)["/robot/forces"].points[0]
+        assert np.allclose(start, [0, 0, -1])
+        assert np.allclose(np.cross(tip - start, [1, 0, 0]), 0, atol=1e-6)  # along the rope
+        assert "/robot/moments" not in nodes(viewer)  # about the place where it is tied there is none
+
+
+def test_twists() -> None:
+    robot = jn.load(ARM)
+    q, v = np.array([0.3, 0.2]), np.array([1.0, -0.5])
+    with robot.show(q, v, twists=["tip"]) as viewer:
+        for name, part in (("velocities", slice(0, 3)), ("angular velocities", slice(3, 6))):
+            start, end = nodes(viewer)[f"/robot/{name}"].points[0]
+            along = robot.twist("tip", q, v[None], frame="mixed")[0, part]
+            assert np.allclose(start, robot.pose("tip", q)[:3, 3], atol=1e-6)
+            assert np.allclose(np.cross(end - start, along), 0, atol=1e-6)
+            assert (end - start) @ along > 0
+
+
+# Motions
+
+
+def swing() -> tuple[jn.Model, jn.Trajectory]:
+    robot = jn.load(ARM, base="floating")
+    rng = np.random.default_rng(4)
+    q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
+    return robot, jn.simulate(robot, q, v, times=np.linspace(0.0, 0.5, 6))
+
+
+def test_a_motion_between_its_samples() -> None:
+    robot, motion = swing()
+    shown = Motion.of("trajectory", robot, motion)
+    fine = jn.simulate(robot, motion.q[0], motion.v[0], times=np.linspace(0.0, 0.5, 51))
+    for i, time in enumerate(fine.time):
+        q, v = shown.at(float(time))
+        assert np.abs(robot.difference(q, fine.q[i])).max() < 0.05
+        assert v is not None
+    assert np.array_equal(shown.at(0.1)[0], motion.q[1])
+    assert np.array_equal(shown.at(-1.0)[0], motion.q[0])
+    assert np.array_equal(shown.at(9.0)[0], motion.q[-1])
+
+
+def test_time_goes_to_any_place_and_plays() -> None:
+    robot, motion = swing()
+    with motion.show(robot, reference=motion, name="flown") as viewer:
+        viewer.go(0.3)
+        for root in ("flown", "reference"):
+            place = nodes(viewer)[f"/{root}/upper"].position
+            assert np.allclose(place, robot.pose("upper", motion.q[3])[:3, 3], atol=1e-6)
+        assert nodes(viewer)["/reference/upper/sphere"].opacity < 0.5
+        assert nodes(viewer)["/flown/upper/sphere"].opacity is None
+        before = nodes(viewer)["/flown/upper"].position.copy()
+        assert viewer._player is not None
+        viewer._player.play()
+        moved = threading.Event()
+        for _ in range(100):
+            if not np.array_equal(nodes(viewer)["/flown/upper"].position, before):
+                moved.set()
+                break
+            moved.wait(0.05)
+        assert moved.is_set()
+
+
+def test_a_motion_with_forces_over_time() -> None:
+    robot, motion = swing()
+    forces = np.zeros((6, 2, 6))
+    forces[:, 0, 2] = np.arange(6.0)
+    with motion.show(robot, wrenches={"tip": forces}, wrench_frame="mixed", force_scale=0.1) as viewer:
+        for time, force in ((0.5, 5.0), (0.25, 2.5)):
+            viewer.go(time)
+            start, end = nodes(viewer)["/robot/forces"].points[0]
+            assert np.allclose(end - start, [0, 0, 0.1 * force], atol=1e-5)
+        viewer.go(0.0)
+        assert not nodes(viewer)["/robot/forces"].visible
+
+
+def test_sliders_respect_limits_and_move_the_robot() -> None:
+    robot = jn.load(ARM)
+    with robot.show() as viewer:
+        sliders = viewer._boxes["sliders robot"]
+        shoulder, elbow = sliders._handles
+        assert (shoulder.min, shoulder.max) == (-1.0, 2.0)
+        assert (elbow.min, elbow.max) == (-np.pi, np.pi)
+        viewer.update([0.4, -0.2])
+        assert (shoulder.value, elbow.value) == (0.4, -0.2)
+        sliders._settle(np.array([1.0, 0.5]))  # what a slider that was dragged does
+        assert np.allclose(world(viewer, "/robot/lower"), robot.pose("lower", [1.0, 0.5]), atol=1e-6)
+
+
+def test_roll_pitch_and_yaw() -> None:
+    from jounce.view.sliders import _angles, _quaternion
+
+    rng = np.random.default_rng(7)
+    for angles in (*rng.uniform(-1.5, 1.5, size=(20, 3)), (0.3, np.pi / 2, 0.0), (0.3, -np.pi / 2, 0.0)):
+        x, y, z, w = _quaternion(*angles)
+        turn = rotation((w, x, y, z))
+        assert np.allclose(_angles(np.array([x, y, z, w])), angles, atol=1e-7)
+        assert np.allclose(rotation(quaternions(turn)), turn, atol=1e-12)
+
+
+# Pages
+
+
+def test_a_page_has_everything_inside(tmp_path: Path) -> None:
+    robot, motion = swing()
+    viewer = motion.show(robot, save=tmp_path / "flight.html", rate=20, name="</script><b>'\"robot")
+    assert "closed" in repr(viewer)
+    text = (tmp_path / "flight.html").read_text(encoding="utf-8")
+    assert 300_000 < len(text) < 5_000_000
+    assert "</script><b>" not in text
+    assert "<title>&lt;\u2215script&gt;&lt;b&gt;" in text
+    outside = re.findall(r"""(?:src|href)=["'](?!data:|#)([^"']+)""", text)
+    assert not outside
+    data = base64.b64decode(re.search(r'__VISER_EMBED_DATA__="([^"]+)"', text)[1])  # type: ignore[index]
+    import msgspec
+    import zstandard
+
+    inner = zstandard.ZstdDecompressor().decompressobj().decompress(data[8:])
+    size = int.from_bytes(inner[:8], "little")
+    recording = msgspec.msgpack.decode(inner[8 : 8 + size])
+    assert recording["durationSeconds"] == pytest.approx(1.0)  # the motion, and half a second at its end
+    times = sorted({time for time, _ in recording["messages"]})
+    assert len(times) == 11
+    last = [m for time, m in recording["messages"] if m.get("type") == "SetPositionMessage" and time > 0.49]
+    assert any(np.allclose(m["position"], robot.pose("tip", motion.q[-1])[:3, 3], atol=1e-5) for m in last)
+
+
+def test_a_page_of_a_robot_at_rest(tmp_path: Path) -> None:
+    jn.load(ARM).show([0.1, 0.2], save=str(tmp_path / "arm.html"))
+    assert (tmp_path / "arm.html").stat().st_size > 300_000
+
+
+# What is wrong
+
+
+def test_what_cannot_be_shown_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "bad.stl").write_text("this is no mesh, whatever its name says")
+    visuals = "".join(
+        f'<visual> <geometry> <mesh filename="{name}"/> </geometry> </visual>'
+        for name in ("bad.stl", "bad.stl", "missing.stl", "package://nowhere/a.stl")
+    )
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"> <link name="a"> {visuals} </link> </robot>')
+    robot = jn.load(path)
+    with pytest.warns(ViewWarning) as heard, robot.show() as viewer:
+        assert "/robot/a" in nodes(viewer)
+    (warning,) = heard
+    said = str(warning.message)
+    for name in ("bad.stl has no faces", "missing.stl does not exist", "'nowhere', which was not found"):
+        assert name in said
+    assert warning.filename == __file__
+
+
+def test_odd_names_stay_names() -> None:
+    odd = ["a/b", "a\u2215b", "</script>", "\"quotes'", "new\nline", "\u202emirror", "x" * 300, "forces", " "]
+    b = jn.Builder()
+    above = "world"
+    for name in odd:
+        b.add(name, above, jn.Revolute(), inertia=jn.Inertia(1.0, (0, 0, 1), np.eye(3)))
+        above = name
+    robot = b.build()
+    with robot.show(names=True, wrenches={"forces": np.ones(6)}, name="</script>/'") as viewer:
+        labels = [n for n in nodes(viewer) if n.endswith("/name")]
+        assert {n.split("/")[1] for n in labels} == {"<\u2215script>\u2215'"}
+        assert len(labels) == len(odd)
+        texts = {nodes(viewer)[n].text for n in labels}
+        assert {"</script>", "\"quotes'", "a/b", "new\\nline"} <= texts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"q": [0.0]}, "q has shape"),
+        ({"q": [np.nan, 0.0]}, "q is"),
+        ({"v": [0.0]}, "v has shape"),
+        ({"wrenches": {"tipp": np.zeros(6)}}, "did you mean 'tip'"),
+        ({"wrenches": {"tip": np.zeros(5)}}, "wrenches\\['tip'\\] has shape"),
+        ({"wrenches": {"tip": np.full(6, np.inf)}}, "nan or inf"),
+        ({"wrenches": [1]}, "expected a mapping"),
+        ({"wrenches": {"tip": np.ones(6)}, "wrench_frame": "hand"}, "wrench_frame is 'hand'"),
+        ({"wrenches": {"tip": np.ones(6)}, "force_scale": -1}, "force_scale is -1"),
+        ({"twists": True}, "pass v"),
+        ({"twists": ["tipp"], "v": [0.0, 0.0]}, "did you mean 'tip'"),
+        ({"twists": "tip", "v": [0.0, 0.0]}, "twists is 'tip'"),
+        ({"frames": "yes"}, "frames is 'yes'"),
+        ({"name": ""}, "name is ''"),
+        ({"colour": "red-ish"}, "colour is 'red-ish'"),
+        ({"colour": (1, 2, 3)}, "colour is"),
+        ({"opacity": 2}, "opacity is 2"),
+        ({"floor": "high"}, "floor is 'high'"),
+        ({"viewer": 1}, "viewer is 1"),
+        ({"host": 1}, "host is 1"),
+        ({"port": 0}, "port is 0"),
+        ({"save": 1}, "save is 1"),
+        ({"save": "x.html", "rate": 0}, "rate"),
+    ],
+)
+def test_arguments_are_named(arguments: dict[str, Any], message: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        jn.load(ARM).show(**arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_motions_of_others_are_refused() -> None:
+    robot, motion = swing()
+    with pytest.raises(ValueError, match="trajectory has coordinates"):
+        motion.show(jn.load(ARM))
+    with pytest.raises(ValueError, match="reference is 3"):
+        motion.show(robot, reference=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="robot is None"):
+        motion.show(None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no times"):
+        motion[:0].show(robot)
+    with pytest.raises(ValueError, match=r"expected \(6, 6\) or \(6, K, 6\)"):
+        motion.show(robot, wrenches={"tip": np.zeros(6)})
+
+
+def test_a_quaternion_that_is_none_is_refused() -> None:
+    robot = jn.load(ARM, base="floating")
+    with pytest.raises(ValueError, match="quaternion"):
+        configuration(robot, np.zeros(robot.nq))
+
+
+# Life
+
+
+def test_it_listens_on_this_machine_alone_and_ends() -> None:
+    robot = jn.load(ARM)
+    viewer = robot.show()
+    port = int(viewer.url.rpartition(":")[2])
+    assert viewer.url.startswith("http://127.0.0.1:")
+    assert _listens("127.0.0.1", port)
+    for address in {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}:
+        if not str(address).startswith("127."):
+            assert not _listens(str(address), port)
+    assert "iframe" in viewer._repr_html_()
+    viewer.close()
+    viewer.close()
+    assert "closed" in repr(viewer)
+    assert not _listens("127.0.0.1", port)
+
+
+def _listens(host: str, port: int) -> bool:
+    with contextlib.suppress(OSError):
+        socket.create_connection((host, port), timeout=2).close()
+        return True
+    return False
+
+
+def test_no_page_opens_it_to_the_world() -> None:
+    with jn.load(ARM).show() as viewer:
+        assert viewer._server.request_share_url() is None
+
+
+def test_a_port_that_is_taken_is_passed_over() -> None:
+    robot = jn.load(ARM)
+    with robot.show(port=8123) as one, robot.show(port=8123) as other:
+        assert one.url != other.url
+
+
+def test_several_robots() -> None:
+    robot = jn.load(ARM)
+    with robot.show() as viewer:
+        assert robot.show([0.5, 0.5], viewer=viewer, name="robot", colour="#ff8000", opacity=0.5) is viewer
+        assert "2 robots" in repr(viewer)
+        twin = nodes(viewer)["/robot (2)/upper/sphere"]
+        assert twin.color == (255, 128, 0)
+        assert twin.opacity == 0.5
+        viewer.update([0.1, 0.1], name="robot (2)")
+        assert np.allclose(world(viewer, "/robot (2)/lower"), robot.pose("lower", [0.1, 0.1]), atol=1e-6)
+        with pytest.raises(ValueError, match="name is 'nobody'"):
+            viewer.update([0.1, 0.1], name="nobody")
+
+
+def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with jn.load(ARM).show():
+        pass
+    assert capsys.readouterr().out == ""
+
+
+def test_a_picture_needs_a_browser(tmp_path: Path) -> None:
+    with jn.load(ARM).show() as viewer, pytest.raises(RuntimeError, match="no browser has"):
+        viewer.picture(tmp_path / "x.png", timeout=0.1)
+
+
+def test_without_the_extra_the_error_says_what_to_install() -> None:
+    program = """
+import sys
+sys.modules["viser"] = None
+import jounce as jn
+assert "viser" not in [m for m in sys.modules if sys.modules[m]] and "trimesh" not in sys.modules
+try:
+    jn.robots.aerial_manipulator().show()
+except ImportError as fault:
+    print(fault)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "pip install 'jounce[view]'" in done.stdout
+
+
+def test_importing_jounce_imports_no_extra() -> None:
+    program = (
+        "import sys, jounce; print([m for m in ('viser', 'trimesh', 'collada', 'websockets') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# The robots of example-robot-data
+
+
+def example_files() -> list[Path]:
+    found = [Path(place) / "cmeel.prefix/share/example-robot-data/robots" for place in sys.path]
+    folder = next((place for place in found if place.is_dir()), None)
+    return [] if folder is None else sorted(folder.glob("**/*.urdf"))
+
+
+@pytest.mark.parametrize("path", example_files(), ids=lambda p: p.stem)
+def test_robots_of_example_robot_data(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All are shown, with meshes or shapes; files of which the meshes are missing are drawn from the tree."""
+    from jounce.view import meshes, scene
+
+    def boxes(mesh: Any) -> list[meshes.Part]:  # meshes are read by tests of their own, and once by a slow one
+        assert Path(mesh.path).is_file()
+        corners = np.eye(3, dtype=np.float32)
+        return [meshes.Part(corners, np.array([[0, 1, 2]], dtype=np.int32))]
+
+    monkeypatch.setattr(scene, "parts_of", boxes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.LoadWarning)
+        warnings.simplefilter("ignore" if "romeo_laas_small" in path.name else "error", ViewWarning)
+        try:
+            robot = jn.load(path)
+        except jn.LoadError as fault:
+            pytest.skip(str(fault)[-100:])
+        with robot.show(names=True) as viewer:
+            drawn = [n for n in nodes(viewer) if n.count("/") > 2 and not n.endswith("/name")]
+            assert len(drawn) >= len(robot.body_names) / 2
+            assert sum(len(b.visuals) for b in robot.bodies) <= len(drawn) or "romeo_laas" in path.name
