@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -15,18 +14,25 @@ from jounce._checks import array_of, flag, one_of
 from jounce.errors import LoadError
 from jounce.loading.description import Description, LoadWarning
 from jounce.loading.folders import folders_of
+from jounce.loading.formats import Allow, Base, Format, Mimic, Options, Source, add_format, known_formats
 from jounce.loading.mesh_paths import MeshPaths
 from jounce.loading.urdf import KNOWN, describe_urdf
-from jounce.loading.xml_source import content_of, from_tree, read_xml, root_tag, short
+from jounce.loading.xml_source import from_tree, read_xml, short
 from jounce.model import Model
 
-__all__ = ["Description", "LoadError", "LoadWarning", "describe", "load"]
+__all__ = [
+    "Base",
+    "Description",
+    "Format",
+    "LoadError",
+    "LoadWarning",
+    "Options",
+    "Source",
+    "add_format",
+    "describe",
+    "load",
+]
 
-Base = Literal["fixed", "floating"]
-Mimic = Literal["coupled", "independent"]
-Allow = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-
-_MJCF = ("mujoco", "mujocoinclude")
 _OTHER_KINDS = {  # outermost elements of files that people give by mistake
     "sdf": "SDF: convert it to URDF or MJCF first",
     "gazebo": "SDF of an old kind: convert it to URDF or MJCF first",
@@ -105,34 +111,52 @@ def describe(
     one_of("base", base, "fixed", "floating")
     one_of("mimic", mimic, "coupled", "independent")
     fall = None if gravity is None else array_of("gravity", gravity, (3,))
-    description = _read(source, base, mimic, flag("damping", damping), flag("constraints", constraints), allow)
+    options = Options(base, mimic, flag("damping", damping), flag("constraints", constraints), allow)
+    description = _read(source, options)
     if fall is not None:
         description.gravity = fall
     return description
 
 
-def _read(source: Any, base: Base, mimic: Mimic, damping: bool, constraints: bool, allow: Allow) -> Description:
-    allowed = folders_of(allow)  # a wrong argument is named, whatever is read
-    source, name = _plain(source)
-    if isinstance(source, (bytes, str, Path)):
-        content = content_of(source) if isinstance(source, Path) else source
-        kind = root_tag(content, name)
-        if kind == "robot":
-            meshes = MeshPaths(source if isinstance(source, Path) else None, allowed)
-            return describe_urdf(read_xml(content, name, KNOWN), base, mimic, damping, meshes)
-    elif hasattr(source, "tag"):
-        kind = str(source.tag)
-        if kind.rpartition("}")[2] == "robot":
-            return describe_urdf(from_tree(source, name, KNOWN), base, mimic, damping, MeshPaths(None, allowed))
-    else:
-        kind = "mujoco"
-    if kind in _MJCF:
-        from jounce.loading.mjcf import describe_mjcf
+def _read(source: Any, options: Options) -> Description:
+    folders_of(options.allow)  # a wrong argument is named, whatever is read
+    given = Source(*_plain(source))
+    for each in reversed(known_formats()):
+        if each.recognises(given):
+            return each.describe(given, options)
+    what = _OTHER_KINDS.get(given.element)
+    seems = f"seems to be {what}" if what else f"has the outermost element <{short(given.element)}>"
+    raise LoadError(f"{given.name}: {seems}; expected {' or '.join(each.expected for each in known_formats())}")
 
-        return describe_mjcf(source, base, name=name, damping=damping, constraints=constraints, allow=allow)
-    what = _OTHER_KINDS.get(kind)
-    seems = f"seems to be {what}" if what else f"has the outermost element <{short(kind)}>"
-    raise LoadError(f"{name}: {seems}; expected <robot> (URDF) or <mujoco> (MJCF)")
+
+def _describe_urdf(source: Source, options: Options) -> Description:
+    if isinstance(source.given, (bytes, str, Path)):
+        root = read_xml(source.content, source.name, KNOWN)
+    else:
+        root = from_tree(source.given, source.name, KNOWN)
+    meshes = MeshPaths(source.given if isinstance(source.given, Path) else None, folders_of(options.allow))
+    return describe_urdf(root, options.base, options.mimic, options.damping, meshes)
+
+
+def _is_mjcf(source: Source) -> bool:
+    return type(source.given).__module__.partition(".")[0] == "mujoco" or source.element in ("mujoco", "mujocoinclude")
+
+
+def _describe_mjcf(source: Source, options: Options) -> Description:
+    from jounce.loading.mjcf import describe_mjcf  # which needs MuJoCo
+
+    return describe_mjcf(
+        source.given,
+        options.base,
+        name=source.name,
+        damping=options.damping,
+        constraints=options.constraints,
+        allow=options.allow,
+    )
+
+
+add_format(Format("URDF", "<robot> (URDF)", lambda source: source.element == "robot", _describe_urdf))
+add_format(Format("MJCF", "<mujoco> (MJCF)", _is_mjcf, _describe_mjcf))
 
 
 def _plain(source: Any) -> tuple[Any, str]:

@@ -26,12 +26,13 @@ class Description:
 
     Attributes:
         source: the file, for messages.
-        kind: "URDF" or "MJCF".
+        kind: name of the format, such as "URDF".
         name: of the robot.
         bodies: links and frames, parents first.
         gravity: (3,) m/s^2.
         constraints: what ties bodies or joints together beside the tree.
         ignored: what the file has and jounce leaves out, a line each; ``jounce info`` shows it.
+        tells_ignored: whether loading warns of that, too, as what is left out would move the robot otherwise.
         warnings: what is odd about the file, a line each; loading warns of it.
         scenery: what the world itself looks like.
     """
@@ -43,6 +44,7 @@ class Description:
     gravity: NDArray[np.float64]
     constraints: list[ConstraintRecord] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
+    tells_ignored: bool = False
     warnings: list[str] = field(default_factory=list)
     scenery: Sequence[Visual] = ()
 
@@ -73,7 +75,7 @@ class Description:
             lines.append(f"nothing that {listed(massless)} moves has inertia, so there is no forward dynamics")
         if faulty:
             lines.append(f"no real body has the inertia of {listed(faulty)}")
-        if self.kind == "MJCF" and self.ignored:
+        if self.tells_ignored and self.ignored:
             lines.append(f"left out: {', '.join(self.ignored)}")
         return f"{self.source}: {'; '.join(lines)} (`jounce info` shows all)" if lines else None
 

@@ -88,6 +88,7 @@ def describe_mjcf(
         constraints=ties.records,
         gravity=fall,
         ignored=left,
+        tells_ignored=True,
         warnings=warnings,
         scenery=reading.scenery,
     )

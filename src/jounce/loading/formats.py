@@ -1,0 +1,105 @@
+"""The file formats that jounce loads: a table that anyone can add to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from jounce._checks import quoted, text
+from jounce.loading.description import Description
+from jounce.loading.xml_source import content_of, root_tag
+
+Base = Literal["fixed", "floating"]
+Mimic = Literal["coupled", "independent"]
+Allow = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `jounce.load` was asked for: see there."""
+
+    base: Base = "fixed"
+    mimic: Mimic = "coupled"
+    damping: bool = True
+    constraints: bool = True
+    allow: Allow = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What is to be read.
+
+    Attributes:
+        given: a `Path`, a text (str or bytes), an element of an XML tree, or an object of another library.
+        name: what messages call it.
+    """
+
+    given: Any
+    name: str
+
+    @property
+    def suffix(self) -> str:
+        """Of the file's name, in lower case, such as ".urdf"; "" where it is no file."""
+        return self.given.suffix.lower() if isinstance(self.given, Path) else ""
+
+    @cached_property
+    def content(self) -> bytes | str:
+        """Of a file or text. A file is read once, and refused where it is no regular file or too large.
+
+        Raises:
+            LoadError: it cannot be read.
+        """
+        if isinstance(self.given, Path):
+            return content_of(self.given)
+        if isinstance(self.given, (bytes, str)):
+            return self.given
+        raise ValueError(f"{self.name} is a {type(self.given).__name__}, which has no text")
+
+    @cached_property
+    def element(self) -> str:
+        """The outermost element of XML; "" where it is an object of another library.
+
+        Raises:
+            LoadError: it is a file or text that is no XML.
+        """
+        if isinstance(self.given, (bytes, str, Path)):
+            return root_tag(self.content, self.name)
+        return str(getattr(self.given, "tag", "")).rpartition("}")[2]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How files of one kind are known and read.
+
+    Attributes:
+        name: such as "URDF".
+        expected: what messages say of it, such as "<robot> (URDF)".
+        recognises: whether a source is one. Formats that were added last are asked first.
+        describe: reads it, and raises `jounce.LoadError` for what is wrong with it.
+    """
+
+    name: str
+    expected: str
+    recognises: Callable[[Source], bool]
+    describe: Callable[[Source, Options], Description]
+
+
+_formats: dict[str, Format] = {}
+
+
+def add_format(given: Format) -> None:
+    """From now on `jounce.load`, `jounce info` and `jounce view` know files of this format, too."""
+    if not isinstance(given, Format):
+        raise ValueError(f"format is {quoted(given)}, expected a jounce.loading.Format")
+    if text("name", given.name) in _formats:
+        raise ValueError(f"name is {given.name!r}, which another format has")
+    _formats[given.name] = given
+
+
+def known_formats() -> list[Format]:
+    """In the order in which they were added."""
+    return list(_formats.values())
