@@ -390,7 +390,7 @@ def energy(robot: jn.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return robot.kinetic_energy(q, v) + robot.potential_energy(q)
 
 
-@pytest.mark.parametrize("method", ["taylor", "rkmk"])
+@pytest.mark.parametrize("method", ["taylor", "rkmk", "implicit"])
 def test_a_four_bar_keeps_its_energy_and_stays_closed(method: str) -> None:
     robot = _four_bar()
     q, v = robot.project([0.5, -0.5, -1.0], [3.0, 0.0, 0.0])

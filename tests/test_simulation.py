@@ -380,12 +380,6 @@ def test_bad_arguments(wrong: dict[str, object], message: str) -> None:
         simulate(slider(), **(good | wrong))  # type: ignore[arg-type]
 
 
-def test_the_implicit_method_refuses_constraints() -> None:
-    held = jn.robots.aerial_manipulator().constrained({"B7": jn.Spherical()})
-    with pytest.raises(ValueError, match="method is 'implicit', which does not know constraints"):
-        simulate(held, held.neutral(), np.zeros(held.nv), [0.0, 1.0], method="implicit")
-
-
 def test_quaternions_must_be_of_unit_length() -> None:
     with pytest.raises(ValueError, match="quaternion"):
         simulate(top(), [0, 0, 0, 1, 1, 0, 0], np.zeros(6), [0, 1])

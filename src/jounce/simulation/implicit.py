@@ -18,6 +18,10 @@ the acceleration at the start, with weight l, filtered by the real matrix (E. Ha
 Differential Equations II, IV.8, and Stiff differential equations solved by Radau methods, J. Comput. Appl. Math. 111,
 1999). Output times lie on the collocation polynomial.
 
+Under constraints their multipliers are unknowns, too, with J a + J' v = 0 at the nodes (implicit_ties.py). That leaves
+the constraints by no more than the error of a step, which is brought back after it (`Run.onto_constraints`); so order,
+error and stability are those of the method itself.
+
 Its stages have order s, so that accuracy does not fall with stiffness as it does for diagonally implicit methods, and
 they are evaluated as one batch. Five stages, of order 9, need a quarter to a third of the evaluations of three, of
 order 5, at a tolerance of 1e-9 (two rods of 0.1 MPa to 1 GPa); seven save up to another third, and nothing at 1e-5.
@@ -34,6 +38,7 @@ from numpy.typing import NDArray
 
 from jounce.errors import RangeError
 from jounce.model import Model
+from jounce.simulation.implicit_ties import tied_residual, tied_system
 from jounce.simulation.rkmk import inverse_dexp
 from jounce.simulation.run import Run
 from jounce.simulation.stepping import Array, Layout, Tolerance, TorqueFunction, first_step, shortest_step
@@ -100,6 +105,7 @@ class Step:
     h: float
     du: Array  # (s, nv), rates of u at the nodes
     a: Array  # (s, nv)
+    multipliers: Array  # (s, rows) of constraints
     errors: Array  # (2, nv), of u and v, relative to the tolerance
     contraction: float  # of Newton's iteration: how much smaller each error is than the last
     robot: Model
@@ -124,28 +130,38 @@ class Step:
 
 
 class _Matrices:
-    """M, D and K at a state, and what Newton's iteration needs of them."""
+    """M, D and K at a state, and what Newton's iteration needs of them.
 
-    def __init__(self, M: Array, D: Array, K: Array) -> None:
+    Args:
+        M, D, K: (n, n), n = nv, or more by r multipliers.
+        basis: (rows, r) of which the multipliers are multiples; left out where there are none.
+        multipliers: (rows,) at the state.
+    """
+
+    def __init__(
+        self, M: Array, D: Array, K: Array, basis: Array | None = None, multipliers: Array | None = None
+    ) -> None:
         self.M, self.D, self.K = M, D, K
+        self.basis = np.zeros((0, 0)) if basis is None else basis
+        self.multipliers = np.zeros(0) if multipliers is None else multipliers
         self._h, self._inverses = math.nan, np.empty(0, dtype=complex)
 
     def inverses(self, h: float) -> NDArray[np.complex128]:
-        """(modes, nv, nv) of M + h l D + h^2 l^2 K, for the eigenvalues l."""
+        """(modes, n, n) of M + h l D + h^2 l^2 K, for the eigenvalues l."""
         if h != self._h:
             scale = h * _radau().eigenvalues[:, None, None]
             self._h, self._inverses = h, np.linalg.inv(self.M + scale * self.D + scale**2 * self.K)
         return self._inverses
 
     def correction(self, h: float, residual: Array) -> Array:
-        """What to add to the accelerations (s, nv)."""
+        """What to add to the accelerations and multipliers (s, n)."""
         modes = self.inverses(h) @ (_radau().to_modes @ residual)[:, :, None]
         return -(_radau().from_modes @ modes[:, :, 0]).real
 
     def filtered(self, h: float, u: Array, v: Array) -> tuple[Array, Array]:
         """(1 - h l J)^-1 (u, v) with J = (0, 1; -M^-1 K, -M^-1 D) and the real eigenvalue l."""
-        scale = h * _radau().real
-        rate = self.inverses(h)[0].real @ (self.M @ v - scale * (self.K @ u))
+        scale, nv = h * _radau().real, len(u)
+        rate = (self.inverses(h)[0].real @ (self.M[:, :nv] @ v - scale * (self.K[:, :nv] @ u)))[:nv]
         return u + scale * rate, rate
 
 
@@ -157,15 +173,28 @@ class Method:
         self._layout = Layout(robot)
 
     def matrices(self, at: State) -> _Matrices:
-        """M, D and K there: those of the inverse dynamics, less the torque's."""
-        return _Matrices(*linear_system(self._robot, self._layout, self._torque, at.t, at.q, at.v, at.a))
+        """M, D and K there: those of the inverse dynamics, less the torque's; and those of constraints."""
+        system = tied_system if self._robot.constraints else linear_system
+        return _Matrices(*system(self._robot, self._layout, self._torque, at.t, at.q, at.v, at.a))
 
-    def step(self, start: State, h: float, matrices: _Matrices, a: Array) -> Step | None:
-        """A step of length h, from a guess `a` of the accelerations (s, nv); None if Newton does not converge."""
+    def step(
+        self, start: State, h: float, matrices: _Matrices, a: Array, multipliers: Array | None = None
+    ) -> Step | None:
+        """A step of length h; None if Newton does not converge.
+
+        Args:
+            start: from where.
+            h: s.
+            matrices: of a state nearby.
+            a: (s, nv) a guess of the accelerations.
+            multipliers: (s, rows) a guess of these; left out, those of the matrices.
+        """
         try:
             matrices.inverses(h)
         except np.linalg.LinAlgError:
             return None
+        held = np.repeat(matrices.multipliers[None], STAGES, axis=0) if multipliers is None else multipliers
+        x = held @ matrices.basis
         integrals, v, u = h * _radau().weights, start.v, np.zeros_like(a)
         stage_v = v + integrals @ a
         du = self._rates(u, stage_v)
@@ -173,30 +202,38 @@ class Method:
         size = self._tolerance.of(np.stack([self._layout.size(start.q), np.maximum(np.abs(v), np.abs(stage_v[-1]))]))
         last = math.nan
         for _ in range(_ITERATIONS):
-            if not (np.isfinite(u).all() and np.isfinite(stage_v).all() and np.isfinite(a).all()):
+            if not all(np.isfinite(each).all() for each in (u, stage_v, a, x)):
                 return None
             try:
                 stage_q = self._robot.integrate(start.q, u)
-                force = self._robot.inverse_dynamics(stage_q, stage_v, a)
+                residual = self._residual(start.t + _radau().nodes * h, stage_q, stage_v, a, x, matrices.basis)
             except RangeError:
                 return None
-            tau = [
-                self._torque(start.t + c * h, *each) for c, *each in zip(_radau().nodes, stage_q, stage_v, strict=True)
-            ]
-            residual = force - tau
-            a = a + matrices.correction(h, residual)
+            change = matrices.correction(h, residual)
+            a, x = a + change[:, : len(v)], x + change[:, len(v) :]
             old_u, old_v = u, stage_v
             stage_v = v + integrals @ a
             du = self._rates(u, stage_v)
             u = integrals @ du
-            change = float(np.max(np.abs(np.stack([u - old_u, stage_v - old_v], axis=1)) / size, initial=0.0))
-            contraction = change / last
-            if change <= _CLOSE or change * contraction <= _CLOSE * (1 - contraction):
-                return Step(start, h, du, a, self._errors(start, h, matrices, du, a, size), contraction, self._robot)
+            moved = float(np.max(np.abs(np.stack([u - old_u, stage_v - old_v], axis=1)) / size, initial=0.0))
+            contraction = moved / last
+            if moved <= _CLOSE or moved * contraction <= _CLOSE * (1 - contraction):
+                errors = self._errors(start, h, matrices, du, a, size)
+                return Step(start, h, du, a, x @ matrices.basis.T, errors, contraction, self._robot)
             if contraction >= 1:
                 return None
-            last = change
+            last = moved
         return None
+
+    def _residual(self, t: Array, q: Array, v: Array, a: Array, x: Array, basis: Array) -> Array:
+        """What M, D and K are the derivatives of, (s, n), at times (s,), states, accelerations and multipliers."""
+        if self._robot.constraints:
+            return tied_residual(self._robot, basis, q, v, a, x, self._torques(t, q, v))
+        force = self._robot.inverse_dynamics(q, v, a)
+        return force - self._torques(t, q, v)
+
+    def _torques(self, t: Array, q: Array, v: Array) -> Array:
+        return np.reshape([self._torque(*each) for each in zip(t.tolist(), q, v, strict=True)], v.shape)
 
     def _rates(self, u: Array, v: Array) -> Array:
         """u' (s, nv) at u (s, nv), for v (s, nv)."""
@@ -238,7 +275,7 @@ def integrate(
         if matrices is None:
             matrices, fresh = method.matrices(now), True
         arrived = end if now.t + h >= end - shortest else now.t + h
-        step = method.step(now, arrived - now.t, matrices, _guess(now, last, arrived))
+        step = method.step(now, arrived - now.t, matrices, *_guess(now, last, arrived))
         if step is None or not step.error <= 1.0:
             run.tried(arrived - now.t, np.zeros(0) if step is None else step.errors)
             if step is None and not fresh:
@@ -255,7 +292,7 @@ def integrate(
         new_q, new_v, new_a = step.at((nodes - now.t) / step.h)
         taus = [torque(*each) for each in zip(nodes.tolist(), new_q, new_v, strict=True)]
         run.keep(new_q, new_v, new_a, np.reshape(taus, new_v.shape))
-        now, last, done = step.end(arrived), step, due
+        now, last, done = _closed(step.end(arrived), run), step, due
         run.reached(now.t, now.q, now.v, now.a)
         run.tried(step.h, step.errors)
         if step.contraction > _FAST:  # never for a single iteration, whose contraction is NaN
@@ -264,8 +301,17 @@ def integrate(
         h = step.h * min(5.0, max(0.2, 0.9 * max(step.error, 1e-8) ** (-1 / (STAGES + 1))))
 
 
-def _guess(now: State, last: Step | None, arrived: float) -> Array:
-    """Accelerations at the nodes of a step: the polynomial of the last one, drawn on; at first, that of the start."""
+def _closed(state: State, run: Run) -> State:
+    """The state on the constraints; its acceleration changes by no more than its error."""
+    return State(state.t, *run.onto_constraints(state.q, state.v), state.a)
+
+
+def _guess(now: State, last: Step | None, arrived: float) -> tuple[Array, Array | None]:
+    """Accelerations and multipliers at the nodes of a step: the polynomials of the last one, drawn on.
+
+    At first the acceleration of the start.
+    """
     if last is None:
-        return np.repeat(now.a[None], STAGES, axis=0)
-    return last.acceleration(1 + _radau().nodes * (arrived - now.t) / last.h)
+        return np.repeat(now.a[None], STAGES, axis=0), None
+    on = _radau().values(1 + _radau().nodes * (arrived - now.t) / last.h)
+    return on @ last.a, on @ last.multipliers

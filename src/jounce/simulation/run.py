@@ -89,7 +89,8 @@ class Run:
         when, rows = self._times[: self._done], [each[: self._done] for each in self._rows]
         if self._state is not None and (not self._done or self._state[0] > when[-1]):
             t, q, v, a, tau = self._state
-            tau = self.robot.inverse_dynamics(q, v, a) if tau is None else tau
+            if tau is None:  # with constraints inverse dynamics has their forces in it
+                tau = self._first_row(t, q, v) if self.robot.constraints else self.robot.inverse_dynamics(q, v, a)
             when = np.append(when, t)
             rows = [np.vstack([own, given]) for own, given in zip(rows, (q, v, a, tau), strict=True)]
         return trajectory.of(self.robot, when, *rows)

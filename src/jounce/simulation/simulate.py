@@ -62,7 +62,7 @@ def simulate(
             (t, q, v) -> (nv,), or -> (r + 1, nv) with the time derivatives along the motion, which "taylor" needs: the
             more rows, the longer its steps. A function is asked a few times in every step and at every output time:
             shorter events pass unseen. "implicit" also asks it near the state, for its derivatives by differences.
-        method: "taylor", "rkmk" or "implicit", the last for robots without constraints.
+        method: "taylor", "rkmk" or "implicit".
         rtol, atol: the error that a step may make is atol + rtol times the magnitude, for every coordinate, rad or m
             and their rates; of orientations the magnitude counts as 1.
         order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; left out, it follows
@@ -96,8 +96,6 @@ def simulate(
     """
     a_model("robot", robot)
     one_of("method", method, *_METHODS)
-    if method == "implicit" and robot.constraints:
-        raise ValueError("method is 'implicit', which does not know constraints: expected 'taylor' or 'rkmk'")
     q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
     when = array_of("times", times, (_length(times),))
     if len(when) == 0 or not (when[1:] > when[:-1]).all():

@@ -1,7 +1,8 @@
 """The linear system that a motion is near a state: what an implicit method needs, and what explains short steps.
 
 Small changes obey M dv' + D dv + K dq = 0, with the derivatives of the inverse dynamics, exact, less those of the
-torque, by differences. The eigenvalues of that system are the rates at which such changes grow, fade and swing.
+torque, by differences; under constraints M = 1, and D and K are the derivatives of the acceleration, with the other
+sign. The eigenvalues of that system are the rates at which such changes grow, fade and swing.
 """
 
 from __future__ import annotations
@@ -21,16 +22,28 @@ def linear_system(
     robot: Model, layout: Layout, torque: TorqueFunction, t: float, q: Array, v: Array, a: Array
 ) -> tuple[Array, Array, Array]:
     """M, D and K (nv, nv) at a state with dv/dt = a; `torque` returns (nv,)."""
-    K, D, M = robot.inverse_dynamics_derivatives(q, v, a)
     now = torque(t, q, v)
+    by_q, by_v = torque_slopes(robot, layout, torque, t, q, v, now)
+    if robot.constraints:
+        acc_q, acc_v, acc_tau = robot.forward_dynamics_derivatives(q, v, now)
+        return np.eye(robot.nv), -acc_v - acc_tau @ by_v, -acc_q - acc_tau @ by_q
+    K, D, M = robot.inverse_dynamics_derivatives(q, v, a)
+    return M, D - by_v, K - by_q
+
+
+def torque_slopes(
+    robot: Model, layout: Layout, torque: TorqueFunction, t: float, q: Array, v: Array, now: Array
+) -> tuple[Array, Array]:
+    """How a torque that is `now` changes with position and velocity, (nv, nv) each, by differences."""
+    by_q, by_v = np.empty((2, robot.nv, robot.nv))
     dq, dv = (_SLIGHT * np.maximum(size, 0.01) for size in (layout.size(q), np.abs(v)))
     for i in range(robot.nv):
         moved = np.zeros(robot.nv)
         moved[i] = dq[i]
-        K[:, i] -= (torque(t, robot.integrate(q, moved), v) - now) / dq[i]
+        by_q[:, i] = (torque(t, robot.integrate(q, moved), v) - now) / dq[i]
         moved[i] = dv[i]
-        D[:, i] -= (torque(t, q, v + moved) - now) / dv[i]
-    return M, D, K
+        by_v[:, i] = (torque(t, q, v + moved) - now) / dv[i]
+    return by_q, by_v
 
 
 def rates(M: Array, D: Array, K: Array) -> NDArray[np.complex128]:

@@ -1,0 +1,84 @@
+"""Constraints in an implicit method: their multipliers are unknowns beside the accelerations.
+
+At the nodes of a step
+
+    f(q, v, a) - J^T l = tau,    J a + J' v = 0
+
+are to hold, f the inverse dynamics. Small changes of what is left of both are
+
+    [ M  -J^T ] [ da ]   [ D ]      [ K ]
+    [ J    0  ] [ dl ] + [ Z ] dv + [ Y ] dq
+
+with M, D and K those of f, less the torque's in D and K, and less d(J^T l)/dq in K. Since J F + J' v = 0 for the
+acceleration F that obeys, Z = -J dF/dv and Y = -J dF/dq. With columns of zeros for l in D and K these are matrices as
+those without constraints, larger by the multipliers (implicit.py).
+
+Stiff forces enter the first line as they are, linear if their springs are. With l eliminated, a = F(q, v), matrices
+that change with q would turn and share them, and Newton's iteration would need short steps.
+
+Where rows of J depend on each other, l = U x with the left singular vectors U of J at the state where the matrices are
+taken: near there as many multipliers as there are independent rows, and no equations that could contradict each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jounce.dynamics.constraints.constrained import RANK
+from jounce.dynamics.constraints.wrenches import constraint_wrenches
+from jounce.model import Model
+from jounce.parts.joints import Joint
+from jounce.simulation.stepping import Array, Layout, TorqueFunction
+from jounce.simulation.stiffness import torque_slopes
+
+
+class Tied(NamedTuple):
+    """M, D and K (nv + r, nv + r) at a state; the basis U (rows, r) and the multipliers there (rows,)."""
+
+    M: Array
+    D: Array
+    K: Array
+    basis: Array
+    multipliers: Array
+
+
+def tied_system(robot: Model, layout: Layout, torque: TorqueFunction, t: float, q: Array, v: Array, a: Array) -> Tied:
+    """The linear system of a robot with constraints at a state with dv/dt = a; `torque` returns (nv,)."""
+    nv, tau = robot.nv, torque(t, q, v)
+    by_q, by_v = torque_slopes(robot, layout, torque, t, q, v, tau)
+    K, D, M = robot.inverse_dynamics_derivatives(q, v, a)
+    change = robot.constrained_dynamics_derivatives(q, v, tau)
+    J = change.jacobian
+    U, sizes, _ = np.linalg.svd(J, full_matrices=False)
+    basis = U[:, sizes > RANK * sizes.max(initial=0.0)]
+    multipliers: Array = np.asarray(np.linalg.lstsq(J.T, robot.inverse_dynamics(q, v, a) - tau, rcond=RANK)[0])
+    rows = basis.T @ J
+    system = np.zeros((3, nv + len(rows), nv + len(rows)))
+    system[:, :nv, :nv] = M, D - by_v, K - by_q - _turned(robot, q, multipliers)
+    system[0, :nv, nv:], system[0, nv:, :nv] = -rows.T, rows
+    system[1, nv:, :nv], system[2, nv:, :nv] = -rows @ change.acc_v, -rows @ change.acc_q
+    return Tied(system[0], system[1], system[2], basis, multipliers)
+
+
+def _turned(robot: Model, q: Array, multipliers: Array) -> Array:
+    """d(J^T l)/dq (nv, nv)."""
+    each, share = np.eye(robot.nv)[:, None], multipliers.copy()
+    change = np.zeros((robot.nv, robot.nv))
+    for c in robot.constraints:
+        if not c.held and isinstance(c.kind, Joint):  # held wherever it is: its wrench goes with its frame
+            wrench = constraint_wrenches(robot, q, multipliers, "body")[c.name]
+            change += np.einsum("jki,k->ij", robot.jacobian_derivatives(c.b, q, each)[:, 1], wrench)
+            share[robot.constraint_rows(c.name)] = 0.0
+    slopes = robot.constraint_jacobian_derivatives(q, each)[:, 1]  # of J, along each coordinate
+    change += np.einsum("jri,r->ij", slopes, share)
+    return change
+
+
+def tied_residual(robot: Model, basis: Array, q: Array, v: Array, a: Array, x: Array, tau: Array) -> Array:
+    """What is left of both equations, (s, nv + r), at states (s, .) with accelerations a and multipliers U x."""
+    J, rate = np.moveaxis(robot.constraint_jacobian_derivatives(q, v[:, None]), 1, 0)
+    forces = robot.inverse_dynamics(q, v, a) - tau - np.einsum("sri,sr->si", J, x @ basis.T)
+    broken = np.einsum("sri,si->sr", J, a) + np.einsum("sri,si->sr", rate, v)
+    return np.hstack([forces, broken @ basis])
