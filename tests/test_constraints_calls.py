@@ -1005,6 +1005,25 @@ def test_forces_of_a_flat_linkage_on_a_base_that_flies():
         np.testing.assert_allclose(found.acc[0], a, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("axes", ["body", "world", "mixed"])
+def test_the_force_on_a_frame_that_is_fixed_in_the_world(axes):
+    """It is the one on the other body, the other way round."""
+    forces = []
+    for first, second in (("post", "arm"), ("arm", "post")):
+        b = jn.Builder()
+        b.add("post", "world", jn.Fixed(), shift(0.5, 0.1, 0.2))
+        b.add("arm", "world", jn.Free(), shift(0.5), jn.Inertia(1.0, (0.1, 0.2, 0.0), np.eye(3)))
+        b.close("pin", first, second, jn.Spherical())
+        robot, rng = b.build(), np.random.default_rng(2)
+        q, v = robot.project(robot.neutral(), rng.normal(size=6))
+        forces.append(robot.constrained_dynamics(q, v, rng.normal(size=(3, 6)), wrench_frame=axes).forces["pin"])
+        pose = robot.pose("arm", q)
+    if axes != "body":  # about the same point
+        np.testing.assert_allclose(forces[0], -forces[1], atol=1e-10)
+    else:
+        np.testing.assert_allclose(forces[0][0, :3], -(pose[:3, :3] @ forces[1][0, :3]), atol=1e-10)
+
+
 def test_what_cannot_move_is_not_tied():
     b = jn.Builder()
     b.add("arm", "world", jn.Fixed(), inertia=jn.Inertia(1.0))

@@ -84,7 +84,8 @@ class ConstraintSeries {
   bool is_gear() const { return constraint_->tie == Tie::gear; }
   bool varies() const { return constraint_->tie != Tie::joint; }
   bool a_moves() const { return a_.moves; }
-  bool is_flat() const { return flat_; }  // a wheel that touches everywhere
+  bool needs_wrench_on_a() const { return a_.moves || constraint_->on_a; }  // users may name a frame that is fixed in the world
+  bool is_flat() const { return flat_; }                                    // a wheel that touches everywhere
 
   // From where the frames are; A only matters where it is not where B is. `fall`: that of the twists of bodies, for each side.
   void start(const PlacedFrame& a, const PlacedFrame& b, bool a_moves, const V& fall_a, const V& fall_b) {
@@ -206,7 +207,7 @@ class ConstraintSeries {
       on_b_[k].f += apply_transpose(b_.E + 9 * j, in_world_[k - j].f);
       if (angular_) on_b_[k].m += apply_transpose(b_.E + 9 * j, in_world_[k - j].m);
     }
-    if (!a_.moves) return;  // nobody asks for it
+    if (!needs_wrench_on_a()) return;
     on_a_[k] = opposite(sum);
     for (int j = 1; j <= k; ++j) on_a_[k].m -= cross_of(p_[j], at_a_[k - j].f);
   }
@@ -215,7 +216,7 @@ class ConstraintSeries {
     Wrench sum{{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < constraint_->count; ++i) sum.f += l[i] * on_b(i).f, sum.m += l[i] * on_b(i).m;
     at_a_[k] += sum, in_world_[k] += sum, on_b_[k] += sum;
-    if (a_.moves) on_a_[k] += opposite(sum);
+    if (needs_wrench_on_a()) on_a_[k] += opposite(sum);
   }
   const Wrench& wrench_on_a(int k) const { return on_a_[k]; }
   const Wrench& wrench_on_b(int k) const { return on_b_[k]; }
@@ -232,7 +233,7 @@ class ConstraintSeries {
     if (!on_a) return in_world_[k];
     return turned_to_world(k, true, [&](int j) { return on_a_[j]; });
   }
-  const V& origin(int k, bool of_a) const { return (of_a ? a_ : b_).x[k]; }
+  V origin(int k, bool of_a) const { return of_a && !a_.moves && k > 0 ? V{0, 0, 0} : (of_a ? a_ : b_).x[k]; }
 
   const double* row(int k, int i) const { return rows_ + 6 * (std::ptrdiff_t(k) * constraint_->count + i); }
   const double* turned_a(int k) const { return a_.E + 9 * k; }

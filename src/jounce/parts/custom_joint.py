@@ -94,7 +94,7 @@ class CustomJoint(Joint):
             raise ValueError(f"scale is {quoted(scale)}, expected positive numbers")
         lower = np.array([-r if x is None or np.isinf(x.lower) else x.lower for x, r in zip(each, reach, strict=True)])
         upper = np.array([r if x is None or np.isinf(x.upper) else x.upper for x, r in zip(each, reach, strict=True)])
-        functions = Functions("", _Pose(pose), n, (upper - lower) / 2, (upper + lower) / 2)
+        functions = Functions("", _Pose(pose), n, upper / 2 - lower / 2, upper / 2 + lower / 2)
         functions.check_poses(recorded := functions.recorded("pose", (4, 4)))
         frame = simplified(Expressions(recorded.tape, moving_frame(recorded, n)))
         functions.check_smooth("pose", frame)
