@@ -7,20 +7,20 @@
 //              I_p += sum of I - U D^-1 U^T,      P_p += sum of P + I c + U D^-1 u
 //   outwards   y = D^-1 (u - U^T A_p),            A = A_p + c + S y   for each body,
 //
-// where P are wrenches and c accelerations that bodies have besides, zero if M x = f is all that is asked.
+// where P are additional wrenches on bodies and c additional accelerations of theirs, zero if only M x = f is to be solved.
 //
-// With a joint that its cluster holds alone, that is the textbook. Where paths inside a cluster have several joints, the screws of
-// its bodies in p are sums along these paths, and so is c in u; then I is handed from body to body, the cluster's coordinates held, and
-// D has a part for each pair of joints on a path, as a mass matrix has. D and the I of all bodies are the same at every order of
-// forward dynamics: they are factored once. Coordinates whose motion is prescribed are held, too.
+// For a joint alone in its cluster, this is the textbook algorithm. Where paths inside a cluster have several joints, the screws of its
+// bodies relative to p are sums along these paths, and so is c in u; I is then passed from body to body with the cluster's coordinates
+// held, and D has a term for each pair of joints on a path, as a mass matrix has. D and the I of all bodies are the same at every order
+// of forward dynamics: they are factored once. Coordinates whose motion is prescribed are held, too.
 #pragma once
 
 #include "jounce/motion/body_places.hpp"
 
 JOUNCE_BEGIN
 
-// Below this fraction of what it is made of, a pivot is rounding error, and below the next one it has lost digits that matter; in a
-// cluster of several bodies, whose motions may be close to each other, below a thousandth of these.
+// Below this fraction of the terms it is made of, a pivot is rounding error; below the second one, it has lost digits that matter. In a
+// cluster of several bodies, whose motions may be close to each other, the limits are a thousandth of these.
 constexpr double singular_fraction = 1e-12, doubtful_fraction = 1e-8;
 
 JOUNCE_INLINE bool any_at_most(double a, double b) { return !(a > b); }
@@ -49,7 +49,7 @@ class ArticulatedBodies {
         A_(arena.template take<Six<T>>(tree.size + 1) + 1),
         c_(arena.template take<Six<T>>(tree.size)) {}
 
-  const Solvability& equations() const { return equations_; }  // of this instant; of several states the worst
+  const Solvability& equations() const { return equations_; }  // at this instant; for several states, the worst
   const Six<T>* screws() const { return S_; }
   const Six<T>& screw(int i) const { return S_[i]; }
   const Six<T>& G(int own) const { return G_[own]; }  // row of D^-1 U^T
@@ -57,15 +57,15 @@ class ArticulatedBodies {
   const T& inverse_pivot(const Body& single) const { return D_[single.block]; }
   const T* block(const Cluster& cluster) const { return D_ + cluster.block; }  // L, with the inverses of the pivots on the diagonal
 
-  // The articulated inertia of a body: what it takes to move it, cut off with all that it carries from the rest. Joints that it carries
-  // are free, but for those that follow one which it does not carry: these are held.
+  // The articulated inertia of a body: what it takes to move it when it is cut off, with all that it carries, from the rest. The joints
+  // that it carries are free, except for those that follow one that it does not carry: these are held.
   void inertia(int body, T (&out)[6][6]) {
     for (int r = 0; r < 6; ++r)
       for (int c = 0; c < 6; ++c) out[r][c] = I_[body].row[r][c];
     const Cluster& cluster = tree_.clusters[tree_.bodies[body].cluster];
     if (cluster.alone) return;
     const int n = cluster.count;
-    bool* held = reinterpret_cast<bool*>(u_);  // is not needed now
+    bool* held = reinterpret_cast<bool*>(u_);  // not needed now
     for (int c = 0; c < n; ++c) held[c] = true;
     for (int i = body + 1; i < tree_.size; ++i)
       if (const Body& b = tree_.bodies[i]; &tree_.clusters[b.cluster] == &cluster && b.column < tree_.nv && carries(body, i))
@@ -99,8 +99,8 @@ class ArticulatedBodies {
     }
   }
 
-  // `held`: (nv), what is prescribed, or null. `armature`: that of all columns as a matrix, or null:
-  // the diagonal of Tree::armature.
+  // `held`: (nv), which coordinates are prescribed, or null. `armature`: that of all columns as a matrix, or null: the diagonal of
+  // Tree::armature.
   void start(const bool* held, const double* armature = nullptr) {
     equations_ = {};
     held_ = held;
@@ -108,14 +108,14 @@ class ArticulatedBodies {
     for (int i = 0; i < tree_.cluster_count; ++i)
       if (!tree_.clusters[i].alone) open(tree_.clusters[i]);
   }
-  // Inertia and screws of body i by itself, once it has its place; or other screws than those.
+  // Inertia and screws of body i by itself, once it is placed; screw() sets others.
   JOUNCE_INLINE void set_body(int i) {
     places_.set_inertia(i, I_[i].row);
     places_.set_screws(i, S_ + tree_.bodies[i].screw);
   }
   Six<T>& screw(int i) { return S_[i]; }
 
-  // The articulated inertia of body i's parent, after those of all bodies behind i. False where the body has no inertia to move.
+  // Adds body i to the articulated inertia of its parent; after all bodies behind i. False if the body has no inertia to move.
   JOUNCE_INLINE bool reduce(int i) {
     const Body& b = tree_.bodies[i];
     if (!b.single || is_held(b)) return reduce_several(i, b);
@@ -125,7 +125,7 @@ class ArticulatedBodies {
     if (b.parent >= 0) I_[b.parent].add_reduced(I_[i], 1, U_ + at, G_ + at);
     return true;
   }
-  // All of it, once set_body() has run for all. Returns the body that has no inertia to move, or -1.
+  // The whole factorization, once set_body() has run for all bodies. Returns the body that has no inertia to move, or -1.
   int factor(const bool* held, const double* armature = nullptr) {
     start(held, armature);
     for (int i = tree_.size - 1; i >= 0; --i)
@@ -133,9 +133,9 @@ class ArticulatedBodies {
     return -1;
   }
 
-  // The way inwards, for i from the last to the first: f in force(), P in wrenches() and, if there are any, c in accelerations().
+  // The sweep inwards, for i from last to first: f in force(), P in wrenches() and, if there are any, c in accelerations().
   T* force() { return u_; }
-  Six<T>* wrenches() { return P_; }  // from -1, the world, on
+  Six<T>* wrenches() { return P_; }  // from -1, the world
   Six<T>* accelerations() { return c_; }
   template <bool accelerated>
   JOUNCE_INLINE void inwards(int i) {
@@ -150,8 +150,7 @@ class ArticulatedBodies {
     P_[b.parent] = up;
   }
 
-  // The way outwards: x (nv) where body i is the first of its cluster, zero where it is held; and the
-  // acceleration of the body.
+  // The sweep outwards: sets x (nv) if body i is the first of its cluster, zero where it is held; and the acceleration of the body.
   template <bool accelerated>
   JOUNCE_INLINE void outwards(int i, T* x) {
     const Body& b = tree_.bodies[i];
@@ -168,8 +167,8 @@ class ArticulatedBodies {
   }
   void start_outwards() { A_[-1] = Six<T>::zero(); }
 
-  // The acceleration of a body, and the wrench through its joint: I A + P, and where others of its cluster hang on it, what their joints
-  // add.
+  // The acceleration of a body, and the wrench through its joint: I A + P, plus the contribution of the joints of other bodies of its
+  // cluster that hang on it.
   const Six<T>& acceleration(int i) const { return A_[i]; }
   JOUNCE_INLINE Six<T> wrench(int i, const T* x) const {
     Six<T> F = P_[i] + I_[i].apply(A_[i]);
@@ -178,7 +177,7 @@ class ArticulatedBodies {
     return F;
   }
 
-  // x = M^-1 f, zero where held; both (nv), and may be the same.
+  // x = M^-1 f, zero where held; both (nv), possibly the same array.
   void solve(const T* f, T* x) {
     for (int c = 0; c < tree_.nv; ++c) u_[c] = f[c];
     for (int i = -1; i < tree_.size; ++i) P_[i] = Six<T>::zero();
@@ -210,7 +209,7 @@ class ArticulatedBodies {
       for (int r = 0; r < 6; r += 2) one.add(s[r], row[r]), two.add(s[r + 1], row[r + 1]);
       return one + two;
     }
-    // What s . I s is made of, without cancellation.
+    // The size of the terms of s . I s, without cancellation.
     JOUNCE_INLINE T size(const Six<T>& s) const {
       T sum(0.0);
       for (int r = 0; r < 6; ++r) sum += s[r] * s[r] * row[r][r];
@@ -272,7 +271,7 @@ class ArticulatedBodies {
     A_[i] = A;
   }
 
-  // The joints of a cluster's bodies that body i carries move those beyond it.
+  // The joints of the cluster's bodies that body i carries move those beyond it.
   JOUNCE_NOINLINE void add_cluster_wrench(int i, const Cluster& cluster, const T* x, Six<T>& F) const {
     for (int j = i + 1; j < tree_.size; ++j) {
       const Body& b = tree_.bodies[j];
@@ -281,7 +280,7 @@ class ArticulatedBodies {
     }
   }
 
-  // A body that its cluster holds alone, with several coordinates.
+  // A body alone in its cluster, with several coordinates.
   JOUNCE_INLINE bool project(int i, const Body& b, const Cluster& cluster) {
     T* D = D_ + cluster.block;
     const int n = cluster.count;
@@ -306,7 +305,7 @@ class ArticulatedBodies {
     return other == body;
   }
 
-  // One body of several, after all that it carries, on paths from body `up`.
+  // One body of a cluster of several, after all that it carries, on paths from body `up`.
   void gather(int i, const Body& b, const Cluster& cluster, int up) {
     T* D = D_ + cluster.block;
     const int n = cluster.count;
@@ -331,7 +330,7 @@ class ArticulatedBodies {
     }
   }
 
-  // All bodies of a cluster are there.
+  // Completes a cluster, once all its bodies are gathered.
   bool close(const Cluster& cluster) {
     for (int c = 0; c < cluster.count; ++c)
       if (is_held(own(cluster, c))) hold(cluster, c);
@@ -353,7 +352,7 @@ class ArticulatedBodies {
     return true;
   }
 
-  // Of a pivot that is small beside what it is made of.
+  // Judges a pivot that is small compared with the terms it is made of.
   JOUNCE_NOINLINE bool is_regular(int body, const T& pivot, const T& scale, double singular) {
     if (any_at_most(pivot, T(singular) * scale)) {
       equations_ = {body, true, 1.0};
@@ -364,7 +363,7 @@ class ArticulatedBodies {
     return true;
   }
 
-  // D = L diag(pivot) L^T in place, the inverses of the pivots on the diagonal, and G. False where a pivot is rounding error.
+  // D = L diag(pivot) L^T in place, the inverses of the pivots on the diagonal, and G. False if a pivot is rounding error.
   bool factor_block(const Cluster& cluster) {
     T* D = D_ + cluster.block;
     const int n = cluster.count;
@@ -384,7 +383,7 @@ class ArticulatedBodies {
         return false;
       D[i * n + i] = T(1.0) / pivot;
     }
-    if (cluster.up < 0 && cluster.alone) {  // nobody asks
+    if (cluster.up < 0 && cluster.alone) {  // not needed
       for (int c = 0; c < n; ++c) G_[own(cluster, c)] = Six<T>::zero();
       return true;
     }
@@ -410,7 +409,7 @@ class ArticulatedBodies {
       x[at] = is_held(at) ? T(0.0) : D_[cluster.block] * u_[at] - dot(G_[at], up);
       return;
     }
-    T* y = scale_;  // is not needed any more
+    T* y = scale_;  // no longer needed
     for (int c = 0; c < n; ++c) y[c] = is_held(own(cluster, c)) ? T(0.0) : u_[own(cluster, c)];
     solve_block(cluster, y);
     for (int c = 0; c < n; ++c) x[own(cluster, c)] = is_held(own(cluster, c)) ? T(0.0) : y[c] - dot(G_[own(cluster, c)], up);

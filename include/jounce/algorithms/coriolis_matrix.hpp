@@ -106,7 +106,7 @@ class CoriolisMatrix {
     below_.set(s, moments_[i].momentum(J), 6);
   }
 
-  // What columns above a section's body meet is the sum over sections.
+  // Columns above a section's body see the sum over its sections.
   JOUNCE_NOINLINE void add(int i, int s, int column) {
     const Screw<A> J = truncate<n>(world_.screw(s));
     right_.add(column, right(i, J, derivative(world_.screw(s))));

@@ -30,7 +30,8 @@ void kinetic_energy(const Tree& tree, const Motion<Ring>& motion, const WorldFra
   }
 }
 
-// Gravity's, from the height of the centre of mass, stiffness / 2 times the square of the displacement for each spring, and that of shapes.
+// That of gravity, from the height of the centre of mass; of springs, stiffness / 2 times the square of the displacement each; and of
+// shapes.
 template <class Ring>
 class PotentialEnergy {
  public:

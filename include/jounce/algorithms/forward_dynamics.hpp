@@ -3,11 +3,11 @@
 //   tau_k = M(q) a_k + b_k    for every Taylor coefficient k, with the same M:
 //
 // M is factored once (articulated_bodies.hpp). Then, order by order, the coefficients known so far give accelerations and wrenches
-// (bias_by_order.hpp), one sweep inwards and one outwards solve for a_k, and the latter hands the bodies their next coefficients. Where the
-// acceleration of a joint is prescribed, its row and column of M are left out, and its force is what the wrench through it makes in the
-// end. Constraints act between the two sweeps (constraint_forces.hpp).
+// (bias_by_order.hpp), one sweep inwards and one outwards solve for a_k, and the latter gives the bodies their next coefficients. If
+// the acceleration of a joint is prescribed, its row and column of M are left out, and its force follows from the wrench through it in
+// the end. Constraints act between the two sweeps (constraint_forces.hpp).
 //
-// T is double, or a Pack with a state in each lane.
+// T is double, or a Pack with one state per lane.
 #pragma once
 
 #include "jounce/algorithms/articulated_bodies.hpp"
@@ -18,7 +18,7 @@
 
 JOUNCE_BEGIN
 
-// What run() asks of constraints (constraint_forces.hpp), where there are none.
+// What run() expects of constraints (constraint_forces.hpp), for when there are none.
 struct NoConstraints {
   void apply(int) const {}
   template <class T>
@@ -53,8 +53,8 @@ class ForwardDynamics {
   BiasByOrder<T>& bias() { return bias_; }
   BodyPlaces<T>& places() { return places_; }
 
-  T* rate(int k) { return bias_.rate(k); }       // coefficient k of v: rate(0), and what is prescribed of the others; then all
-  T* tau(int k) { return tau_ + k * tree_.nv; }  // coefficient k of the forces; then those where accelerations are prescribed, too
+  T* rate(int k) { return bias_.rate(k); }       // coefficient k of v: rate(0) and any prescribed ones on input; then all
+  T* tau(int k) { return tau_ + k * tree_.nv; }  // coefficient k of the forces; then also where accelerations are prescribed
 
   // Positions, from motion(). `held`: (nv), the coordinates whose accelerations are prescribed, or null.
   void start(const bool* held) {
@@ -64,11 +64,11 @@ class ForwardDynamics {
     factors_.start(held);
   }
 
-  // A wrench from outside on a body in its own axes, at the order of apply(k) below.
+  // An external wrench on a body in its own axes, at the order of apply(k) below.
   void apply_wrench(int body, const Triple<T>& f, const Triple<T>& t) { factors_.wrenches()[body] -= bias_.outside(body, f, t); }
 
-  // From rate(0) on. before(k) is called once the configuration's coefficients to k + 1 are known and no dynamics of order k is
-  // yet, to set tau(k) and what is prescribed of rate(k + 1); apply(k) when wrenches from outside are to be applied. Returns the body that
+  // Starts from rate(0). before(k) is called when the configuration's coefficients up to k + 1 are known but the dynamics of order k is
+  // not, to set tau(k) and what is prescribed of rate(k + 1); apply(k) when external wrenches are to be applied. Returns the body that
   // has no inertia to move, or -1.
   template <class Before, class Apply, class Constrained = NoConstraints>
   int run(const Before& before, const Apply& apply, Constrained&& constraints = {}) {
@@ -115,7 +115,7 @@ class ForwardDynamics {
  private:
   bool has_own_forces() const { return tree_.joint_forces || tree_.soft; }
 
-  // u = tau, less what joints and shapes take by themselves, and what sections add from the orders below.
+  // u = tau minus the forces that joints and shapes require by themselves, and minus what sections add from lower orders.
   void start_forces(int k) {
     T *u = factors_.force(), *own = own_ + k * bias_.stride();
     for (int c = 0; c < tree_.nv; ++c) u[c] = tau(k)[c];

@@ -8,7 +8,7 @@
 //             f_i = m a + W h,        n_i = h x a + axial(W J),      h and J the first and second moments of mass,
 //   backward  tau_i = S^T (f_i, n_i),  f_P = R f_i,  n_P = R n_i + d x f_P.
 //
-// Against spatial (6-vector) algebra this needs 6 products of series a body for the velocity terms (the entries of w w^T)
+// Compared with spatial (6-vector) algebra, this needs 6 products of series per body for the velocity terms (the entries of w w^T)
 // instead of 18, since everything else is linear in W with constant coefficients.
 //
 // For a translation d = s z along an axis fixed in both frames, R^T W_P z = W_i z, so that in body axes
@@ -55,7 +55,7 @@ class InverseDynamics {
         {still, still, still}, {Sa(-g[0]), Sa(-g[1]), Sa(-g[2])}, {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}}};
   }
 
-  // Each body's kinematics from its parent's, and the wrench that its own motion takes.
+  // Each body's kinematics from its parent's, and the wrench that its own motion requires.
   void forward() {
     const Sa zero(0.0);
     for (int i = 0; i < tree_.size; ++i) {
@@ -73,14 +73,14 @@ class InverseDynamics {
 
   const Kinematics& kinematics(int body) const { return kinematics_[body]; }
 
-  // A wrench that acts on body i from outside, in its axes and about its origin.
+  // An external wrench on body i, in its axes and about its origin.
   void apply_wrench(int i, const Vec3<Sa>& f, const Vec3<Sa>& t) {
     wrench_[i].f -= f;
     wrench_[i].n -= t;
   }
 
-  // Sums the wrenches towards the root and hands the force of each column to out(column, series); that of a soft body comes in parts,
-  // one for each of its sections.
+  // Sums the wrenches towards the root and passes the force of each column to out(column, series); that of a soft body comes in parts,
+  // one per section.
   template <class Out>
   void backward(const Out& out) {
     for (int i = tree_.size - 1; i >= 0; --i) {
@@ -188,13 +188,13 @@ class InverseDynamics {
     to_parent(b, f, t);
   }
 
-  // S_c . (f, n): what column c of a soft body feels of the wrench on one of its sections.
+  // S_c . (f, n): the force on column c of a soft body from the wrench on one of its sections.
   JOUNCE_NOINLINE Sa section_force(const Body& b, int c, const Wrench& own) {
     const auto S = [&](int i) { return motion_.sections.factor(b.screw + c, i); };
     return S(0) * own.f.x + S(1) * own.f.y + S(2) * own.f.z + S(3) * own.n.x + S(4) * own.n.y + S(5) * own.n.z;
   }
 
-  // The acceleration of the world in the axes of a body that a ball or free joint ties to it: R(t)^T (-g).
+  // The acceleration of the world in the axes of a body that a ball or free joint connects to it: R(t)^T (-g).
   Vec3<Sa> falling(const Body& b) {
     const Vec3<double> up = apply_transpose(b.R, Vec3<double>{-tree_.gravity[0], -tree_.gravity[1], -tree_.gravity[2]});
     T R0[9];
@@ -218,7 +218,7 @@ class InverseDynamics {
     for (int i = 0; i < Sa::parts; ++i) set_part(W, i, squares.acceleration_matrix(i));
   }
 
-  // Linear steps, part by part. Each with a copy of the body, which no store can change: its numbers are loaded once.
+  // Linear steps, part by part. Each works on a copy of the body, which no store can change: its numbers are loaded once.
 
   // The parent's motion at the joint, in the axes of the joint frame.
   static void into_joint_frame(const Body& body, const Kinematics& parent, Vec3<Sv>& w, Vec3<Sa>& a) {

@@ -3,7 +3,7 @@
 //
 // In world axes, with J the screws, V and A the twist and acceleration of a body (A of the world is minus gravity), h = I V and
 // f = I A + V x* h: moving coordinate d of body j moves all that j carries by J_d, but not the twist V_p that j has from its
-// parent p. So beside the rigid displacement, which turns a wrench f by J_d x* f, the carried bodies' twists and accelerations
+// parent p. So besides the rigid displacement, which turns a wrench f by J_d x* f, the carried bodies' twists and accelerations
 // change as if there were
 //
 //   S' = V_p x J_d,   S'' = A_p x J_d + V_p x S',      and         df = J_d x* f + I S'' + 2B S',
@@ -16,10 +16,10 @@
 //
 // The linear part of 2B^T J is zero. Everything is a series: K, D and M come with their derivatives along the motion.
 //
-// The screws S of a soft body's section change with its shape. As its coordinates are true ones, S' is the screw's own derivative in world
-// axes, J' = V x J + dS/dt (for a joint with one axis that is V_p x J), S'' = A x J + V x (J' + dS/dt) + d2S/dt2 its second one with
-// A for V', and 2 J' stands for J' + S'. Within a section K_cd has the part dS_c/dq_d . F as well (soft_curvature.hpp), and what columns
-// below or above it meet are sums over sections.
+// The screws S of a soft body's section change with its shape. As its coordinates are true ones, S' is the screw's own derivative in
+// world axes, J' = V x J + dS/dt (for a joint with one axis that is V_p x J), S'' = A x J + V x (J' + dS/dt) + d2S/dt2 its second one
+// with A for V', and 2 J' replaces J' + S'. Within a section K_cd also has the term dS_c/dq_d . F (soft_curvature.hpp), and columns
+// below or above it see sums over sections.
 #pragma once
 
 #include "jounce/motion/columns.hpp"
@@ -54,7 +54,7 @@ class InverseDynamicsDerivatives {
 
   double* acceleration(int k) { return acceleration_ + k * motion_.stride; }  // coefficient k of v'
 
-  // Twists, accelerations and the wrenches they take; after WorldFrame::place in body axes and set_inertias().
+  // Twists, accelerations and the wrenches they require; after WorldFrame::place in body axes and set_inertias().
   void forward() {
     const S zero(0.0);
     const Vec3<S> none{zero, zero, zero};
@@ -66,8 +66,8 @@ class InverseDynamicsDerivatives {
     for (int i = 0; i < tree_.size; ++i) move(i);
   }
 
-  // A wrench from outside on body i, in world axes about world.point(i): fixed in the body, or, where `is_fixed`, in the world;
-  // the latter may act at a point x that moves with the body.
+  // An external wrench on body i, in world axes about world.point(i): fixed in the body or (apply_fixed_wrench) in the world; the
+  // latter may act at a point x that moves with the body.
   void apply_wrench(int i, const Screw<S>& f) {
     body_[i].F.v -= f.v;
     body_[i].F.w -= f.w;
@@ -90,7 +90,7 @@ class InverseDynamicsDerivatives {
     b.pull_moment.cx += y.cx, b.pull_moment.cy += y.cy, b.pull_moment.cz += y.cz;
   }
 
-  // The wrench that all which a section carries takes, in its own axes; after run().
+  // The wrench required by all that a section carries, in its own axes; after run().
   Screw<S> section_wrench(int i) const {
     const Pose<S>& pose = world_.pose(i);
     const Screw<S> F = has_fixed_wrenches_ ? body_[i].F - body_[i].E : body_[i].F;
@@ -120,8 +120,8 @@ class InverseDynamicsDerivatives {
  private:
   struct Carried {
     Screw<S> V, A;             // of the body
-    Moments<S> m;              // from here on of all that it carries
-    Screw<S> h, F;             // momentum, and the wrench that its motion takes
+    Moments<S> m;              // from here on for all that it carries
+    Screw<S> h, F;             // momentum, and the wrench that its motion requires
     S xx, yy, zz, xy, xz, yz;  // d/dt of the second moments
     Screw<S> E;                // wrenches that are fixed in the world, of which `pull` are forces at points of the body
     Vec3<S> pull;
@@ -159,8 +159,8 @@ class InverseDynamicsDerivatives {
     Screw<S> rate, second, both;  // S', S'' and J' + S'
   };
 
-  // What screw s of column c makes with the table's columns [begin, end), which are `shift` before those of the matrices. From `below` on
-  // they are what it carries; those before move together with it, and are added where several sections do.
+  // The entries of screw s of column c with the table's columns [begin, end), which lie `shift` before those of the matrices. Those
+  // from `below` on are carried by it; earlier ones move together with it, and are added up if several sections do.
   template <bool add>
   JOUNCE_INLINE void write(int k, int s, int c, int begin, int end, int shift, int below, double* K, double* D, double* M) {
     const std::ptrdiff_t n = tree_.columns;
@@ -262,7 +262,7 @@ class InverseDynamicsDerivatives {
     own.xy = x.y + y.x, own.xz = x.z + z.x, own.yz = y.z + z.y;
   }
 
-  // The sums over what each body carries, and the columns made of them.
+  // The sums over what each body carries, and the columns computed from them.
   void gather() {
     for (int i = tree_.size - 1; i >= 0; --i)
       if (const int parent = tree_.bodies[i].parent; parent >= 0) body_[parent].carry(body_[i], has_fixed_wrenches_);
@@ -277,7 +277,7 @@ class InverseDynamicsDerivatives {
     }
   }
 
-  // The columns of screw s; of a section also what columns above its body meet, which is the sum over sections: added to column c.
+  // The columns of screw s; for a section also what columns above its body see, which is the sum over sections: added to column c.
   JOUNCE_NOINLINE void fill(int s, int c, const Carried& b) {
     const Screw<S>& J = world_.screw(s);
     const Change& change = change_[s];

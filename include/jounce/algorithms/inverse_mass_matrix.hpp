@@ -7,7 +7,7 @@
 //                      and x = D^-1, P = U D^-1 for its own columns,
 //   and back           x_d -= D^-1 U^T A_p,d,   A_d = A_p,d + S x_d.
 //
-// The rest follows from symmetry. x, P and A have their columns side by side, a register of them at a time.
+// The rest follows from symmetry. x, P and A have their columns side by side, processed one register at a time.
 #pragma once
 
 #include "jounce/algorithms/articulated_bodies.hpp"
@@ -60,7 +60,7 @@ class InverseMassMatrix {
  private:
   using P = Pack<native_width>;
 
-  // Whether it is a joint alone, which has 1, 3 or 6 coordinates.
+  // Whether it is a single joint, which has 1, 3 or 6 coordinates.
   static bool is_joint(const Body& b, const Cluster& cluster) { return cluster.alone && cluster.count > 0 && b.joint != Joint::section; }
 
   template <class F>
@@ -103,7 +103,7 @@ class InverseMassMatrix {
     });
   }
 
-  // Of a register of columns, those from begin to end.
+  // For the columns from begin to end of one register.
   template <int dof>
   JOUNCE_INLINE void gather_columns(int d, int begin, int end, const Body& b) {
     P p[6], t[dof];
@@ -117,7 +117,7 @@ class InverseMassMatrix {
     for (int c = 0; c < dof; ++c) {
       double* row = x_ + (b.column + c) * stride_ + d;
       P sum = P::load(row);
-      for (int e = 0; e < dof; ++e) sum += P(x_[(b.column + c) * stride_ + b.column + e]) * t[e];  // D^-1 stands there
+      for (int e = 0; e < dof; ++e) sum += P(x_[(b.column + c) * stride_ + b.column + e]) * t[e];  // D^-1 is stored there
       sum.store(row);
     }
     for (int c = 0; c < dof; ++c) {  // U D^-1 = G^T
@@ -127,7 +127,7 @@ class InverseMassMatrix {
     for (int r = 0; r < 6; ++r) p[r].store(P_ + r * stride_ + d);
   }
 
-  // From its own columns on, since those before follow from symmetry; with joints that follow others the order says nothing.
+  // From its own columns on, since earlier ones follow from symmetry; with joints that follow others, the order says nothing.
   void spread(int i, const Body& b) {
     const int from = tree_.follower_count > 0 ? 0 : b.column / native_width * native_width;
     with_freedom(b.count, [&](auto dof) JOUNCE_LAMBDA_INLINE {
@@ -157,7 +157,7 @@ class InverseMassMatrix {
     return body < 0 ? P(0.0) : P::load(A_ + (std::ptrdiff_t(body) * 6 + r) * stride_ + d);
   }
 
-  // One body of several.
+  // One body of a cluster of several.
   void gather_one(const Body& b, const Cluster& cluster) {
     for_each_register(b, b.joint == Joint::section ? 0 : b.count, [&](int d, int begin, int end) {
       for (int c = 0; c < b.count; ++c) {

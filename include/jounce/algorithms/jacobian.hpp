@@ -1,7 +1,7 @@
 // The Jacobian of a frame and its time derivatives: the twist of the frame is J v.
 //
-// Its columns are the screws of the coordinates above the frame, moved to the origin that the axes ask for: about the world
-// origin, about the frame's own, or about that and in its axes.
+// Its columns are the screws of the coordinates above the frame, moved to the point that the axes call for: the world origin, the
+// frame's own, or the latter in the frame's axes.
 #pragma once
 
 #include "jounce/motion/world_frame.hpp"

@@ -1,9 +1,9 @@
-// How inverse dynamics depends on the inertial parameters of the bodies, which is linearly: tau = Y(q, v, v', ...) pi, with all
+// The dependence of inverse dynamics on the inertial parameters of the bodies, which is linear: tau = Y(q, v, v', ...) pi, with all
 // time derivatives.
 //
-// In a body's own axes a material point x has acceleration a + W x (inverse_dynamics.hpp), so the wrench that a body takes is
-// f = m a + W h, n = h x a + axial(W J): its ten parameters meet nothing but the entries of a and W. These wrenches go into
-// world axes, where a coordinate feels J_c . (f, n).
+// In a body's own axes a material point x has acceleration a + W x (inverse_dynamics.hpp), so the wrench that a body requires is f = m
+// a + W h, n = h x a + axial(W J): its ten parameters are multiplied only by entries of a and W. These wrenches are transformed to
+// world axes, where the force of a coordinate is J_c . (f, n).
 #pragma once
 
 #include "jounce/algorithms/inverse_dynamics.hpp"
@@ -52,7 +52,7 @@ class Regressor {
   }
 
  private:
-  static constexpr int padded = 16;  // columns a body, a multiple of every register's width
+  static constexpr int padded = 16;  // columns per body, a multiple of every register's width
 
   JOUNCE_NOINLINE void fill(int b) {
     const Frame& frame = bodies_[b];

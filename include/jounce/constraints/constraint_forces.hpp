@@ -1,25 +1,25 @@
 // Constrained forward dynamics to any order: the forces of constraints, order by order.
 //
-// In the equations of motion and the constraints, differentiated k times, the unknowns stand before the same matrix at every order
+// In the equations of motion and the constraints, differentiated k times, the unknowns are multiplied by the same matrix at every order
 // (paper A's Lemma 2, for constraints):
 //
 //   [ M  -J^T ] [ a_k ]   [ tau_k - b_k ]
 //   [ J   0   ] [ l_k ] = [     - g_k   ]
 //
-// The articulated-body algorithm is a factorization M = L D L^T (Featherstone, ch. 8): its sweep inwards makes u = L^-1 f of forces f, its
-// sweep outwards the rest. So the sweep inwards of the columns of J^T gives Y = L^-1 J^T, which is sparse, and
+// The articulated-body algorithm is a factorization M = L D L^T (Featherstone, ch. 8): its sweep inwards computes u = L^-1 f from
+// forces f, its sweep outwards does the rest. So the sweep inwards over the columns of J^T gives Y = L^-1 J^T, which is sparse, and
 //
 //   J M^-1 J^T = Y^T D^-1 Y
 //
-// is factored once. The same sweep gives K, the wrenches on bodies that the rows come to, and so what breaks the constraints without the
-// sweep outwards: where bodies are accelerated by c besides (articulated_bodies.hpp),
+// is factored once. The same sweep gives K, the wrenches on bodies that the rows amount to, and with them the violation of the
+// constraints without the sweep outwards: if bodies have additional accelerations c (articulated_bodies.hpp),
 //
 //   J a = Y^T D^-1 u - sum over bodies of K . c.
 //
 // Then, at each order: the sweep inwards without l_k; l_k; u += Y l_k and the wrenches += K l_k; and the sweep outwards.
 //
-// Rows that are combinations of those before them get no force here: the motion does not depend on how forces are shared. Where it has to
-// be the least of all, those multipliers are given (set_shares).
+// Redundant rows, which are combinations of earlier ones, get no force here: the motion does not depend on how forces are shared. If
+// the least forces are wanted, the multipliers of these rows are given (set_shares).
 #pragma once
 
 #include "jounce/algorithms/articulated_bodies.hpp"
@@ -71,10 +71,10 @@ class ConstraintForces {
     }
   }
 
-  // kp and kd of (d/dt)^2 + kd d/dt + kp on what is broken; zero: the accelerations obey, and what is broken stays so.
+  // kp and kd of (d/dt)^2 + kd d/dt + kp on the violation; if zero, the accelerations obey, and an existing violation remains.
   void set_correction(double kp, double kd) { kp_ = kp, kd_ = kd; }
-  // How the places that constraint i holds on to move in the world, (order + 2, 6) derivatives of the twist in world axes about the place;
-  // null: they do not.
+  // How the places that constraint i is attached to move in the world, (order + 2, 6) derivatives of the twist in world axes about the
+  // place; null: they do not.
   void set_motion(int i, const double* twist, std::ptrdiff_t step) {
     moving_ |= twist != nullptr;
     for (int k = 0; k < order_ + 2; ++k) {
@@ -84,7 +84,7 @@ class ConstraintForces {
       spin_[i * (order_ + 2) + k] = twist ? V{s * u[3], s * u[4], s * u[5]} : V{0, 0, 0};
     }
   }
-  // Multipliers (order + 1, rows), as derivatives, of rows that depend on others; null: those take nothing.
+  // Multipliers (order + 1, rows), as derivatives, of redundant rows; null: they are zero.
   void set_shares(const double* multipliers) { shares_ = multipliers; }
 
   const Consistency& consistency() const { return consistency_; }
@@ -128,7 +128,7 @@ class ConstraintForces {
       const Constraint& c = all_.each[i];
       ConstraintSeries& s = series_[i];
       s.prepare(k + 1);
-      const bool carried = moving_ && c.tie != Tie::gear && c.a.body < 0;  // by what moves in the world as given
+      const bool carried = moving_ && c.tie != Tie::gear && c.a.body < 0;  // by a place with given motion in the world
       V va, wa;
       if (carried) twist_of(2 * i, c.a, k + 1, va, wa);
       for (int r = 0; r < c.count; ++r) {
@@ -156,13 +156,13 @@ class ConstraintForces {
   }
   const PlacedFrame& placed(int i, bool b) const { return frame_[2 * i + (b ? 1 : 0)]; }
   const PlacedFrame& named(int i) const { return named_[i]; }
-  // From the origin of the frame that the force is about to B's.
+  // From the origin of the frame that the force refers to, to B's.
   V lever(int i) const { return frame_[2 * i + 1].x - named_[i].x; }
 
   // After both sweeps of order k.
   void finish(int k) { set_twists(k + 1); }
 
-  // In the end, from the forces of order k where accelerations are prescribed: what constraints on coordinates give of them.
+  // In the end, subtracts from the forces of order k where accelerations are prescribed what constraints on coordinates provide.
   void take_forces(int k, const bool* held, double* tau) const {
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
@@ -179,7 +179,7 @@ class ConstraintForces {
     for (int j = 0; j <= k; ++j) sum -= series_[i].gear_slope(j) * multiplier(k - j, row);
     return sum;
   }
-  // Coefficient k of the wrench on the body that the constraint is about, in the given axes: [force; moment].
+  // Coefficient k of the wrench on the body that the force refers to, in the given axes: [force; moment].
   void force(int i, int k, Axes axes, double* out) const {
     const Constraint& c = all_.each[i];
     for (int r = 0; r < 6; ++r) out[r] = 0;
@@ -189,7 +189,7 @@ class ConstraintForces {
     }
     const ConstraintSeries& s = series_[i];
     const PlacedFrame& named = named_[i];
-    const V lever = frame_[2 * i + (c.on_a ? 0 : 1)].x - named.x;  // fixed in the body, like both
+    const V lever = frame_[2 * i + (c.on_a ? 0 : 1)].x - named.x;  // fixed in the body, as both are
     const auto about_named = [&](int j) {
       const Wrench& w = c.on_a ? s.wrench_on_a(j) : s.wrench_on_b(j);
       return Wrench{w.f, w.m + cross_of(lever, w.f)};
@@ -216,7 +216,7 @@ class ConstraintForces {
     return Six<double>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f)));
   }
 
-  // Returns the frame's origin from the fixed point of its body.
+  // Returns the frame's origin relative to the fixed point of its body.
   V place(const Frame& frame, PlacedFrame& to) const {
     if (frame.body < 0) {
       for (int i = 0; i < 9; ++i) to.R[i] = frame.R[i];
@@ -267,7 +267,7 @@ class ConstraintForces {
     return series_[i].residual(r, R);
   }
 
-  // Of a gear: what is known of its speed of order n, prescribed rates of that order included.
+  // For a gear: the known part of its speed of order n, including prescribed rates of that order.
   double known_gear(int i, int n) const {
     const Constraint& c = all_.each[i];
     const auto given = [&](int column) { return factors_.holds(column) ? bias_.rate(n)[column] : 0.0; };
@@ -305,7 +305,7 @@ class ConstraintForces {
     }
   }
 
-  // The sweep inwards of the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
+  // The sweep inwards over the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
   void gather() {
     std::memset(Y_, 0, sizeof(double) * tree_.nv * stride_);
     std::memset(z_, 0, sizeof(double) * tree_.nv);
@@ -342,7 +342,7 @@ class ConstraintForces {
     strength_[row].force += force;
     strength_[row].moment += dot(w.m, w.m) + force * dot(offset_[side], offset_[side]);
   }
-  // A row that is a force on a coordinate, of itself.
+  // A row that is a force on a coordinate by itself.
   void start_coordinate(int column, int row, double force) {
     if (factors_.holds(column)) return;
     Y(column)[row] += force;
@@ -353,7 +353,8 @@ class ConstraintForces {
     }
   }
 
-  // (S . K)^2 of what S and K are made of, whatever cancels: where it is much larger than the square itself, that is rounding error.
+  // (S . K)^2 from the sizes of the terms of S and K, ignoring cancellation: where it is much larger than the square itself, the latter
+  // is rounding error.
   JOUNCE_INLINE void add_scale(double inverse, const Six<double>& S, int begin, int end) {
     const V linear = vector(S.linear()), angular = vector(S.angular());
     const double a = inverse * dot(linear, linear), b = inverse * dot(angular, angular);
@@ -406,7 +407,7 @@ class ConstraintForces {
     }
   }
 
-  // J a of this order as it would be without the multipliers of this order, after the sweep inwards.
+  // J a of this order as it would be without this order's multipliers, after the sweep inwards.
   JOUNCE_INLINE void accelerate(double* out) {
     const Six<double>* c = factors_.accelerations();
     const double* u = factors_.force();
@@ -440,7 +441,7 @@ class ConstraintForces {
     for (int r = RowFactors::first_lane(at.begin); r < at.end; r += native_width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
   }
 
-  // Once more, for what is left of it.
+  // Once more, for the remaining residual.
   JOUNCE_NOINLINE void refine(double* l) {
     double* more = refined_;
     accelerate(more);
@@ -450,8 +451,8 @@ class ConstraintForces {
     for (int r = 0; r < all_.rows; ++r) l[r] += more[r];
   }
 
-  // What meets in each row, so that what is left of it can be compared: the largest so far, and in no row less than in the others, as
-  // measured by how easily they move.
+  // The size of the terms that meet in each row, to compare residuals with: the largest so far, and in no row less than in the others,
+  // relative to how easily they move.
   JOUNCE_NOINLINE void measure(int k, const double* wanted) {
     double largest = 0;
     for (int r = 0; r < all_.rows; ++r) {
@@ -478,7 +479,7 @@ class ConstraintForces {
       if (const double size = largest * std::sqrt(rows_.scale(r)); size > size_[r]) size_[r] = size;
   }
 
-  // A row that depends on others asks for nothing more than those, or for something else.
+  // Whether a redundant row agrees with the others or contradicts them.
   JOUNCE_NOINLINE void judge(int row, double left) {
     double size = size_[row];
     for (int j = 0; j < row; ++j) size += std::fabs(rows_.combination(row)[j]) * size_[j];
@@ -490,7 +491,7 @@ class ConstraintForces {
     }
   }
 
-  // What the multipliers do to wrenches and forces.
+  // Adds the effect of the multipliers to wrenches and forces.
   JOUNCE_INLINE void spread(const double* l) {
     Six<double>* wrench = factors_.wrenches();
     double* u = factors_.force();
@@ -533,7 +534,7 @@ class ConstraintForces {
   RowFactors rows_;     // J M^-1 J^T
   struct Strength {
     double force, moment;
-  }* strength_;     // (rows) squares of the wrenches that rows are, both sides together
+  }* strength_;     // (rows) squares of the rows' wrenches, both sides together
   int stride_;      // of tables with rows side by side
   double *Y_, *W_;  // (nv, rows); the same of a cluster, times L^-1
   Six<double>* sum_;

@@ -1,9 +1,9 @@
 // The Jacobian of constraints and its time derivatives, and how far a configuration is from obeying them.
 //
-// A row N of a constraint (constraint_series.hpp) is the wrench W = [f; m] on B, in world axes about a fixed point: f = E_a N_f and
-// m = E_a N_m + x_b x f. Its product with the screw of a coordinate that moves B is that coordinate's entry of the row, with the other sign
-// for one that moves A. A row that says nothing, as of a contact with the plane that its body moves in anyway, is zero and not what
-// rounding makes of it: whoever looks for the rank of J compares its rows with each other.
+// A row N of a constraint (constraint_series.hpp) is the wrench W = [f; m] on B, in world axes about a fixed point: f = E_a N_f and m =
+// E_a N_m + x_b x f. Its product with the screw of a coordinate that moves B is that coordinate's entry of the row, with the opposite
+// sign for one that moves A. A row that constrains nothing, such as that of a contact with the plane that its body moves in anyway, is
+// exactly zero rather than rounding error: rank tests on J compare its rows with each other.
 #pragma once
 
 #include "jounce/constraints/constraint_series.hpp"
@@ -89,8 +89,8 @@ class ConstraintJacobian {
     }
   }
 
-  // (constraints' rows, 6) what a unit multiplier of each row does to the body that the force is about: in world axes, about the world's
-  // origin; zero for gears.
+  // (constraints' rows, 6) the wrench of a unit multiplier of each row on the body that the force refers to: in world axes, about the
+  // world's origin; zero for gears.
   void wrenches(double* out) const {
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
@@ -119,7 +119,7 @@ class ConstraintJacobian {
   }
 
  private:
-  // The pose of a frame along the motion, how far it has turned since the instant.
+  // The pose of a frame along the motion, and how far it has turned since the instant.
   struct Moved {
     PlacedFrame frame;
     double R[9][padded_length<S>];
@@ -183,7 +183,7 @@ class ConstraintJacobian {
     }
   }
 
-  // Returns what the largest entry is made of, without cancellation.
+  // Returns the size of the terms of the largest entry, without cancellation.
   double add(int body, double sign, double* row, std::ptrdiff_t step) const {
     const V *f = wrench_, *m = f + rows_;
     const auto sum_of = [](double x, double y, double z) { return std::fabs(x) + std::fabs(y) + std::fabs(z); };

@@ -1,7 +1,7 @@
 // How accelerations and forces under constraints change with positions, velocities and forces, at order zero.
 //
 // In B's axes, about B's origin, let J_c be the twist of B relative to A for coordinate c, V = J v that motion, F = N^T l the wrench on B,
-// and V_c the twist of the body whose joint has the coordinate. As S_c is fixed in that body (of a section, it moves there: s, s', s''),
+// and V_c the twist of the body whose joint has the coordinate. As S_c is fixed in that body (for a section, it moves there: s, s', s''),
 //
 //   J_c' = u x J_c + s',    J_c'' = u' x J_c + u x (J_c' + s') + s'',    u = V_c - V_b,    u' = A_c - A_b - V_b x V_c.
 //
@@ -10,12 +10,12 @@
 //
 //   d(N V)' = N eta'' + (Y + N' + N ad_V) eta' + (Y' + N' ad_V + N ad_A) eta,    Y = [0, V_v x n_f + V_w x n_m],
 //
-// with dq' = dv - ad_v dq. Where A starts with B, its own displacement is taken off eta in Y. The forces change by
+// with dq' = dv - ad_v dq. Where A starts with B, its own displacement is subtracted from eta in Y. The forces change by
 //
 //   d(J^T F) = (as if F were held in B, and its opposite in A) + J^T E J - J_a^T (J x* F),    E eta = F x eta_w,
 //
 // and da, dl follow from the matrix of the dynamics itself (constraint_forces.hpp). src/jounce/constrained_partials.py has it at any order,
-// and for constraints whose rows are no constants.
+// and for constraints whose rows are not constant.
 #pragma once
 
 #include "jounce/constraints/constraint_forces.hpp"
@@ -53,7 +53,7 @@ class ConstraintPartials {
         active_(arena.template take<int>(tree.nv)),
         is_active_(arena.template take<bool>(tree.nv)) {}
 
-  // After constrained dynamics of order zero. Adds to K (nv, nv) what constraints do, beside wrenches held in the bodies.
+  // After constrained dynamics of order zero. Adds to K (nv, nv) the effect of constraints, beyond that of wrenches held in the bodies.
   void run(const double* v, const double* acc, double* K) {
     v_ = v, acc_ = acc;
     for (int i = 0; i < all_.count; ++i) {
@@ -63,8 +63,8 @@ class ConstraintPartials {
     }
   }
 
-  // X = M^-1 (nv, nv) becomes da/dtau. left(), (nv, nv + rows), is that and Z^T: with K and what breaks the constraints below it,
-  // da/dq = -left [K; broken].
+  // X = M^-1 (nv, nv) becomes da/dtau. left(), (nv, nv + rows), is that next to Z^T: with the violation of the constraints stacked
+  // below K, da/dq = -left [K; broken].
   void project(double* X) {
     const int m = all_.rows, nv = tree_.nv;
     for (int r = 0; r < nv; ++r) std::memcpy(left_ + r * std::ptrdiff_t(left_stride_), X + r * std::ptrdiff_t(nv), sizeof(double) * nv);
@@ -93,7 +93,8 @@ class ConstraintPartials {
   const double* broken_q(int row) const { return broken_q_ + row * std::ptrdiff_t(stride_); }
   const double* broken_v(int row) const { return broken_v_ + row * std::ptrdiff_t(stride_); }
 
-  // Of the wrenches, (count, 6, nv) each; with K and D of inverse dynamics under constraints side by side, rows `step` apart.
+  // Derivatives of the wrenches, (count, 6, nv) each, from K and D of inverse dynamics under constraints, side by side, rows `step`
+  // apart.
   void forces(const double* both, std::ptrdiff_t step, double* dq, double* dv, double* dtau) {
     const std::ptrdiff_t nv = tree_.nv;
     // dl = Z (K dq + D dv - dtau) - inertia^-1 r
@@ -149,7 +150,7 @@ class ConstraintPartials {
  private:
   using P = Pack<native_width>;
 
-  // A wrench on B, or its opposite on A, about the frame that the force of a constraint is about, in its axes.
+  // A wrench on B, or its opposite on A, about the frame that the force of a constraint refers to, in that frame's axes.
   Wrench named(int i, const Wrench& w) const {
     Wrench own = all_.each[i].on_a ? -w : w;
     own.m += cross_of(forces_.lever(i), own.f);
@@ -163,7 +164,7 @@ class ConstraintPartials {
   static Six<double> six(const V& v, const V& w) {
     return Six<double>::of(Triple<double>::of(v.x, v.y, v.z), Triple<double>::of(w.x, w.y, w.z));
   }
-  // A twist about the fixed point of a body, about B's origin.
+  // A twist about the fixed point of a body, moved to B's origin.
   Six<double> about_b(const Six<double>& u, const V& b) const { return six(linear(u) + cross_of(angular(u), b), angular(u)); }
 
   // J, J', J'' of constraint i by own coordinates, and A's part of J; V, A and F.
@@ -268,8 +269,8 @@ class ConstraintPartials {
     }
   }
 
-  // Of the columns of a free or spherical joint: dq' = dv - ad_v dq, dq'' = dv' - ad_a dq - ad_v dq'. q holds what stands before dq, rate
-  // what stands before dq', J before dq''.
+  // For the columns of a free or spherical joint: dq' = dv - ad_v dq, dq'' = dv' - ad_a dq - ad_v dq'. q holds the factor of dq, rate
+  // that of dq', J that of dq''.
   void bend(const Body& b, const double* J, double* rate, double* q, double* s) const {
     const int n = freedom(b.joint), at = b.column;
     double jv[6], ja[6], jvv[6], rv[6];
@@ -307,7 +308,7 @@ class ConstraintPartials {
   double *jacobian_, *speed_q_, *broken_q_, *broken_v_, *Z_, *JX_, *row_;
   int left_stride_;
   double* left_;
-  int* active_;  // the columns that J has
+  int* active_;  // the columns present in J
   bool* is_active_;
   int count_ = 0;
   Six<double> V_, A_;

@@ -1,14 +1,14 @@
-// One constraint along a motion, as Taylor series: its rows, how fast the motion breaks it, and the wrenches it takes.
+// One constraint along a motion, as Taylor series: its rows, how fast the motion violates it, and its wrenches.
 //
-// Frames. Frame A has axes fixed in it that are the world's at the instant of the expansion, turned by E_a(t) since, E_a(0) = 1, and so has
-// B. In A's axes the motion of B relative to A is
+// Frames. Frame A carries axes that coincide with the world's at the instant of the expansion and have turned by E_a(t) since, E_a(0) =
+// 1; so does B. In A's axes the motion of B relative to A is
 //
 //   v = E_a^T (x_b' - x_a') - w_a x p,    w = E_a^T (W_b - W_a),    p' = v,    E' = E [w],
 //
-// where x' and W are velocities in world axes, E times the frame's own twist. At order n the twists of order n stand there with the
-// identity before them, and everything else is known: N [v; w] = 0 gives J a_k = -(what is known), with the same J at every order.
+// where x' and W are velocities in world axes, E times the frame's own twist. At order n the twists of order n appear with the identity
+// as their factor, and everything else is known: N [v; w] = 0 gives J a_k = -(what is known), with the same J at every order.
 //
-// The wrench on B is N^T l in A's axes, about B's origin; A takes the opposite one. In B's own axes it is E_b^T E_a N^T l.
+// The wrench on B is N^T l in A's axes, about B's origin; the opposite one acts on A. In B's own axes it is E_b^T E_a N^T l.
 //
 // This is paper A's Lemma 2, for constraints; we know of no paper that has it.
 #pragma once
@@ -58,7 +58,7 @@ class ConstraintSeries {
 
   ConstraintSeries() = default;
 
-  // `length`: how many coefficients.
+  // `length`: number of coefficients.
   template <class Arena>
   ConstraintSeries(const Constraint& constraint, int length, Arena& arena)
       : constraint_(&constraint),
@@ -87,7 +87,8 @@ class ConstraintSeries {
   bool needs_wrench_on_a() const { return a_.moves || constraint_->on_a; }  // users may name a frame that is fixed in the world
   bool is_flat() const { return flat_; }                                    // a wheel that touches everywhere
 
-  // From where the frames are; A only matters where it is not where B is. `fall`: that of the twists of bodies, for each side.
+  // From the poses of the frames; A matters only if it is not where B is. `fall`: free fall as contained in the twists of bodies, for
+  // each side.
   void start(const PlacedFrame& a, const PlacedFrame& b, bool a_moves, const V& fall_a, const V& fall_b) {
     const Constraint& c = *constraint_;
     PlacedFrame held = c.hold == Hold::frame ? a : b;
@@ -104,7 +105,7 @@ class ConstraintSeries {
     }
   }
 
-  // What orders below n leave of order n, n from 0 on: after finish(n - 1).
+  // What lower orders contribute to order n, n from 0 on; after finish(n - 1).
   void prepare(int n) {
     if (is_gear()) return extend_slope(n);
     b_.prepare(n, angular_);
@@ -120,7 +121,7 @@ class ConstraintSeries {
     if (varies()) extend_rows(n);
   }
 
-  // The motion relative to A of order n, with the twists of A and B at that order in their own axes, about their origins, with that of
+  // The motion relative to A at order n, from the twists of A and B at that order in their own axes, about their origins, including
   // free fall.
   void finish(int n, const V& va, const V& wa, const V& vb, const V& wb) {
     v_[n] = known_v_ + vb, w_[n] = known_w_ + wb;
@@ -129,7 +130,7 @@ class ConstraintSeries {
     b_.finish(n, vb, wb);
     if (a_.moves) a_.finish(n, va, wa);
   }
-  // Coefficient n of the twist of an A that moves in the world as given, in its own axes; after prepare(n).
+  // Coefficient n of the twist of an A whose motion in the world is given, in its own axes; after prepare(n).
   void own_twist_of_a(int n, const V* velocity, const V* spin, V& v, V& w) const {
     v = velocity[n], w = spin[n];
     for (int j = 1; j <= n; ++j) v += apply_transpose(a_.E + 9 * j, velocity[n - j]), w += apply_transpose(a_.E + 9 * j, spin[n - j]);
@@ -145,7 +146,7 @@ class ConstraintSeries {
   }
   double gear_slope(int j) const { return slope()[j]; }
 
-  // Coefficient n of how fast row i is broken.
+  // Coefficient n of how fast row i is violated.
   double speed(int n, int i) const {
     if (is_gear()) return gear_rate()[n];
     double sum = 0;
@@ -156,13 +157,13 @@ class ConstraintSeries {
     return sum;
   }
 
-  // What a twist of A makes of it, taken off.
+  // The contribution of a twist of A, to be subtracted.
   double speed_of_a(int i, const V& va, const V& wa) const {
     const double* row = this->row(0, i);
     return dot(at(row), va + cross_of(wa, p_[0])) + dot(at(row + 3), wa);
   }
 
-  // What is known of it before the twists of order n are.
+  // The part of it that is known before the twists of order n are.
   double known_speed(int n, int i) const {
     const double* row = this->row(0, i);
     double sum = dot(at(row), known_v_);
@@ -173,7 +174,7 @@ class ConstraintSeries {
     }
     return sum;
   }
-  // What its first part is made of, without cancellation.
+  // The size of the terms of its first part, without cancellation.
   double known_size(int i) const {
     const double* row = this->row(0, i);
     const double u[6] = {known_v_.x, known_v_.y, known_v_.z, known_w_.x, known_w_.y, known_w_.z};
@@ -211,7 +212,7 @@ class ConstraintSeries {
     on_a_[k] = opposite(sum);
     for (int j = 1; j <= k; ++j) on_a_[k].m -= cross_of(p_[j], at_a_[k - j].f);
   }
-  // With those of order k.
+  // With the multipliers of order k.
   void finish_wrenches(int k, const double* l) {
     Wrench sum{{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < constraint_->count; ++i) sum.f += l[i] * on_b(i).f, sum.m += l[i] * on_b(i).m;
@@ -220,7 +221,7 @@ class ConstraintSeries {
   }
   const Wrench& wrench_on_a(int k) const { return on_a_[k]; }
   const Wrench& wrench_on_b(int k) const { return on_b_[k]; }
-  // What has coefficients u(j) in axes fixed in B, or A, in world axes.
+  // A wrench with coefficients u(j) in axes fixed in B, or A, turned to world axes.
   template <class U>
   Wrench turned_to_world(int k, bool in_a, const U& u) const {
     const Side& side = in_a ? a_ : b_;
@@ -228,7 +229,7 @@ class ConstraintSeries {
     for (int j = 1; side.moves && j <= k; ++j) sum += turned(side.E + 9 * j, u(k - j));
     return sum;
   }
-  // That on B, or on A, in world axes, about the origin of its frame.
+  // The wrench on B, or on A, in world axes, about the origin of its frame.
   Wrench wrench_in_world(int k, bool on_a) const {
     if (!on_a) return in_world_[k];
     return turned_to_world(k, true, [&](int j) { return on_a_[j]; });
@@ -238,7 +239,7 @@ class ConstraintSeries {
   const double* row(int k, int i) const { return rows_ + 6 * (std::ptrdiff_t(k) * constraint_->count + i); }
   const double* turned_a(int k) const { return a_.E + 9 * k; }
 
-  // Where the motion is given by poses: coefficient n of how far the frames have turned since the instant, by rows, and where they are.
+  // For a motion given by poses: coefficient n of how far the frames have turned since the instant, by rows, and of where they are.
   void set_pose(int n, const double* Ea, const V& xa, const double* Eb, const V& xb) {
     for (int i = 0; i < 9; ++i) a_.E[9 * n + i] = Ea[i], b_.E[9 * n + i] = Eb[i];
     a_.x[n] = xa, b_.x[n] = xb;
@@ -248,7 +249,7 @@ class ConstraintSeries {
     }
     if (varies() && !is_gear()) extend_rows(n);
   }
-  // How far row i is from what it should be; 0 where it does not come from a position. R: B in A, by rows, with the world's axes.
+  // The residual of row i; 0 if it does not come from a position. R: B in A, by rows, in the world's axes.
   double residual(int i, const double* R) const {
     const Constraint& c = *constraint_;
     const V a = axis_, n = at(row(0, i)), m = at(row(0, i) + 3);
@@ -257,7 +258,7 @@ class ConstraintSeries {
     if (c.tie == Tie::universal && i == 3) return dot(a, other_) - c.length;
     if (c.tie == Tie::rolling) return dot(a, p_[0]) + dot(a, contact());
     if (c.turning == 3) return dot(n, p_[0]) + dot(m, rotation_vector(R));
-    if (c.turning == 2 && dot(n, n) > 0 && dot(m, m) > 0) {  // a helical joint's pitch: the turn that is nearest
+    if (c.turning == 2 && dot(n, n) > 0 && dot(m, m) > 0) {  // a helical joint's pitch: the nearest turn
       double angle = dot(a, rotation_about(R, a));
       const double turn = 6.283185307179586 * c.length, left = dot(n, p_[0]) - c.length * angle;
       return turn != 0 ? left - turn * std::round(left / turn) : left;
@@ -306,7 +307,7 @@ class ConstraintSeries {
   static void put(const V& u, double* to) { to[0] = u.x, to[1] = u.y, to[2] = u.z; }
   static Wrench turned(const double* E, const Wrench& w) { return {apply(E, w.f), apply(E, w.m)}; }
 
-  // A quaternion's logarithm, of a rotation that is small where it matters.
+  // A quaternion's logarithm, for a rotation that is small where it matters.
   static V rotation_vector(const double* R) {
     const V twice{R[7] - R[5], R[2] - R[6], R[3] - R[1]};  // 2 sin(angle) axis
     const double s = 0.5 * std::sqrt(dot(twice, twice)), c = 0.5 * (R[0] + R[4] + R[8] - 1);
@@ -317,7 +318,7 @@ class ConstraintSeries {
     V axis{R[i] + (i == 0), R[3 + i] + (i == 1), R[6 + i] + (i == 2)};
     return (angle / std::sqrt(dot(axis, axis))) * axis;
   }
-  // How far a direction b is turned away from a, about m; half a turn where they are opposite, and any m will do.
+  // How far a direction b is turned away from a, about m; half a turn if they are opposite, when any m will do.
   static double tilt(const V& m, const V& a, const V& b) {
     const V across = cross_of(a, b);
     const double s = std::sqrt(dot(across, across)), c = dot(a, b);
@@ -359,7 +360,7 @@ class ConstraintSeries {
     for (int j = 1; a_.moves && j <= n; ++j) direction_[n] += apply_transpose(a_.E + 9 * j, jounce::apply(b_.E + 9 * (n - j), other_));
   }
 
-  // From B's origin to where it rolls, with h = a . b and y = (1 - h^2)^(-1/2): -length (a - h b) y.
+  // From B's origin to the point of contact, with h = a . b and y = (1 - h^2)^(-1/2): -length (a - h b) y.
   V contact_coefficient(int n) {
     const Constraint& c = *constraint_;
     double *h = cosine_, *z = h + length_, *y = z + length_;

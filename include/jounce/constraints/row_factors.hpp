@@ -1,8 +1,8 @@
-// A = L diag(pivot) L^T for the symmetric matrix A = J M^-1 J^T of rows some of which may be combinations of others.
+// A = L diag(pivot) L^T for the symmetric matrix A = J M^-1 J^T, some of whose rows may be combinations of others.
 //
-// Rows come one after the other; of one that those before it say already, nothing is left but rounding error. It gets no pivot, and no
-// column in L, so that solutions are zero there. What counts as nothing is measured by what the row's diagonal element is made of: a
-// row that cancels altogether is as small as its own rounding errors.
+// Rows are factored one after another; of a row that earlier ones already imply, only rounding error is left. It gets no pivot and no
+// column in L, so that solutions are zero there. What counts as rounding error is judged by the size of the terms of the row's diagonal
+// element: a row that cancels altogether is as small as its own rounding errors.
 #pragma once
 
 #include "jounce/ring/arena.hpp"
@@ -31,14 +31,14 @@ class RowFactors {
     std::memset(A_, 0, sizeof(double) * rows_ * stride_);
     std::memset(scale_, 0, sizeof(double) * rows_);
   }
-  // A += s y y^T for rows from begin to end: its upper half, and a little more.
+  // A += s y y^T for rows from begin to end: its upper half, and slightly more.
   JOUNCE_INLINE void add_squares(double s, const double* y, int begin, int end) {
     for (int r = begin; r < end; ++r) {
       const P f(s * y[r]);
       for (int c = first_lane(r); c < end; c += native_width) (P::load(A(r) + c) + f * P::load(y + c)).store(A(r) + c);
     }
   }
-  double& scale(int row) { return scale_[row]; }  // what the diagonal element is made of, without cancellation
+  double& scale(int row) { return scale_[row]; }  // the size of the terms of the diagonal element, without cancellation
 
   void factor() {
     std::memset(L_, 0, sizeof(double) * rows_ * stride_);
@@ -63,10 +63,10 @@ class RowFactors {
   }
   int dependent() const { return dependent_; }
   bool is_dependent(int row) const { return pivot_[row] == 0; }
-  bool doubtful() const { return doubtful_; }  // whether digits are lost in a pivot
+  bool doubtful() const { return doubtful_; }  // whether a pivot has lost digits
   const double* combination(int row) const { return L(row); }
 
-  // x = A^-1 x. left(row, what) is called for rows that depend on others, with what those leave of x there.
+  // x = A^-1 x. left(row, residual) is called for redundant rows, with what the others leave of x there.
   template <class Left>
   JOUNCE_INLINE void solve(double* x, const Left& left) const {
     for (int i = 0; i < rows_; ++i) {

@@ -13,7 +13,7 @@ class Armature {
 
   Armature(const Tree& tree, const WorldFrame<Ring>& world, Axes axes) : tree_(tree), world_(world), axes_(axes) {}
 
-  // Derivative k of T^T A T, or of T^T A T' where `rate`, added to a matrix (columns, columns).
+  // Derivative k of T^T A T, or of T^T A T' if `rate`, added to a matrix (columns, columns).
   template <bool rate>
   void add(int k, double* matrix) const {
     const int nv = tree_.columns;

@@ -1,8 +1,8 @@
-// What the Taylor coefficients of a motion known so far leave for the next one to be solved for, in forward dynamics.
+// Forward dynamics order by order: what the known Taylor coefficients of a motion contribute to the equation for the next one.
 //
-// Frames. Every body has a frame fixed in it that lies on the world's at the instant of the expansion, about the fixed point of
-// body_places.hpp. There the screw S of a joint and the inertia I of a body are the numbers that articulated_bodies.hpp solves with,
-// and stay so; nothing is turned at order zero. In such frames, with p the parent, V a twist, h = I V a momentum and F the wrench
+// Frames. Every body carries a frame that coincides with the world's at the instant of the expansion, about the fixed point of
+// body_places.hpp. In it the screw S of a joint and the inertia I of a body are the numbers that articulated_bodies.hpp solves with,
+// and stay so; nothing is rotated at order zero. In such frames, with p the parent, V a twist, h = I V a momentum and F the wrench
 // through a joint (Featherstone, ch. 5; paper C, (21)),
 //
 //   V = Ad(E)^-1 V_p + S v,    F = h' + V x* h + sum over children of Ad(E_c)^-T F_c.
@@ -11,17 +11,17 @@
 //
 //   Ad(E)^-1 = 1 - s ad + c ad^2,   Ad(E)^-T = 1 + s ad* + c (ad*)^2,   ad V = S x V,  ad* F = S x* F;
 //
-// for one that slides, ad^2 = 0 and phi stands for s. Other joints have their pose in their joint frame as a series. Gravity is a world
-// that moves with -g t.
+// for one that slides, ad^2 = 0 and phi replaces s. Other joints have their pose in the joint frame as a series. Gravity is represented
+// by a world that moves with velocity -g t.
 //
 // Orders. s and c begin with zeros. With A_k = (k + 1) V_(k+1), the coefficients k of the above are
 //
 //   A = A_p + c + S a,    F = I A + P + sum over children of F_c,    S . F = tau,
 //
-// in which c and P hold all that the coefficients below k give. This is the articulated-body problem at order zero, with the same matrices
-// at every order (paper A, Lemma 2). add(i, k) sets c and P; set(i, k) takes what was solved for.
+// in which c and P collect the contributions of the coefficients below k. This is the articulated-body problem at order zero, with the
+// same matrices at every order (paper A, Lemma 2). add(i, k) sets c and P; set(i, k) takes the solution.
 //
-// T is double, or a Pack with a state in each lane; the order is a number, not a type.
+// T is double, or a Pack with one state per lane; the order is a number, not a type.
 #pragma once
 
 #include "jounce/motion/body_places.hpp"
@@ -35,7 +35,7 @@ class BiasByOrder {
   using V = Triple<T>;
   static constexpr bool single = states((const T*)nullptr) == 1;  // one state
 
-  // To order `order`, from a motion, with room for as many coefficients of sections; places and screws at order zero.
+  // To order `order`, from a motion, with room for that many coefficients of sections; places and screws at order zero.
   template <class Arena>
   BiasByOrder(const Tree& tree, Motion<Ring>& start, const BodyPlaces<T>& places, const Six<T>* screws, int order, Arena& arena)
       : tree_(tree),
@@ -59,9 +59,9 @@ class BiasByOrder {
   T* rate(int k) const { return rate_ + k * stride_; }  // coefficient k of the velocities, by slots
   int stride() const { return stride_; }
   const T& position(int q) const { return start_.q[q]; }
-  const Six<T>& twist(int body, int k) const { return level(body, k).twist; }  // in axes fixed in it, and with that of gravity
+  const Six<T>& twist(int body, int k) const { return level(body, k).twist; }  // in axes fixed in the body, including that of gravity
 
-  // From positions; rate(0) is to follow. `prescribed`: whether some accelerations are known.
+  // From positions; rate(0) is set afterwards. `prescribed`: whether some accelerations are known.
   void start(bool prescribed) {
     prescribed_ = prescribed;
     for (int k = 0; k < K_; ++k) level(-1, k) = {Six<T>::zero(), Six<T>::zero(), Six<T>::zero()};
@@ -74,7 +74,7 @@ class BiasByOrder {
       }
   }
 
-  // Coefficient k of the slots behind the robot's own velocities, from those.
+  // Coefficient k of the slots behind the robot's own velocities, from the latter.
   void fill_slots(int k) {
     for (int i = 0; i < tree_.follower_count; ++i) {
       const Follower& f = tree_.followers[i];
@@ -85,11 +85,11 @@ class BiasByOrder {
 
   // Coefficient k + 1 of the joints' motions, from velocities to order k.
   void extend(int k) {
-    using P = std::conditional_t<single, Pack<native_width>, T>;  // as many columns at a time
+    using P = std::conditional_t<single, Pack<native_width>, T>;  // this many columns at a time
     const P scale(1.0 / (k + 1));
     for (int c = 0; c < tree_.columns; c += int(sizeof(P) / sizeof(T))) {
       const auto at = [&](T* x, int j) -> double* { return reinterpret_cast<double*>(x + j * stride_ + c); };
-      P s = P::load(at(rate_, k)), versine(0.0);  // sin' = cos phi', (1 - cos)' = sin phi'; of one that slides phi and 0
+      P s = P::load(at(rate_, k)), versine(0.0);  // sin' = cos phi', (1 - cos)' = sin phi'; for a sliding joint phi and 0
       for (int j = 1; j <= k; ++j) {
         const P rate = P::load(at(rate_, k - j));
         s -= P::load(at(versine_, j)) * rate;
@@ -106,8 +106,8 @@ class BiasByOrder {
         if (const Body& b = tree_.bodies[i]; !has_axis(b)) extend_pose_in_joint(i, b, k);
   }
 
-  // Of body i, c and P of order k, the latter with what its own wrenches of lower orders add to the parent's; outwards. `first`: k is 0,
-  // and its twist is to be set first.
+  // c and P of body i at order k, P including what the body's own wrenches of lower order add to the parent's; to be called outwards.
+  // `first`: k is 0, and its twist has to be set first.
   template <bool first>
   JOUNCE_INLINE void add(int i, int order, Six<T>* c, Six<T>* P) {
     const int k = first ? 0 : order;
@@ -137,7 +137,7 @@ class BiasByOrder {
     turn_momentum(0);
     if constexpr (single) {
       for (int j = 1; j <= k; ++j) carry_twist(j), carry_wrench(j), turn_momentum(j);
-    } else {  // registers are few
+    } else {  // registers are scarce
       for (int j = 1; j <= k; ++j) carry_twist(j);
       for (int j = 1; j <= k; ++j) carry_wrench(j);
       for (int j = 1; j <= k; ++j) turn_momentum(j);
@@ -152,17 +152,17 @@ class BiasByOrder {
     if (!first) P[b.parent] += wrench_cross(S, wrench_s + wrench_cross(S, wrench_c));
   }
 
-  // A wrench from outside, in the body's own axes.
+  // An external wrench, in the body's own axes.
   Six<T> outside(int i, const V& f, const V& t) const { return places_.wrench_from(i, Six<T>::of(f, t)); }
 
-  // The forces that wrenches of lower orders make of the screws of sections, taken off u by columns.
+  // Subtracts from u, by columns, the forces that wrenches of lower order exert through the screws of sections.
   void subtract_sections(int k, T* u) const {
     for (int i = 0; tree_.soft && i < tree_.size; ++i)
       if (const Body& b = tree_.bodies[i]; b.joint == Joint::section)
         for (int c = 0; c < b.count; ++c) u[b.column + c] -= section_force(i, b, c, 1, k);
   }
 
-  // The acceleration A of body i, and the wrench F through its joint, as they were solved for at order k; outwards.
+  // The acceleration A of body i and the wrench F through its joint, as solved for at order k; to be called outwards.
   JOUNCE_INLINE void set(int i, int k, const Six<T>& A, const Six<T>& F) {
     const Body& b = tree_.bodies[i];
     Level* own = &level(i, k);
@@ -173,7 +173,7 @@ class BiasByOrder {
     if (!has_axis(b)) set_general(i, b, k, F);
   }
 
-  // The same for the slots: x by own coordinates; what rate(k + 1) had before stays.
+  // The same for the slots, with x over own coordinates; added to what rate(k + 1) already holds.
   void set_rates(int k, const T* x) {
     const T scale(1.0 / (k + 1));
     T* rate = rate_ + (k + 1) * stride_;
@@ -189,7 +189,7 @@ class BiasByOrder {
     }
   }
 
-  // Coefficient k of the forces by columns, in the end.
+  // Coefficient k of the forces by columns, once everything is solved.
   void forces(int k, T* out) const {
     for (int c = 0; c < tree_.columns; ++c) out[c] = T(0.0);
     for (int i = 0; i < tree_.size; ++i) {
@@ -199,8 +199,8 @@ class BiasByOrder {
     }
   }
 
-  // A body's rotation (9) and position (3) in the world, coefficient k from those below, in `R` and `x` by order: R' = R [w], x' = R v,
-  // with the twist in the body's own axes; v lacks the fall of the world. Once extend(k - 1) has run.
+  // A body's rotation (9) and position (3) in the world, coefficient k from lower ones, in `R` and `x` by order: R' = R [w], x' = R v,
+  // with the twist in the body's own axes, from which the world's motion for gravity is removed. To be called after extend(k - 1).
   void extend_pose(int body, int k, T* R, T* x) const {
     if (k == 0) {
       for (int c = 0; c < 3; ++c)
@@ -222,15 +222,15 @@ class BiasByOrder {
     Six<T> twist, momentum;  // of the body
     Six<T> wrench;           // through its joint
   };
-  // A joint that is no turning about an axis and no sliding along one: in its joint frame's axes or, where they say so, the body's own.
-  // Each array has one number more than it needs.
+  // A joint that neither turns about an axis nor slides along one: in the axes of its joint frame or, where stated, the body's own.
+  // Each array has one extra number.
   struct General {
     T R[10], R_transposed[10];  // the joint frame in the world
     V x;
   };
   struct GeneralLevel {
     T R[10], R_transposed[10], d[4];  // the body in the joint frame
-    Six<T> twist;                     // of the joint frame, about where the body is
+    Six<T> twist;                     // of the joint frame, about the body's origin
     Six<T> wrench;                    // through the joint, in the body's axes
     V force;                          // the same
   };
@@ -301,7 +301,7 @@ class BiasByOrder {
     transpose(next.R, next.R_transposed);
   }
 
-  // Coefficient k of a twist of the parent in the axes of the joint frame, about where the body is: v - d x w.
+  // Coefficient k of a twist of the parent in the axes of the joint frame, about the body's origin: v - d x w.
   void set_joint_twist(int i, const Body& b, int k, const Six<T>& above) {
     const General& joint = joint_[index_[i]];
     GeneralLevel& at = general(i, k);
@@ -312,7 +312,7 @@ class BiasByOrder {
     at.twist -= Six<T>::of(moved, V::zero());
   }
 
-  // Coefficient k of a body's twist, less that of its parent's.
+  // Coefficient k of a body's twist, minus its parent's.
   JOUNCE_NOINLINE Six<T> known_twist(int i, const Body& b, int k) {
     Six<T> y = own_twist(b, k);
     if (b.parent >= 0) {
@@ -327,7 +327,7 @@ class BiasByOrder {
     return places_.motion_from(i, y);
   }
 
-  // Coefficient k of its wrench on the parent, less its own: in the axes of the joint frame f = sum R f, n = sum R n + d x f.
+  // Coefficient k of its wrench on the parent, minus its own: in the axes of the joint frame f = sum R f, n = sum R n + d x f.
   JOUNCE_NOINLINE Six<T> known_wrench(int i, const Body& b, int k) {
     Six<T> y = Six<T>::zero();
     for (int j = 1; j <= k; ++j) y += sum_of_rows(general(i, j).R_transposed, general(i, k - j).wrench);
@@ -358,7 +358,7 @@ class BiasByOrder {
     set_joint_twist(i, b, k + 1, level(b.parent, k + 1).twist);
   }
 
-  // Of column c of a section, coefficient k of its screw times the wrench, from coefficient `from` of the screw on.
+  // For column c of a section, coefficient k of its screw times the wrench, from coefficient `from` of the screw on.
   JOUNCE_NOINLINE T section_force(int i, const Body& b, int c, int from, int k) const {
     Six<T> sum = Six<T>::zero();
     for (int j = from; j <= k; ++j) sum.add_products(sections_.coefficient(b.screw + c, j), general(i, k - j).wrench);

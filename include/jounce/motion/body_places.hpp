@@ -1,7 +1,7 @@
-// The bodies at one instant, in world axes: poses, screws and inertias, as numbers. What world_frame.hpp has as series, at order zero and
-// in registers, for the articulated-body algorithm.
+// The bodies at one instant, in world axes: poses, screws and inertias, as numbers. This is world_frame.hpp at order zero and in
+// registers, for the articulated-body algorithm.
 //
-// As there, positions and moments are about a fixed point, which is where the root of a body's tree is.
+// As there, positions and moments are about a fixed point, which is where the root of the body's tree is.
 #pragma once
 
 #include "jounce/motion/motion.hpp"
@@ -34,7 +34,7 @@ class BodyPlaces {
     point_[-1] = V::zero();
   }
 
-  // After those before it.
+  // To be called in order: after all earlier bodies.
   JOUNCE_INLINE void place(int i) {
     const Body& b = tree_.bodies[i];
     const Place& above = place_[b.parent];
@@ -59,7 +59,7 @@ class BodyPlaces {
     place_[i] = own;
   }
 
-  // Its screws, one for each column.
+  // Its screws, one per column.
   JOUNCE_INLINE void set_screws(int i, Six<T>* S) const {
     const Body& b = tree_.bodies[i];
     const Place& at = place_[i];
@@ -162,7 +162,7 @@ class BodyPlaces {
     return Six<T>::of(in(v), in(w));
   }
 
-  // Of numbers in a body's axes: a vector, and the column of a matrix whose rows are three apart.
+  // From numbers in a body's axes: a vector, and a column of a matrix whose rows are three apart.
   template <class C>
   static JOUNCE_INLINE V combined(const Place& at, const C* u) {
     V y = V::zero();

@@ -1,8 +1,8 @@
-// Tables of 6-vectors, one for each coordinate, and their products: what makes screws into matrices of the equations of motion.
+// Tables of 6-vectors, one for each coordinate, and their products, which turn screws into the matrices of the equations of motion.
 //
-// The series lie apart here, component by component, with the columns side by side, so that a row of a matrix is made for
-// many columns at once in the SIMD lanes, at every order. Behind the columns are those of sections, one by one: what belongs to a column
-// of a soft body is the sum over its sections, but for products of one section with itself.
+// The series are stored component by component, with the columns side by side, so that a row of a matrix is computed for many columns
+// at once in SIMD lanes, at every order. After the columns come those of the individual sections: what belongs to a column of a soft
+// body is the sum over its sections, except for products of a section with itself.
 #pragma once
 
 #include "jounce/motion/world_frame.hpp"
@@ -10,8 +10,8 @@
 
 JOUNCE_BEGIN
 
-// `n` numbers (6, or 12 for two 6-vectors) for each of some columns, with `rows` coefficients. Blocks of as many columns as a register has
-// lanes lie one behind the other, with all their components: what the loops step over are constants.
+// `n` numbers (6, or 12 for two 6-vectors) per column, with `rows` coefficients. Blocks of one register's width of columns follow each
+// other, each with all its components, so that the strides of the loops are constants.
 template <int n>
 class Columns {
  public:
@@ -24,7 +24,7 @@ class Columns {
         step_(std::ptrdiff_t(n) * stride_),
         data_(arena.template take<double>(rows * step_)) {}
 
-  // Columns beyond the last are read together with it.
+  // Padding columns are read together with the last one.
   void clear() { std::memset(data_, 0, sizeof(double) * rows_ * step_); }
 
   template <class S>
@@ -50,8 +50,8 @@ class Columns {
   }
 
   double* at(int column) const { return data_ + unsigned(column) / native_width * block + unsigned(column) % native_width; }
-  std::ptrdiff_t step() const { return step_; }  // from a coefficient to the next
-  int stride() const { return stride_; }         // columns, with those that fill the last register
+  std::ptrdiff_t step() const { return step_; }  // from one coefficient to the next
+  int stride() const { return stride_; }         // columns, padded to fill the last register
 
  private:
   template <bool more = false, class S>
@@ -71,8 +71,8 @@ class Columns {
   double* data_;
 };
 
-// row[d] = coefficient k of a_c . b_d over their first n components, for columns d from `begin` to `end`; a little more is
-// written on both sides.
+// row[d] = coefficient k of a_c . b_d over their first n components, for columns d from `begin` to `end`; writes slightly beyond both
+// ends.
 template <int n, class A, class B>
 JOUNCE_INLINE void pairings(const A& a, const B& b, int k, int c, int begin, int end, double* row) {
   using P = Pack<native_width>;

@@ -7,7 +7,7 @@
 
 JOUNCE_BEGIN
 
-// Not those of joints that follow others and of sections.
+// False for joints that follow others, and for sections.
 constexpr bool has_own_coordinates(const Tree& tree, const Body& b) { return b.v < tree.nv; }
 
 // Calls with(place in q, place in v) for the coordinates of shapes.

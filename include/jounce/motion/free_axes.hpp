@@ -2,10 +2,10 @@
 //
 // With H = (R, x) the pose of the body in its parent, the twist is
 //   body   H^-1 H' = (v, w),     mixed   (x', R w) = (R v, R w),     world   H' H^-1 = (x' + x x R w, R w),
-// and the wrench (f, n) in body axes is (R f, R n) in mixed ones, (R f, R n + x x R f) in the world's: of both, one part is turned, the
+// and the wrench (f, n) in body axes is (R f, R n) in mixed and (R f, R n + x x R f) in world axes: in both, one part is turned, the
 // other turned and moved. Once coefficient k of the twist is known, so is coefficient k + 1 of the pose.
 //
-// T is double, or a Pack with a state in each lane.
+// T is double, or a Pack with one state per lane.
 #pragma once
 
 #include "jounce/spatial/lie.hpp"
@@ -40,7 +40,7 @@ class FreeAxes {
     }
   }
 
-  // Coefficient k of free joint i's twist [linear; angular], after those below it. `row`: a line by columns.
+  // Coefficient k of free joint i's twist [linear; angular]; to be set after lower ones. `row`: one row over columns.
   void set_twist(int i, int k, Axes axes, const T* row) {
     const T* u = row + joints_[i].v;
     set(&Level::twist, i, k, axes, {vector(u), vector(u + 3)});
@@ -54,7 +54,7 @@ class FreeAxes {
     put(u.moved, row + joints_[i].v), put(u.turned, row + joints_[i].v + 3);
   }
 
-  // Coefficient k of its wrench [force; moment], after those below it, and those of the twist below k.
+  // Coefficient k of its wrench [force; moment]; to be set after lower ones and those of the twist below k.
   void set_wrench(int i, int k, Axes axes, const T* row) {
     const T* u = row + joints_[i].v;
     set(&Level::wrench, i, k, axes, {vector(u + 3), vector(u)});

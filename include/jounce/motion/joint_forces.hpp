@@ -1,4 +1,4 @@
-// What a joint itself takes at every order: armature * dv/dt + damping * v + stiffness * displacement.
+// The force that a joint itself requires at every order: armature * dv/dt + damping * v + stiffness * displacement.
 #pragma once
 
 #include "jounce/motion/motion.hpp"
@@ -25,7 +25,7 @@ void for_each_ball_spring(const Body& b, const T* q, const T* rate, int stride, 
   }
 }
 
-// Adds coefficients [from, to) of them to `force`, by columns; all tables have a row of `stride` for each coefficient.
+// Adds coefficients [from, to) of these forces to `force`, by columns; all tables have a row of `stride` per coefficient.
 template <class T>
 JOUNCE_NOINLINE void add_joint_forces(const Tree& tree, const T* q, const T* rate, int stride, int from, int to, T* force) {
   for (int k = from; k < to; ++k)
@@ -52,7 +52,8 @@ JOUNCE_NOINLINE void add_joint_forces(const Tree& tree, const T* q, const T* rat
   }
 }
 
-// Adds how these change to K (positions), D (velocities) and M (accelerations): derivative k of each, matrices (columns, columns).
+// Adds the derivatives of these forces to K (positions), D (velocities) and M (accelerations): derivative k of each, matrices (columns,
+// columns).
 template <class Ring>
 void add_joint_force_derivatives(const Tree& tree, const Motion<Ring>& motion, int rows, double* K, double* D, double* M) {
   const std::ptrdiff_t nv = tree.columns, size = nv * nv;

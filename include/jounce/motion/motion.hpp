@@ -1,8 +1,8 @@
 // A motion as Taylor series, joint by joint: what an algorithm reads of q and of the velocity stack.
 //
-// Rows of derivatives become Taylor coefficients (row k divided by k!). What has no coordinates of its own gets its slots filled
-// here (tree.hpp): joints that follow others, and sections of soft bodies. The series of cosine and sine of every joint that
-// turns are computed for all joints at once: for a single state, joints lie side by side in the SIMD lanes; for a batch, states do.
+// Rows of derivatives become Taylor coefficients (row k divided by k!). The slots of whatever has no coordinates of its own are filled
+// here (tree.hpp): joints that follow others, and sections of soft bodies. The series of cosine and sine of every joint that turns are
+// computed for all joints at once: for a single state, joints lie side by side in the SIMD lanes; for a batch, states do.
 #pragma once
 
 #include "jounce/motion/free_axes.hpp"
@@ -55,11 +55,12 @@ struct Motion {
   T* q;              // (positions)
   T* rate;           // (K, stride) coefficients of the velocities
   T *cosine, *sine;  // (K, stride)
-  double* lanes;     // (slots, padded) coefficients of the velocities again, those of a slot side by side; a LaneRing reads them so
+  double* lanes;     // (slots, padded) coefficients of the velocities again, those of a slot side by side, as a LaneRing reads them
   SectionTables<T> sections;
-  FreeAxes<T> free;  // where velocities are given in other axes than the bodies'
+  FreeAxes<T> free;  // for velocities given in axes other than the bodies'
 
-  // `section_coefficients`: how many the screws of sections have room for, where that is more than K and they come one after the other.
+  // `section_coefficients`: room for this many coefficients of the screws of sections, if that is more than K and they come one at a
+  // time.
   template <class Arena>
   static JOUNCE_INLINE Motion allocate(const Tree& tree, Arena& arena, int section_coefficients = 0) {
     Motion m;
@@ -75,7 +76,7 @@ struct Motion {
     return m;
   }
 
-  // Reads states [begin, begin + count) and their `rows` <= K rows of velocity; the rows that are missing are zero.
+  // Reads states [begin, begin + count) and their `rows` <= K rows of velocity; missing rows are zero.
   // `In` has q, v, rest (pointers: v is row 0, `rest` the rows from 1 on), q_step, v_step, rest_step (between states) and the axes of v.
   template <class In>
   void read(const Tree& tree, const In& in, std::ptrdiff_t begin, int count, int rows) {
@@ -136,7 +137,7 @@ struct Motion {
       for (int j = k < rows ? tree.nv : 0; j < stride; ++j) rate[k * stride + j] = T(0.0);
   }
 
-  // What follows from the robot's own coordinates.
+  // Fills what follows from the robot's own coordinates.
   JOUNCE_NOINLINE void fill_slots(const Tree& tree) {
     for (int i = 0; i < tree.follower_count; ++i) follow(tree.followers[i], q, rate, stride, 0, K);
     if (tree.soft) sections.fill(tree, K, q, rate, stride);
@@ -184,13 +185,13 @@ struct Motion {
     return y;
   }
 
-  // Where the angular velocity of a joint that turns about any axis is; its rotation and position now.
+  // Where the angular velocity of a joint that turns about any axis is; its current rotation and position.
   JOUNCE_INLINE int angular(const Body& b) const { return jounce::angular(b); }
   JOUNCE_INLINE void rotation(const Body& b, T R[9]) const { ball_rotation(b, q, sections, R); }
   JOUNCE_INLINE T position(const Body& b, int i) const { return ball_position(b, q, sections, i); }
 };
 
-// The motion of a joint that turns about any axis as series: R(t), and where it moves the position d(t), in the joint frame.
+// The motion of a joint that turns about any axis as series: R(t) and, if it also moves, the position d(t), in the joint frame.
 template <class Ring>
 struct BallMotion {
   using T = typename Ring::Coefficient;

@@ -1,10 +1,10 @@
 // A motion seen from one common frame: the poses of the bodies, the unit twist of every coordinate ("screw"), and the moments
 // of every body's mass, all as series, in world axes and about a fixed point.
 //
-// In a common frame nothing has to be carried from body to body: the Jacobian of a body is the screws of the coordinates
-// above it, and moments of mass simply add up. Every matrix of the equations of motion is made of these (paper A, section 4,
-// in spatial representation). The fixed point is where the root of the body's tree is at the moment, not the world origin, so
-// that a robot far from the origin loses no digits; a fixed point is as good as any other for twists and wrenches.
+// In a common frame nothing has to be transformed from body to body: the Jacobian of a body is the screws of the coordinates above it,
+// and moments of mass simply add up. Every matrix of the equations of motion is made of these (paper A, section 4, in spatial
+// representation). The fixed point is where the root of the body's tree is at the moment, not the world origin, so that a robot far
+// from the origin loses no digits; for twists and wrenches, any fixed point will do.
 #pragma once
 
 #include "jounce/motion/poses.hpp"
@@ -30,7 +30,7 @@ class WorldFrame {
   const Pose<S>& pose(int body) const { return pose_[body]; }           // -1: the world; x from point(body)
   const Screw<S>& screw(int i) const { return screw_[i]; }              // the unit twist of a column, from Body::screw on
   const Moments<S>& moments(int body) const { return moments_[body]; }  // after set_inertias()
-  const Vec3<T>& point(int body) const { return point_[body]; }         // the fixed point that is the body's origin here
+  const Vec3<T>& point(int body) const { return point_[body]; }         // the fixed point that positions of the body are measured from
 
   // Poses and screws; those of free joints for velocities in the given axes.
   void place(Axes axes) {
@@ -80,7 +80,7 @@ class WorldFrame {
     const Body& b = tree_.bodies[i];
     Pose<S>& pose = pose_[i];
     pose = joint_frame(b, pose_[b.parent]);
-    Pose<S> parent;  // the user's frame of the parent, where that matters
+    Pose<S> parent;  // the user's frame of the parent, if it matters
     if (b.joint != Joint::free) axes = Axes::body;
     if (axes != Axes::body) parent = user_frame(b, pose);
     if (is_ball(b.joint))

@@ -21,7 +21,7 @@ class Arena {
   std::byte* next_;  // 64-byte aligned
 };
 
-// Counts what an Arena would hand out.
+// Counts the bytes that an Arena would hand out.
 class ArenaSize {
  public:
   template <class U>

@@ -1,5 +1,5 @@
-// Compiler switches, once. The algorithms are compiled several times, for several instruction sets, into one library:
-// each build lives in a namespace of its own so that the linker never mixes them.
+// Compiler switches, in one place. The algorithms are compiled once per instruction set, all into one library: each build has a
+// namespace of its own so that the linker never mixes them.
 #pragma once
 
 #include "jounce/ring/standard.hpp"
@@ -13,7 +13,7 @@
 #define JOUNCE_INLINE __host__ __device__ __forceinline__
 #define JOUNCE_LAMBDA_INLINE
 #define JOUNCE_NOINLINE
-#elif defined(__GNUC__) && !defined(JOUNCE_SANITIZE)  // with all of it inlined, those take hours to compile
+#elif defined(__GNUC__) && !defined(JOUNCE_SANITIZE)  // fully inlined, sanitizer builds take hours to compile
 #define JOUNCE_HD
 #define JOUNCE_INLINE inline __attribute__((always_inline))
 #define JOUNCE_LAMBDA_INLINE __attribute__((always_inline))

@@ -24,7 +24,7 @@ constexpr bool is_dual = false;
 template <class P>
 constexpr bool is_dual<Dual<P>> = true;
 
-// Lanes of a Pack, or of a Dual of those; one of them alone.
+// Lanes of a Pack or of a Dual of Packs; 1 for anything else.
 template <class T>
 constexpr int lanes_of = 1;
 template <int W>

@@ -1,5 +1,5 @@
-// Pack<W>: W doubles in one SIMD register. It is the coefficient type of a batch (a lane is a state) and the store of
-// a LaneSeries (a lane is a Taylor coefficient).
+// Pack<W>: W doubles in one SIMD register. It is the coefficient type of a batch (one state per lane) and the storage of a LaneSeries
+// (one Taylor coefficient per lane).
 #pragma once
 
 #include "jounce/ring/config.hpp"
@@ -84,15 +84,15 @@ struct Pack {
   JOUNCE_INLINE Pack& operator-=(Pack b) { return *this = *this - b; }
 
  private:
-  // A braced list, not a loop: compilers know the former as one broadcast.
+  // A braced list, not a loop: compilers turn it into one broadcast.
   template <std::size_t... I>
   static JOUNCE_INLINE V splat(double x, std::index_sequence<I...>) {
     return V{((void)I, x)...};
   }
 };
 
-// The same value, in a register. Where there are many of them, compilers had better not read a number from memory again for
-// each use: that takes as long as the arithmetic.
+// The same value, kept in a register. With many of them, the compiler should not reload a number from memory for each use: that takes
+// as long as the arithmetic.
 JOUNCE_INLINE double in_register(double x) { return x; }
 template <int W>
 JOUNCE_INLINE Pack<W> in_register(Pack<W> x) {
@@ -102,7 +102,7 @@ JOUNCE_INLINE Pack<W> in_register(Pack<W> x) {
   return x;
 }
 
-// Lanes from begin to end of x, zero elsewhere.
+// Lanes [begin, end) of x, zero elsewhere.
 template <int W>
 JOUNCE_INLINE Pack<W> only(Pack<W> x, int begin, int end) {
 #ifdef JOUNCE_VECTOR_EXTENSIONS
@@ -123,7 +123,7 @@ JOUNCE_INLINE void unroll(F&& f) {
       JOUNCE_LAMBDA_INLINE { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
 }
 
-// (from(0), ..., from(W - 1)) of the 2 W lanes of a and b.
+// Lanes from(0), ..., from(W - 1) of the 2 W lanes of a and b.
 template <int W, class From>
 JOUNCE_INLINE Pack<W> shuffle(Pack<W> a, Pack<W> b, From from) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) JOUNCE_LAMBDA_INLINE {

@@ -1,7 +1,7 @@
-// A function that was recorded as a list of elementary operations, run over Taylor series of any length.
+// A function recorded as a list of elementary operations, evaluated on Taylor series of any length.
 //
-// Instruction i makes value inputs + i from values before it. Each operation on series is the textbook recurrence (Griewank and
-// Walther, Evaluating Derivatives, ch. 13), from which every time derivative of the function comes out along a motion.
+// Instruction i computes value inputs + i from earlier values. Each operation on series is the textbook recurrence (Griewank and
+// Walther, Evaluating Derivatives, ch. 13), which gives every time derivative of the function along a motion.
 #pragma once
 
 #include "jounce/ring/stumpff.hpp"
@@ -27,7 +27,7 @@ enum class Operation : std::int32_t {
   count
 };
 
-// How many values before it an operation reads.
+// How many earlier values an operation reads.
 constexpr int operands(Operation op) {
   switch (op) {
     case Operation::constant:
@@ -36,9 +36,9 @@ constexpr int operands(Operation op) {
     case Operation::subtract:
     case Operation::multiply:
     case Operation::divide:
-    case Operation::sine:    // of a, with the value that will be cos a; the two follow each other
-    case Operation::cosine:  // of a, with the value that is sin a
-    case Operation::arctan:  // of a, with 1 + a^2
+    case Operation::sine:    // of a, and the value that will be cos a, which comes next
+    case Operation::cosine:  // of a, and the value that is sin a
+    case Operation::arctan:  // of a, and 1 + a^2
       return 2;
     default:
       return 1;
@@ -55,8 +55,8 @@ struct Instruction {
 
 constexpr int highest_degree = 9;
 
-// Polynomials of one degree between knots, the first and the last beyond them, too: coefficients (pieces, degree + 1) about the knot where
-// each begins, lowest first.
+// Polynomials of equal degree between knots; the first and the last also apply beyond the ends. Coefficients (pieces, degree + 1),
+// lowest first, about the knot where each piece begins.
 struct Piecewise {
   const double *knots, *coefficients;  // knots: (pieces + 1)
   std::int32_t pieces, degree;
@@ -73,7 +73,7 @@ struct Recording {
 
 JOUNCE_BEGIN
 
-// Coefficients [from, to) of every value in `x` (inputs + size, K), from those below them and those of the inputs.
+// Coefficients [from, to) of every value in `x` (inputs + size, K), from lower ones and those of the inputs.
 inline void replay(const Recording& recording, int from, int to, int K, double* x) {
   const auto at = [&](std::int32_t i) { return x + std::ptrdiff_t(i) * K; };
   const auto sum = [](int from, int to, const auto& term) {
@@ -118,7 +118,7 @@ inline void replay(const Recording& recording, int from, int to, int K, double* 
           y[k] = k == 0 ? std::log(a[0]) : (k * a[k] - sum(1, k - 1, [&](int j) { return j * y[j] * a[k - j]; })) / (k * a[0]);
         });
         break;
-      case Operation::sine: {  // and the cosine, which is next
+      case Operation::sine: {  // and the cosine, which comes next
         double* c = at(in.b);
         each([&](int k) {
           const double up = sum(1, k, [&](int j) { return j * a[j] * c[k - j]; }),

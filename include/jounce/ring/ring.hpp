@@ -1,5 +1,5 @@
-// Rings: which series an algorithm of order r computes with. Velocities carry one coefficient more than accelerations and
-// forces, whose derivatives go from 0 to r.
+// Rings: the series that an algorithm of order r computes with. Velocities carry one coefficient more than accelerations and forces,
+// whose derivatives run from 0 to r.
 #pragma once
 
 #include "jounce/ring/series.hpp"
@@ -48,7 +48,7 @@ JOUNCE_INLINE double state(const Pack<W>& x, int i) {
 
 constexpr int max_order = 30;
 
-// k! and 1 / k!, between derivatives and Taylor coefficients.
+// k! and 1 / k!, to convert between derivatives and Taylor coefficients.
 struct Factorials {
   double value[max_order + 3], inverse[max_order + 3];
   constexpr Factorials() : value{}, inverse{} {

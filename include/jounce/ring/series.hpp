@@ -2,11 +2,11 @@
 // Coefficient k is the k-th derivative divided by k!, so the product is a plain convolution and d/dt a shift.
 //
 // Two layouts with one interface:
-//   Series<T, K>      the coefficients in an array. T is double, or a Pack with one state in each lane (batches).
+//   Series<T, K>      the coefficients in an array. T is double, or a Pack with one state per lane (batches).
 //   LaneSeries<K, W>  the coefficients across the lanes of SIMD registers (a single state at higher order).
 //
 // A product is written `factor * series`. A factor is read one coefficient at a time (and broadcast); it may be a view of
-// coefficients that lie a stride apart, or what as_factor() makes of a series.
+// coefficients that lie a stride apart, or the result of as_factor().
 #pragma once
 
 #include "jounce/ring/pack.hpp"
@@ -118,11 +118,11 @@ JOUNCE_INLINE void turn_back_unrolled(const Factor& c, const Factor& s, Series<T
   for (int k = 0; k < K; ++k) x.c[k] = u[k], y.c[k] = v[k];
 }
 
-// The code of a long one is there once, or the processor spends its time on reading instructions.
+// Not inlined when long: copies overflow the instruction cache.
 template <class Factor, class T, int K>
 JOUNCE_NOINLINE void turn_back_long(const Factor& c, const Factor& s, Series<T, K>& x, Series<T, K>& y) {
   if constexpr (K <= longest_unrolled) return turn_back_unrolled(c, s, x, y);
-  for (int k = K - 1; k >= 0; --k) {  // from the highest down: what is overwritten is not needed any more
+  for (int k = K - 1; k >= 0; --k) {  // from the highest down: only numbers no longer needed are overwritten
     T u = c[0] * x.c[k], v = c[0] * y.c[k];
     u += s[0] * y.c[k], v -= s[0] * x.c[k];
     for (int j = 1; j <= k; ++j) {
@@ -142,7 +142,7 @@ JOUNCE_INLINE void turn_back_about_z(const Factor& c, const Factor& s, Series<T,
     turn_back_long(c, s, x, y);
 }
 
-// Coefficients that store() writes, and the first of them.
+// How many coefficients store() writes, and the first of them.
 template <class S>
 constexpr int padded_length = S::length;
 template <class T, int K>
@@ -150,7 +150,7 @@ JOUNCE_INLINE T leading(const Series<T, K>& a) {
   return a.c[0];
 }
 
-// The series of a number that does not change.
+// A constant as a series.
 template <class S>
 JOUNCE_INLINE S constant(const typename S::Coefficient& x) {
   S y(0.0);
@@ -296,7 +296,7 @@ struct LaneFactor {
   JOUNCE_INLINE explicit LaneFactor(const LaneSeries<K, W>& x) {
     x.store(c);
 #ifdef __GNUC__
-    asm("" : "+m"(c));  // or the compiler would take the coefficients out of the register again, by a shuffle each
+    asm("" : "+m"(c));  // or the compiler would extract each coefficient from the register again, by a shuffle
 #endif
   }
   JOUNCE_INLINE double operator[](int k) const { return c[k]; }

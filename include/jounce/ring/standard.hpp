@@ -1,4 +1,4 @@
-// What the algorithms use of the standard library, in one place: NVRTC, which compiles CUDA at run time, comes without it.
+// The parts of the standard library that the algorithms use, in one place: NVRTC, which compiles CUDA at run time, has none.
 #pragma once
 
 #ifndef __CUDACC_RTC__
@@ -12,7 +12,7 @@
 
 #else
 
-// Inside jounce, `std` is this namespace. What NVRTC has built in is taken from it.
+// Inside jounce, `std` is this namespace. NVRTC's built-ins are used where there are any.
 namespace jounce::std {
 
 using ::acos, ::atan, ::atan2, ::cos, ::exp, ::fabs, ::log, ::pow, ::round, ::sin, ::sqrt;

@@ -1,11 +1,11 @@
-// States between the caller's arrays, one state after the other, and SIMD lanes, one state a lane.
+// Moves states between the caller's arrays, one state after another, and SIMD lanes, one state per lane.
 #pragma once
 
 #include "jounce/ring/ring.hpp"
 
 JOUNCE_BEGIN
 
-// x[i][j] = x[j][i]: blocks of half the size are swapped across the diagonal, then blocks of a quarter, down to numbers.
+// x[i][j] = x[j][i]: swaps blocks of half the size across the diagonal, then blocks of a quarter, down to single numbers.
 template <int W, int half = W / 2>
 JOUNCE_INLINE void transpose(Pack<W> (&x)[W]) {
   if constexpr (half > 0) {
@@ -20,13 +20,13 @@ JOUNCE_INLINE void transpose(Pack<W> (&x)[W]) {
   }
 }
 
-// Where blocks of W columns begin. The last one may overlap the one before, so that nothing outside is touched.
+// Where blocks of W columns begin. The last one may overlap the one before it, so that nothing outside is touched.
 template <int W, class F>
 JOUNCE_INLINE void for_each_block(int columns, const F& f) {
   for (int j = 0; j < columns; j += W) f(j + W <= columns ? j : columns - W);
 }
 
-// to[j] = number j of each of `count` states, which begin `step` apart; lanes beyond repeat the last state.
+// to[j] = number j of each of `count` states, which begin `step` apart; surplus lanes repeat the last state.
 JOUNCE_INLINE void load_states(const double* from, std::ptrdiff_t, int, int columns, double* to) {
   for (int j = 0; j < columns; ++j) to[j] = from[j];
 }
@@ -46,7 +46,7 @@ JOUNCE_INLINE void load_states(const double* from, std::ptrdiff_t step, int coun
   });
 }
 
-// The way back.
+// The inverse of load_states.
 JOUNCE_INLINE void store_states(const double* from, std::ptrdiff_t, int, int columns, double* to) {
   for (int j = 0; j < columns; ++j) to[j] = from[j];
 }
@@ -65,7 +65,7 @@ JOUNCE_INLINE void store_states(const Pack<W>* from, std::ptrdiff_t step, int co
   });
 }
 
-// Has the memory of an answer brought near while that is computed: long batches do not fit into the caches.
+// Prefetches the memory of a result while the result is being computed: long batches do not fit into the caches.
 JOUNCE_INLINE void will_write(const double* to, std::ptrdiff_t size) {
 #ifdef __GNUC__
   for (std::ptrdiff_t i = 0; i < size; i += 8) __builtin_prefetch(to + i, 1);

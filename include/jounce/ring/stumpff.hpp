@@ -1,8 +1,8 @@
-// Stumpff's functions c_k(u) = sum_j (-u)^j / (2j + k)!, of which exponentials of twists are made.
+// Stumpff's functions c_k(u) = sum_j (-u)^j / (2j + k)!, the building blocks of exponentials of twists.
 //
 //   cos t = c_0(t^2),   sin t / t = c_1(t^2),   (1 - cos t) / t^2 = c_2(t^2),   (t - sin t) / t^3 = c_3(t^2),   ...
 //
-// They are entire: nothing happens at u = 0. Their derivatives are Stumpff functions again, c_k' = (k c_{k+2} - c_{k+1}) / 2.
+// They are entire: u = 0 is not special. Their derivatives are Stumpff functions again, c_k' = (k c_{k+2} - c_{k+1}) / 2.
 #pragma once
 
 #include "jounce/ring/pack.hpp"
@@ -23,12 +23,12 @@ inline constexpr Reciprocals reciprocals;
 // Beyond this the power series would lose digits.
 constexpr double largest_stumpff_series = 36;
 
-// c_0(u) ... c_{count-1}(u), count >= 2. Where u is small against k^2 from above, by c_k = 1/k! - u c_{k+2}, from a power series; where it
-// is large from below, by c_{k+2} = (1/k! - c_k) / u. Neither loses digits there.
+// c_0(u) ... c_{count-1}(u), count >= 2. Where u is small compared with k^2, downwards in k by c_k = 1/k! - u c_{k+2}, starting from a
+// power series; where it is large, upwards by c_{k+2} = (1/k! - c_k) / u. Neither loses digits there.
 inline void stumpff_values(double u, int count, double* c) {
   const int top = count - 2;
   const double* inverse_factorial = reciprocals.factorial;
-  int first = 0;  // below this, from below
+  int first = 0;  // indices below this use the upward recurrence
   if (u > largest_stumpff_series) {
     while (first < count && double(first) * first < u) ++first;
     const double t = std::sqrt(u);

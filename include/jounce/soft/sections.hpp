@@ -1,7 +1,7 @@
-// What algorithms read of the sections of soft bodies: poses and screws.
+// What algorithms need of the sections of soft bodies: poses and screws.
 //
-// A section has a screw for each coordinate of its body's shape: a series for each component, its coefficients side by side. Of one state
-// there are in addition the six components of each coefficient together.
+// A section has a screw for each coordinate of its body's shape: a series for each component, its coefficients side by side. A single
+// state also has the six components of each coefficient together.
 #pragma once
 
 #include "jounce/ring/ring.hpp"
@@ -16,9 +16,9 @@ class SectionTables {
  public:
   static constexpr int width = states((const T*)nullptr);
 
-  T* pose;  // (sections, 12) in the near end, at order zero: rotation by rows, position
+  T* pose;  // (sections, 12) relative to the near end, at order zero: rotation by rows, position
 
-  // `grows`: whether coefficients are asked for one after the other; each state needs memory of its own then.
+  // `grows`: whether coefficients are requested one at a time; each state then needs memory of its own.
   template <class Arena>
   static SectionTables allocate(const Tree& tree, int length, bool grows, Arena& arena) {
     SectionTables y{};
@@ -55,19 +55,20 @@ class SectionTables {
     return {{load(0), load(1), load(2)}, {load(3), load(4), load(5)}};
   }
 
-  // All coefficients to K, of screws and of the sections' slots.
+  // All coefficients up to K, of screws and of the sections' slots.
   JOUNCE_NOINLINE void fill(const Tree& tree, int K, const T* q, T* rate, int stride) {
     extend_screws(tree, 0, K, q, rate, stride);
     for (int k = 0; k < K; ++k) set_slots(tree, k, rate, stride);
   }
 
-  // Coefficient k of the screws, from rates to k - 1, unless they are there, and of the slots, from those to k.
+  // Coefficient k of the screws, from rates up to k - 1, unless already known, and of the slots, from rates up to k.
   void extend(const Tree& tree, int k, const T* q, T* rate, int stride, bool screws) {
     if (screws) extend_screws(tree, k, k + 1, q, rate, stride);
     set_slots(tree, k, rate, stride);
   }
 
-  // Screws to `count` coefficients, of which all but the last two are there, and the sections' twists in their near ends to one fewer.
+  // Screws up to `count` coefficients, of which all but the last two are known, and the sections' twists relative to their near ends up
+  // to one fewer.
   void extend_to(const Tree& tree, int count, const T* q, const T* rate, int stride) {
     extend_screws(tree, done_ < count - 1 ? done_ : count - 1, count, q, rate, stride);
     for (int i = 0; i < tree.size; ++i) {
@@ -108,7 +109,7 @@ class SectionTables {
     }
   }
 
-  // Coefficients [from, to), from rates to to - 2.
+  // Coefficients [from, to), from rates up to to - 2.
   JOUNCE_NOINLINE void extend_screws(const Tree& tree, int from, int to, const T* q, const T* rate, int stride) {
     done_ = to;
     for (int i = 0; i < tree.soft->count; ++i) {

@@ -1,5 +1,5 @@
-// What the shapes of soft bodies take by themselves: stiffness q + viscosity v, and of those that are not linear dU/dq and dR/dv, for an
-// energy U(q) and a dissipation R(q, v) that were recorded. Their energies and derivatives along a motion, too.
+// The forces that the shapes of soft bodies require by themselves: stiffness q + viscosity v and, for nonlinear ones, dU/dq and dR/dv
+// of a recorded energy U(q) and dissipation R(q, v). Also their energies and their derivatives along a motion.
 #pragma once
 
 #include "jounce/ring/arena.hpp"
@@ -14,7 +14,7 @@ class ShapeForces {
   ShapeForces(const Tree& tree, int length, Arena& arena)
       : length_(length), values_(arena.template take<double>(tree.soft ? std::size_t(tree.soft->recorded_values) * length : 0)) {}
 
-  // Adds coefficients [from, to) to `force`; tables have a row of `stride` for each coefficient.
+  // Adds coefficients [from, to) to `force`; tables have a row of `stride` per coefficient.
   template <class T>
   JOUNCE_NOINLINE void add_forces(const Tree& tree, const T* q, const T* rate, int stride, int from, int to, T* force) const {
     for (int i = 0; i < tree.soft->count; ++i) {
@@ -39,7 +39,7 @@ class ShapeForces {
     }
   }
 
-  // Adds derivatives 0 .. rows - 1 of the forces' derivatives by q and v to K and D, (rows, columns, columns).
+  // Adds derivatives 0 .. rows - 1 of the forces' partial derivatives with respect to q and v to K and D, (rows, columns, columns).
   JOUNCE_NOINLINE void add_derivatives(const Tree& tree, const double* q, const double* rate, int stride, int rows, double* K,
                                        double* D) const {
     const std::ptrdiff_t columns = tree.columns, size = columns * columns;
@@ -76,7 +76,7 @@ class ShapeForces {
   }
 
  private:
-  // `count` coefficients of a recorded function of the shape's coordinates, and of their rates where it takes both.
+  // `count` coefficients of a recorded function of the shape's coordinates, and of their rates if it takes both.
   template <class Position, class Rate, class Out>
   void run(const Recording* recording, int n, int count, const Position& position, const Rate& rate, const Out& out) const {
     if (!recording) return;

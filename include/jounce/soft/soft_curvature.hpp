@@ -1,13 +1,13 @@
-// How the screws of a soft body's sections change with its shape, paired with wrenches on the sections that are held:
+// How the screws of a soft body's sections change with its shape, paired with constant wrenches on the sections:
 //
 //   Q_dc = sum over sections of dS_d/dq_c . F.
 //
-// First the wrenches are gathered, from the far end on, into the wrench G that each step takes in its frame with all that comes after
-// it. With soft_motion.hpp's S = Ad(E)^-1 S_from + S_own, and d/dq_c Ad(E)^-1 = -ad(S_own,c) Ad(E)^-1,
+// First the wrenches are accumulated, from the far end on, into the wrench G on each step and everything after it, in the step's frame.
+// With soft_motion.hpp's S = Ad(E)^-1 S_from + S_own, and d/dq_c Ad(E)^-1 = -ad(S_own,c) Ad(E)^-1,
 //
 //   Q_dc = sum over steps of  S_from,d . Ad(E)^-T (S_own,c x* G)  +  d/dq_c (S_own,d . G),     Ad(E)^-T (f, n) = (R f, R n + x x R f).
 //
-// The last part is strain_motion.hpp's. A section at an offset o has G = (f, n + o x f), and S_w,d . (do/dq_c x f) more.
+// The last part is strain_motion.hpp's. A section at an offset o has G = (f, n + o x f), and the additional term S_w,d . (do/dq_c x f).
 // Everything is a series: Q comes with its derivatives along the motion.
 #pragma once
 
@@ -32,7 +32,7 @@ class SoftCurvature {
   // Coefficient k of Q_dc, after run.
   double operator()(int d, int c, int k) const { return sum_[(std::ptrdiff_t(c) * rows_ + k) * np_ + d]; }
 
-  // From the motion with as many coefficients, and F(section) that points to (6, rows) numbers.
+  // From a motion with as many coefficients, and F(section), which points to (6, rows) numbers.
   template <class F>
   JOUNCE_NOINLINE void run(const SoftMotion& motion, const Section* sections, const F& wrench) {
     for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(body_->n) * rows_ * np_; ++i) sum_[i] = 0;
@@ -48,7 +48,7 @@ class SoftCurvature {
   double* G(int step, int r) const { return G_ + (std::ptrdiff_t(step) * 6 + r) * rows_; }
   double& sum(int d, int c, int k) { return sum_[(std::ptrdiff_t(c) * rows_ + k) * np_ + d]; }
 
-  // to += Ad(E)^-T of a wrench, coefficient k; E is a step's.
+  // to += Ad(E)^-T of a wrench, coefficient k, for the E of a step.
   void add_moved(const SoftMotion& motion, int step, const double* wrench, int k, double* to) const {
     const auto turned = [&](int r, int m) {  // R f or, from r = 3 on, R n
       double y = 0;

@@ -1,6 +1,6 @@
-// The sections of one soft body along a motion, one Taylor coefficient after the other: their screws and, at order zero, their poses.
+// The sections of one soft body along a motion, one Taylor coefficient at a time: their screws and, at order zero, their poses.
 //
-// A step by itself has strain_motion.hpp. From the near end on, with E = (R, x) the pose of a step's frame in the one it starts from,
+// strain_motion.hpp has a step by itself. From the near end on, with E = (R, x) the pose of a step's frame in the one it starts from,
 //
 //   S = Ad(E)^-1 S_from + S_own,     Ad(E)^-1 (v, w) = (R^T (v - x x w), R^T w),
 //
@@ -36,14 +36,14 @@ class SoftMotion {
 
   double* shape(int c) const {
     return q_ + std::ptrdiff_t(c) * K_;
-  }  // the series of a coordinate; its coefficient k is to be set before extend(k)
+  }  // the series of a coordinate; its coefficient k must be set before extend(k)
 
   void start() {
     for (int g = 0; g < group_count_; ++g) groups_[g].set(*body_, g * W);
   }
 
-  // Coefficients [from, to), those below being there. Calls pose(section, R, x) at order zero and screw(section, c, k, numbers)
-  // for all sections.
+  // Coefficients [from, to), lower ones being known. Calls pose(section, R, x) at order zero and screw(section, c, k, numbers) for all
+  // sections.
   template <class Poses, class Screws>
   void extend(int from, int to, const Section* sections, const Poses& pose, const Screws& screw) {
     if (body_->screws) return extend_recorded(from, to, pose, screw);
@@ -66,7 +66,7 @@ class SoftMotion {
 
   // Coefficient k of component r of the screws of a step, side by side; unless the body is uniform.
   double* at(int step, int r, int k) const { return screws_ + ((std::ptrdiff_t(step) * 6 + r) * K_ + k) * np_; }
-  // Of screw c, and of what the step adds to it by itself.
+  // The same for screw c, and for what the step by itself adds to it.
   JOUNCE_INLINE double screw_of(int step, int c, int r, int k) const {
     return body_->uniform ? own_screw(step, c, r, k) : at(step, r, k)[c];
   }
@@ -77,7 +77,7 @@ class SoftMotion {
   const double* offset(int section, int r) const { return offsets_ + (std::ptrdiff_t(section) * 3 + r) * K_; }  // its series
 
  private:
-  // S += Ad(E)^-1 S_from, as many coordinates at a time as a register has.
+  // S += Ad(E)^-1 S_from, one register of coordinates at a time.
   JOUNCE_NOINLINE void carry(int i, int k) {
     const int from = body_->from[i];
     const auto moved = [&](int r, int m) { return moved_ + ((std::ptrdiff_t(i) * 3 + r) * K_ + m) * np_; };  // v - x x w
@@ -106,7 +106,7 @@ class SoftMotion {
     }
   }
 
-  // The pose of a step's frame in the near end, at order zero.
+  // The pose of a step's frame relative to the near end, at order zero.
   void place(int i) {
     double *own = poses_ + 12 * i, R[9], x[3];
     for (int r = 0; r < 9; ++r) R[r] = rotation(i, r, 0);

@@ -1,4 +1,4 @@
-// The steps of a soft body along a motion, one Taylor coefficient after the other: what each step's exponential makes of the shape's
+// The steps of a soft body along a motion, one Taylor coefficient at a time: the exponential of each step as a function of the shape's
 // coordinates. Steps lie side by side in SIMD lanes.
 //
 // With dexp_{-Omega} the tangent of the exponential in body axes, a step by itself has the screws (body twist for a unit rate of coordinate
@@ -12,12 +12,13 @@
 // with Stumpff's functions c_k of |w|^2, and s_k their derivatives in the direction v: the group of motions is that of rotations over dual
 // numbers w + eps v. exp(Omega) has R = c_0 + c_1 [w] + c_2 w w^T, and the translation A^T v.
 //
-// Series grow here: coefficient k of every number is computed from those below, by code that is run for k = 0, 1, 2, ... and finds
-// every number at the same place each time. So a motion may become known as it goes (forward dynamics), at the cost of one that is known.
+// Series grow here: coefficient k of every number is computed from lower ones, by code that runs for k = 0, 1, 2, ... and finds every
+// number in the same place each time. So a motion may become known as it goes (forward dynamics), at the cost of one that is known in
+// advance.
 //
-// T is a Pack with a step in each lane. With a Dual of those there is, instead of screws, the derivative in one direction of their
-// pairings with wrenches G that are held: S_c . G = (dexp_{-Omega}^T G) . dOmega/dq_c, whose first factor is pulled back through the
-// Magnus expansion once for all coordinates. Of a bracket y = [a, b], a wrench f on y is b x* f on a and -a x* f on b.
+// T is a Pack with one step per lane. A Dual of Packs gives, instead of screws, the derivative in one direction of their pairings with
+// constant wrenches G: S_c . G = (dexp_{-Omega}^T G) . dOmega/dq_c, whose first factor is pulled back through the Magnus expansion once
+// for all coordinates. For a bracket y = [a, b], a wrench f on y is b x* f on a and -a x* f on b.
 #pragma once
 
 #include "jounce/ring/dual.hpp"
@@ -66,7 +67,7 @@ class StrainMotion {
     run_order();
   }
 
-  // The same along coordinate c of the same steps' motion, which has it.
+  // The same along coordinate c, from the motion of the same steps, which already has that coefficient.
   template <class P>
   void extend(int k, const StrainMotion<P>& motion, int c) {
     k_ = k;
@@ -80,10 +81,10 @@ class StrainMotion {
     run_order();
   }
 
-  // Coefficient k of component i of screw c, of the rotation's entries by rows and of the translation; the latter two of uniform steps
-  // only at order zero.
+  // Coefficient k of component i of screw c, of the rotation's entries by rows and of the translation; for uniform steps, the latter
+  // two only at order zero.
   const T& screw(int c, int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + columns_ + c * column_places + i]; }
-  T& wrench(int i, int k) { return memory_[std::ptrdiff_t(k) * places_ + columns_ + G + i]; }  // to be set before extend(k)
+  T& wrench(int i, int k) { return memory_[std::ptrdiff_t(k) * places_ + columns_ + G + i]; }  // must be set before extend(k)
   const T& rotation(int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + R + i]; }
   const T& translation(int i, int k) const { return memory_[std::ptrdiff_t(k) * places_ + x + i]; }
 
@@ -105,7 +106,7 @@ class StrainMotion {
   template <class>
   friend class StrainMotion;
 
-  // Where the numbers of one order are: what all coordinates share, then Stumpff's functions, then a part for each coordinate.
+  // The layout of the numbers of one order: what all coordinates share, then Stumpff's functions, then a part for each coordinate.
   // clang-format off
   enum Place {
     omega = 0, a1 = 6, a2 = 12, a3 = 18, C1 = 24, doubled = 30, outer = 36, inner = 42, C2 = 48, last = 54,
@@ -203,7 +204,7 @@ class StrainMotion {
       run<-1>();
   }
 
-  // Omega from a_1, a_2 and a_3; C_1 stands there with the other sign.
+  // Omega from a_1, a_2 and a_3; C_1 is stored with the opposite sign.
   template <int order>
   JOUNCE_NOINLINE void magnus() {
     T* m = now_;
@@ -242,7 +243,7 @@ class StrainMotion {
     }
   }
 
-  // A and B, and for those who carry on from a step, or at order zero, R and the translation.
+  // A and B and, for steps that others start from or at order zero, R and the translation.
   template <int order>
   JOUNCE_NOINLINE void exponential() {
     constexpr int v = omega, w = omega + 3, c = stumpff;
@@ -254,7 +255,7 @@ class StrainMotion {
       m[slope + k] = T(double(k)) * m[c + k + 2] - m[c + k + 1];
       m[s + k] = product<order>(along, slope + k);
     }
-    for (int i = 0; i < 6; ++i) {  // xx yy zz yz xz xy: entry i and i, or the two others than i
+    for (int i = 0; i < 6; ++i) {  // xx yy zz yz xz xy: entries i and i, or the two other than i
       const int a = i < 3 ? i : (i + 1) % 3, b = i < 3 ? i : (i + 2) % 3;
       m[ww + i] = product<order>(w + a, w + b);
       m[wv + i] = product<order>(w + a, v + b) + product<order>(w + b, v + a);
@@ -369,7 +370,7 @@ class StrainMotion {
   T *memory_, *now_ = nullptr;
 };
 
-// Not in the class, so that it can be compiled once for many who use it.
+// Outside the class, so that it can be compiled once for many users.
 template <class T>
 template <int order>
 JOUNCE_NOINLINE void StrainMotion<T>::run() {

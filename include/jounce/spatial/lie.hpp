@@ -1,4 +1,4 @@
-// SO(3) and SE(3) at order zero: quaternions x y z w, exponentials and logarithms, good from zero to pi.
+// SO(3) and SE(3) at order zero: quaternions x y z w, exponentials and logarithms, accurate from zero to pi.
 #pragma once
 
 #include "jounce/ring/config.hpp"

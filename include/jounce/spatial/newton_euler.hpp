@@ -1,4 +1,4 @@
-// A rigid body's own equations in its own axes, over any ring: W = [w'] + [w]^2, and the wrench that its motion takes,
+// A rigid body's own equations in its own axes, over any ring: W = [w'] + [w]^2, and the wrench that its motion requires,
 //   f = m a + W h,   n = h x a + axial(W J),
 // with a the classical acceleration of its origin, h and J the first and second moments of its mass.
 #pragma once

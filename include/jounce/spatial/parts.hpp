@@ -1,7 +1,7 @@
 // Linear steps, part by part.
 //
-// A series consists of parts: its coefficients, or the registers that hold several of them. A map with constant coefficients
-// acts on each part alike; done one part at a time, all that it needs stays in registers, however long the series is.
+// A series consists of parts: its coefficients, or the registers that hold several of them. A map with constant coefficients acts on
+// each part alike; applied to one part at a time, it keeps everything it needs in registers, however long the series is.
 #pragma once
 
 #include "jounce/ring/series.hpp"

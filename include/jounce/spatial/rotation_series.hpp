@@ -27,7 +27,7 @@ JOUNCE_INLINE void next_rotation(int k, const R& rotation, const W& w, T* next) 
   for (int i = 0; i < 3; ++i) next[3 * i] = scale * row[i].x, next[3 * i + 1] = scale * row[i].y, next[3 * i + 2] = scale * row[i].z;
 }
 
-// K coefficients of u from its first and those of w, three every `stride`; the rest of u is zero.
+// K coefficients of u from its first one and from those of w, three numbers each, `stride` apart; the rest of u is zero.
 template <int K, class T, int N>
 JOUNCE_INLINE void fixed_vector_series(const T* u0, const T* w, int stride, T (&u)[3][N]) {
   Vec3<T> by_order[K];

@@ -1,5 +1,5 @@
-// Six numbers of a twist or wrench at one order, as two triples: linear and angular. With registers of eight, one state has both
-// in one.
+// The six numbers of a twist or wrench at one order, as two triples: linear and angular. With registers of eight doubles, a single
+// state holds both in one.
 #pragma once
 
 #include "jounce/spatial/spatial.hpp"
@@ -22,18 +22,18 @@ struct Six {
   friend JOUNCE_INLINE Six operator-(const Six& a, const Six& b) { return {a.v - b.v, a.w - b.w}; }
   JOUNCE_INLINE Six& operator+=(const Six& b) { return *this = *this + b; }
   JOUNCE_INLINE Six& operator-=(const Six& b) { return *this = *this - b; }
-  // this += s a, and each of a times that of b
+  // this += s a; add_products: this += a b, entry by entry
   JOUNCE_INLINE void add(const T& s, const Six& a) {
     v.add(s, a.v);
     w.add(s, a.w);
   }
 
-  // The same of both halves: triple.hpp.
+  // The same for both halves: see triple.hpp.
   template <class C>
   friend JOUNCE_INLINE Six sum_of_rows(const C* M, const Six& a) {
     return {sum_of_rows(M, a.v), sum_of_rows(M, a.w)};
   }
-  // Sums of crosses of a twist a with a twist or wrench b: what is summed, and the sum.
+  // Sums of cross products of a twist a with a twist or wrench b: the functions that accumulate, and crossed(), which returns the sum.
   JOUNCE_INLINE void add_motion_cross(const Six& a, const Six& b) {
     v.add_cross(a.w, b.v), v.add_cross(a.v, b.w);
     w.add_cross(a.w, b.w);
@@ -57,7 +57,7 @@ template <>
 struct Six<double> {
   using P = Pack<8>;
   using V = Triple<double>;
-  P r;  // the fourth of each half means nothing
+  P r;  // the fourth lane of each half is ignored
 
   static JOUNCE_INLINE Six of(const V& linear, const V& angular) { return {joined(linear.r, angular.r)}; }
   static JOUNCE_INLINE Six zero() { return {P(0.0)}; }
@@ -79,7 +79,7 @@ struct Six<double> {
   friend JOUNCE_INLINE Six sum_of_rows(const double* M, const Six& a) {
     return {twice(M) * a.all<0>() + twice(M + 3) * a.all<1>() + twice(M + 6) * a.all<2>()};
   }
-  // y z x of both halves, the halves exchanged, and one half twice or with zeros in the other
+  // y z x of both halves; the halves exchanged; one half twice, or with zeros in the other
   JOUNCE_INLINE Six next() const {
     return {shuffle<8>(r, r, [](int i) { return (i & 3) < 3 ? (i & 4) + ((i & 3) + 1) % 3 : i; })};
   }

@@ -58,7 +58,7 @@ struct Screw {
   }
 };
 
-// A twist in a body's own axes, in those of the world.
+// A twist in a body's own axes, transformed to world axes.
 template <class S>
 JOUNCE_INLINE Screw<S> to_world(const Pose<S>& pose, const Screw<S>& t) {
   const Vec3<S> w = turn(pose.R, t.w);
@@ -161,7 +161,7 @@ JOUNCE_INLINE Moments<S> moments_of(const Body& b, const Pose<S>& pose) {
           second(&V::y, &V::z)};
 }
 
-// B = [m[w], -G; m[v] + G, N] in sums: `turning` = m w, `moving` = m v, G = [w][h], N = -[v][h] + [w] (tr J - J).
+// B = [m[w], -G; m[v] + G, N] in a form that can be summed: `turning` = m w, `moving` = m v, G = [w][h], N = -[v][h] + [w] (tr J - J).
 template <class S>
 struct MomentumRate {
   Vec3<S> turning, moving;

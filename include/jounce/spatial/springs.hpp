@@ -46,7 +46,7 @@ struct BallSpring {
   }
 
  private:
-  // The quaternion, its last part not negative at first: u' = u (w, 0) / 2.
+  // The quaternion, its scalar part nonnegative at the start: u' = u (w, 0) / 2.
   void turn(int n, double (&u)[4][longest]) const {
     const double sign = quaternion[3] < 0 ? -1 : 1;
     for (int i = 0; i < 4; ++i) u[i][0] = sign * quaternion[i];
@@ -71,7 +71,7 @@ struct BallSpring {
     for (int m = 0; derivative && m < n; ++m) F[m] = (m + 1) * F[m + 1];
     for (int k = 0; k < n; ++k) value[k] = 0;
     value[0] = F[n - 1];
-    for (int m = n - 2; m >= 0; --m) {  // Horner with h = c less its first coefficient: value = value h + F_m
+    for (int m = n - 2; m >= 0; --m) {  // Horner with h = c minus its first coefficient: value = value h + F_m
       for (int k = n - 1; k >= 0; --k) {
         double sum = 0;
         for (int j = 1; j <= k; ++j) sum += c[j] * value[k - j];

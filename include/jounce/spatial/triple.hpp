@@ -1,5 +1,5 @@
-// Three numbers of a vector at one order: of one state in a register, whose fourth lane means nothing; of several states (T a Pack)
-// each of the three in a register of its own.
+// The three numbers of a vector at one order: for one state in one register, whose fourth lane is ignored; for several states (T a
+// Pack) each in a register of its own.
 #pragma once
 
 #include "jounce/ring/pack.hpp"
@@ -13,7 +13,7 @@ struct Triple {
   static JOUNCE_INLINE Triple of(const T& x, const T& y, const T& z) { return {{x, y, z}}; }
   static JOUNCE_INLINE Triple zero() { return {{T(0.0), T(0.0), T(0.0)}}; }
   static JOUNCE_INLINE Triple load(const T* p) { return {{p[0], p[1], p[2]}}; }
-  JOUNCE_INLINE void store(T* p) const { p[0] = u[0], p[1] = u[1], p[2] = u[2], p[3] = T(0.0); }  // and one number more
+  JOUNCE_INLINE void store(T* p) const { p[0] = u[0], p[1] = u[1], p[2] = u[2], p[3] = T(0.0); }  // writes a fourth number
   JOUNCE_INLINE T operator[](int i) const { return u[i]; }
 
   friend JOUNCE_INLINE Triple operator+(const Triple& a, const Triple& b) { return {{a.u[0] + b.u[0], a.u[1] + b.u[1], a.u[2] + b.u[2]}}; }
@@ -25,7 +25,7 @@ struct Triple {
     for (int i = 0; i < 3; ++i) u[i] += s * a.u[i];
   }
 
-  // M^T a for a matrix M by rows.
+  // M^T a for a row-major matrix M.
   template <class C>
   friend JOUNCE_INLINE Triple sum_of_rows(const C* M, const Triple& a) {
     Triple y;
@@ -35,10 +35,10 @@ struct Triple {
   friend JOUNCE_INLINE Triple cross_of(const Triple& a, const Triple& b) {
     return {{a.u[1] * b.u[2] - a.u[2] * b.u[1], a.u[2] * b.u[0] - a.u[0] * b.u[2], a.u[0] * b.u[1] - a.u[1] * b.u[0]}};
   }
-  // Of sums of crosses: what is summed, and the sum.
+  // Sums of cross products: add_cross() accumulates, crossed() returns the sum.
   JOUNCE_INLINE void add_cross(const Triple& a, const Triple& b) { *this += cross_of(a, b); }
   JOUNCE_INLINE Triple crossed() const { return *this; }
-  // The sum of the three, in all of them.
+  // The sum of the three, in each of them.
   JOUNCE_INLINE Triple total() const {
     const T sum = u[0] + u[1] + u[2];
     return {{sum, sum, sum}};
@@ -52,7 +52,7 @@ struct Triple {
     if constexpr (j == 1) return {{-u[2], o, u[0]}};
     return {{u[1], -u[0], o}};
   }
-  // Its entry j alone.
+  // Entry j alone, the others zero.
   template <int j>
   JOUNCE_INLINE Triple only_entry() const {
     const T o(0.0);
@@ -68,8 +68,8 @@ struct Triple<double> {
 
   static JOUNCE_INLINE Triple of(double x, double y, double z) { return {P(P::V{x, y, z, 0.0})}; }
   static JOUNCE_INLINE Triple zero() { return {P(0.0)}; }
-  static JOUNCE_INLINE Triple load(const double* p) { return {P::load(p)}; }  // and one number more
-  JOUNCE_INLINE void store(double* p) const { r.store(p); }                   // and one number more
+  static JOUNCE_INLINE Triple load(const double* p) { return {P::load(p)}; }  // reads a fourth number
+  JOUNCE_INLINE void store(double* p) const { r.store(p); }                   // writes a fourth number
   JOUNCE_INLINE double operator[](int i) const { return r[i]; }
 
   friend JOUNCE_INLINE Triple operator+(const Triple& a, const Triple& b) { return {a.r + b.r}; }

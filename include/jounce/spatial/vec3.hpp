@@ -41,7 +41,7 @@ JOUNCE_INLINE Vec3<T> cross_of(const Vec3<T>& a, const Vec3<T>& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-// u + R x, u + p x x and u + M p, each product added by itself: one fused instruction each.
+// u + R x, u + p x x and u + M p, each product added separately: one fused instruction each.
 template <class S>
 JOUNCE_INLINE Vec3<S> plus_apply(const Vec3<S>& u, const double* R, const Vec3<S>& x) {
   return {u.x + R[0] * x.x + R[1] * x.y + R[2] * x.z, u.y + R[3] * x.x + R[4] * x.y + R[5] * x.z,

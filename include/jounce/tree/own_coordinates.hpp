@@ -1,5 +1,5 @@
-// From columns to own coordinates: with v = G v_own for the velocities of all columns, forces become G^T f and matrices G^T M G.
-// G is the identity, and below it a row for each joint that follows another, with its ratio in the column of its leader.
+// From columns to own coordinates: with v = G v_own for the velocities of all columns, forces become G^T f and matrices G^T M G. G is
+// the identity with one more row for each joint that follows another, which has its ratio in the column of its leader.
 #pragma once
 
 #include "jounce/tree/tree.hpp"
@@ -24,7 +24,7 @@ inline void lines_to_own(const Tree& tree, std::ptrdiff_t blocks, std::ptrdiff_t
     }
 }
 
-// out (blocks, nv, width) = G^T x (blocks, columns, width), and out (blocks, nv, nv) = G^T x G; x is used up.
+// out (blocks, nv, width) = G^T x (blocks, columns, width), and out (blocks, nv, nv) = G^T x G; x is overwritten.
 inline void lines_to_own(const Tree& tree, std::ptrdiff_t blocks, std::ptrdiff_t width, double* x, double* out) {
   lines_to_own(tree, blocks, width, x);
   for (std::ptrdiff_t i = 0; i < blocks; ++i)
