@@ -1,4 +1,4 @@
-// What a call writes: computed in parts over threads, and looked at. Out of finite numbers come finite numbers, or an error.
+// What a call writes: computed in parts over threads, then checked. Finite numbers give finite numbers, or an error.
 #pragma once
 
 #include <initializer_list>
@@ -16,13 +16,14 @@ void warn_as(const char* name, const std::string& message);
 
 class Answers {
  public:
-  // `what` was asked for, in four arrays at most, of a batch that outlives this.
+  // `what` was asked for, in at most four arrays, for a batch that outlives this.
   Answers(const char* what, const Shape& batch, std::initializer_list<Written> written);
 
-  std::ptrdiff_t count() const { return count_; }  // of states; none where there is nothing to write
-  void trust() { written_count_ = 0; }             // cannot overflow, need not be looked at
+  std::ptrdiff_t count() const { return count_; }  // of states; 0 if there is nothing to write
+  void trust() { written_count_ = 0; }             // cannot overflow, need not be checked
 
-  // for_each_part(), and then errors: of equations that have no answer, and of numbers that are none. Warns of answers that are far off.
+  // for_each_part(), then errors for equations without a solution and for results that are not finite. Warns of results that are far
+  // off.
   void run(double cost, std::size_t workspace_bytes, Part part) const;
   void run(double cost, std::size_t workspace_bytes, const CoreModel& model, const std::vector<Solvability>& equations, Part part) const;
 

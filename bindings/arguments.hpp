@@ -1,5 +1,5 @@
-// Arrays from Python: what came, what was expected, and where the numbers are. NumPy's own C interface, because on a small
-// robot the cost of a call is the cost of its arrays.
+// Arrays from Python: what was given, what was expected, and where the numbers are. NumPy's own C interface, because on a small robot
+// the cost of a call is the cost of its arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,16 +22,16 @@ namespace nb = nanobind;
 using Shape = ShortList<npy_intp, 8>;
 
 std::string describe(const Shape& shape);  // "(3, 7)"
-std::string quoted(nb::handle value);      // what came, as in the errors of the Python side
+std::string quoted(nb::handle value);      // what was given, as in the errors of the Python side
 [[noreturn]] void fail(const std::string& message);
 
-// What NumPy makes of it, which is no masked array; `expected` is what it should have been.
+// The NumPy array made of it, unless that is a masked array; `expected` says what it should have been.
 nb::object array_from(nb::handle object, const std::string& name, const char* expected);
 
-// A C-contiguous array of doubles that Python gave: its last `core` dimensions are one item, the ones before are the batch.
+// A C-contiguous array of doubles given from Python: its last `core` dimensions are one item, the ones before are the batch.
 //
-// Making one may run code of the user's (__array__), which may change arrays given before. So a call first makes all its
-// Inputs, and only then checks them and takes pointers.
+// Making one may run user code (__array__), which may change arrays given earlier. So a call first makes all its Inputs, and only then
+// checks them and takes pointers.
 class Input {
  public:
   Input() = default;
@@ -53,8 +53,8 @@ class Input {
   void expect_finite() const;
   bool is_finite(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // those numbers, counted through the whole array
 
-  // The distance between the items of two successive states when the batch is broadcast to `batch`; makes a copy where
-  // no single distance does it.
+  // The distance between the items of two successive states when the batch is broadcast to `batch`; makes a copy if no single distance
+  // works.
   std::ptrdiff_t broadcast(const Shape& batch);
 
  private:
@@ -70,7 +70,7 @@ using Inputs = ShortList<const Input*, 8>;
 Shape broadcast_shape(const Inputs& inputs);
 npy_intp product(const Shape& shape);
 
-// `size` numbers a state, which begin `step` apart.
+// `size` numbers per state, which begin `step` apart.
 struct Written {
   const double* first;
   std::ptrdiff_t size, step;
@@ -86,7 +86,7 @@ class Output {
     const npy_intp states = product(batch), size = size_ == 0 || states == 1 ? size_ : size_ / states;
     return {data(), size, size};
   }
-  npy_intp states(const Shape& batch) const { return size_ == 0 ? 0 : product(batch); }  // none where there is nothing to write
+  npy_intp states(const Shape& batch) const { return size_ == 0 ? 0 : product(batch); }  // 0 if there is nothing to write
   void expect_apart(const Inputs& inputs) const;                                         // an `out` that shares no memory with them
 
  private:

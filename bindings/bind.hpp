@@ -1,4 +1,4 @@
-// Who adds what to the class CoreModel, and to the module.
+// The functions that add methods to the class CoreModel, and functions to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,7 +21,7 @@ void bind_sections(nb::class_<CoreModel>& c);
 void bind_recorded(nb::module_& m);
 void bind_least_multipliers(nb::module_& m);
 
-// An argument of any type, None too: our own checks refuse it, with an error that names it.
+// An argument of any type, including None: our own checks reject it, with an error that names it.
 inline auto any(const char* name) { return nb::arg(name).none(); }
 
 }  // namespace jounce

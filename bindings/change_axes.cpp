@@ -9,7 +9,7 @@
 namespace jounce {
 namespace {
 
-// The free joints of one state, with so many coefficients of their motion.
+// The free joints of one state, with some coefficients of their motion.
 struct Space {
   FreeAxes<double> free;
   double *q, *row;
@@ -33,7 +33,7 @@ struct Space {
     for (int j = 0; j < tree.nv; ++j) row[j] = factorial.inverse[k] * rows[std::ptrdiff_t(k) * tree.nv + j];
     return row;
   }
-  // The way back; what is no free joint's stays as it was given.
+  // The inverse; entries of other joints stay as given.
   void write(const Tree& tree, const double* rows, int k, double* out) const {
     out += std::ptrdiff_t(k) * tree.nv;
     std::copy_n(rows + std::ptrdiff_t(k) * tree.nv, tree.nv, out);

@@ -7,7 +7,7 @@
 namespace jounce {
 namespace {
 
-// f(tree, a, b, out) for each state, `item` numbers out.
+// f(tree, a, b, out) for each state, with `item` numbers out.
 template <class F>
 nb::object for_each_pair(const char* what, const Tree& tree, Input& a, Input& b, int item, const F& f) {
   const Inputs inputs{&a, &b};

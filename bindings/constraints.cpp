@@ -7,8 +7,8 @@ namespace {
 
 using Velocity = MovingStates::Velocity;
 
-// The Jacobian of all constraints with derivatives, (..., K + 1, rows, nv) for a stack v of K rows, none: (..., 1, rows, nv); how far q is
-// from obeying, (..., rows); and the wrenches of unit multipliers, (..., rows, 6), in world axes about the world's origin.
+// The Jacobian of all constraints with derivatives, (..., K + 1, rows, nv) for a stack v of K rows, or (..., 1, rows, nv) without one;
+// the residuals of q, (..., rows); and the wrenches of unit multipliers, (..., rows, 6), in world axes about the world's origin.
 nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame) {
   const Tree& tree = model.tree();
   const Constraints& constraints = model.constraints();

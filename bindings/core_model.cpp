@@ -139,7 +139,7 @@ const Recording* CoreModel::keep_recording(const nb::dict& from, const char* key
   return &found;
 }
 
-// The bodies in the order of their sections.
+// The bodies, in the order of their sections.
 void CoreModel::add_soft(const nb::list& given) {
   for (nb::handle item : given) {
     const nb::dict d = nb::cast<nb::dict>(item);
@@ -264,7 +264,8 @@ int CoreModel::position_of(const Body& b) const {
   return -1;
 }
 
-// One generation after the other: what is computed for neighbours in the array then seldom waits for each other. Where each body went.
+// Sorts bodies by generation, so that computations for neighbours in the array seldom wait for each other. Returns where each body
+// went.
 CoreModel::Integers CoreModel::sort_by_depth() {
   const std::size_t n = bodies_.size();
   Integers depth(n), order(n), place(n);
@@ -280,7 +281,7 @@ CoreModel::Integers CoreModel::sort_by_depth() {
   return place;
 }
 
-// Bodies that share own coordinates, and those between them, until each cluster hangs on one body outside.
+// Joins bodies that share own coordinates, and those between them, until each cluster hangs on a single body outside it.
 void CoreModel::cluster() {
   const int n = int(bodies_.size());
   Integers owner(tree_.nv, -1), root(n);
@@ -288,11 +289,11 @@ void CoreModel::cluster() {
     while (root[i] != i) i = root[i] = root[root[i]];
     return i;
   };
-  const auto join = [&](int a, int b) {  // the first body stands for all
+  const auto join = [&](int a, int b) {  // the first body represents all
     a = find(a), b = find(b);
     root[std::max(a, b)] = std::min(a, b);
   };
-  const auto own = [&](const Body& b) {  // its first coordinate, or -1 where it has none
+  const auto own = [&](const Body& b) {  // its first coordinate, or -1 if it has none
     if (b.count == 0 || b.ratio == 0) return -1;
     if (b.joint == Joint::section || b.column < tree_.nv) return b.column;
     return followers_[b.column - tree_.nv].leader_v;

@@ -18,7 +18,7 @@ namespace nb = nanobind;
 
 class CoreModel {
  public:
-  // Everything compile.py makes, by name; checked here so that no index can lead outside.
+  // Everything that compile.py makes, by name; checked here so that no index can be out of bounds.
   explicit CoreModel(nb::dict compiled);
   CoreModel(const CoreModel&) = delete;
   CoreModel& operator=(const CoreModel&) = delete;
@@ -71,7 +71,7 @@ class CoreModel {
   std::deque<std::vector<std::int32_t>> steps_;
   std::vector<SoftBody> soft_bodies_;
   std::vector<Section> sections_;
-  std::vector<nb::object> recorded_;  // what recordings belong to
+  std::vector<nb::object> recorded_;  // the owners of recordings
   SoftBodies soft_{};
 
   nb::dict frame_index_;
@@ -90,7 +90,7 @@ class CoreModel {
 void expect_compiled(bool condition, const std::string& what);
 std::vector<double> compiled_numbers(const nb::dict& from, const char* key, std::size_t count);
 
-const Kernels& kernels();               // the best this machine runs, or what was asked for
+const Kernels& kernels();               // the best that this machine runs, or those asked for
 void choose_kernels(const char* name);  // "generic", "avx2", "avx512"
 std::vector<const char*> available_kernels();
 

@@ -86,7 +86,7 @@ class ForwardDerivatives {
 
   const Shape& batch() const { return batch_; }
 
-  // acc (nv) and the blocks a state; then(begin, end) is called for states that are done.
+  // acc (nv) and the blocks for each state; then(begin, end) is called for states that are done.
   template <class Then>
   void run(const Answers& answers, double* acc, Block K, Block D, Block inverse, const Then& then) const {
     run(answers, kernels().forward_dynamics_derivatives(1, false), acc, K, D, inverse, [](const auto& call) { return call; }, then);
@@ -149,9 +149,9 @@ nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
 }
 
-// da/dq, da/dv, da/dtau and a under constraints whose rows are constants; their forces (..., count, 6) and how those change by q, v and
-// tau,
-// (..., count, 6, nv); the constraints' Jacobian, how J v changes with q, (..., rows, nv), and how many rows depend on others.
+// da/dq, da/dv, da/dtau and a under constraints whose rows are constant; their forces (..., count, 6) and the derivatives of these with
+// respect to q, v and tau, (..., count, 6, nv); the constraints' Jacobian, how J v changes with q, (..., rows, nv), and the number of
+// redundant rows.
 nb::tuple constrained_derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches,
                                   nb::handle wrench_frame) {
   const ForwardDerivatives derivatives(model, q, v, tau, wrenches, wrench_frame);
@@ -209,7 +209,7 @@ nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::hand
   Output acc(nb::none(), row), A(nb::none(), A_shape), B(nb::none(), B_shape);
   Output own_q(nb::none(), q_shape), own_v(nb::none(), row), own_tau(nb::none(), row);
   const std::ptrdiff_t size = nv * nv, count = product(derivatives.batch());
-  const auto scattered = scratch(all ? 0 : count * size);  // M^-1 where B has only some of its columns
+  const auto scattered = scratch(all ? 0 : count * size);  // M^-1 if B has only some of its columns
   const Block inverse = all ? Block{B.data() + size, nv, 2 * size} : Block{scattered.get(), nv, size};
   double* lower = A.data() + 2 * size;
   const Answers answers("the linearization", derivatives.batch(),

@@ -1,4 +1,4 @@
-// Signatures and docstrings of what is bound without a Python wrapper, so that a call costs as little as it can.
+// Signatures and docstrings of what is bound without a Python wrapper, to keep the cost of a call as low as possible.
 #pragma once
 
 namespace jounce {
@@ -14,10 +14,10 @@ Args:
     q: (..., nq) configuration.
     v: stack (..., r + 2, nv) of the velocity and its component-wise time derivatives, r >= 0. Or, with `a`, the
         velocity (..., nv).
-    a: (..., nv) time derivative of v: the everyday case, order 0.
-    wrenches: {body or frame name: [force; moment]} that act from outside, each a stack (..., r + 1, 6) of the wrench and
-        its derivatives (with `a`: (..., 6)). N and N m.
-    wrench_frame: where those are given: "body" (the axes and origin of the body or frame they act on), "world" (world
+    a: (..., nv) time derivative of v: the usual case, order 0.
+    wrenches: external wrenches, {body or frame name: [force; moment]}, each a stack (..., r + 1, 6) of the wrench and
+        its derivatives (with `a`: (..., 6)), in N and N m.
+    wrench_frame: the axes they are given in: "body" (the axes and origin of the body or frame they act on), "world" (world
         axes, about the world origin) or "mixed" (world axes, about the origin of that body or frame).
     frame: axes of the twist rows of `Free` joints in v and a, and of the wrench rows in the result.
     out: array to write to, of the result's shape.
@@ -57,8 +57,8 @@ constexpr const char* forward_dynamics_doc =
 Args:
     q: (..., nq) configuration.
     v: (..., nv) velocity.
-    tau: generalized forces, of as many dimensions as v (order 0), or with one more a stack (..., r + 1, nv) of the forces and
-        their time derivatives.
+    tau: generalized forces, with as many dimensions as v (order 0) or, with one more, a stack (..., r + 1, nv) of the
+        forces and their time derivatives.
     wrenches, wrench_frame: as in `inverse_dynamics`, with the rows of tau.
     frame: axes of the twist and wrench rows of `Free` joints in v, tau and the result.
     out: array to write to, of the result's shape.
@@ -66,7 +66,7 @@ Args:
 Returns:
     dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of dv/dt and its component-wise time derivatives.
 
-A joint that moves nothing that resists it is a ``SingularError`` that names the body.
+Raises ``SingularError``, naming the body, if a joint moves nothing that resists it.
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()
@@ -117,11 +117,11 @@ Returns:
 constexpr const char* articulated_inertia_signature =
     "def articulated_inertia(self, q: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* articulated_inertia_doc =
-    R"(Inertia that each body shows when the joints below it are free to move (paper A, Lemma 2).
+    R"(Apparent inertia of each body when the joints below it are free to move (paper A, Lemma 2).
 
-The body is cut off, with all that it carries, from the rest. Joints that it carries are free, and so are the shapes of soft
-bodies, but joints that follow one which it does not carry are held. Of a soft body it is that of its far end and what sits
-there, the shape held.
+The body is cut off, with all that it carries, from the rest. The joints that it carries are free, and so are the shapes of
+soft bodies, but joints that follow one that it does not carry are held. For a soft body, it is the inertia of its far end and
+what is mounted there, with the shape held.
 
 Args:
     q: (..., nq).
@@ -182,7 +182,7 @@ Args:
     q0, q1: (..., nq).
 
 Returns:
-    (..., nv), twists in body axes, of the shorter of the two turns.
+    (..., nv), twists in body axes, for the shorter of the two rotations.
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()

@@ -19,7 +19,7 @@ Args:
     out: array to write to, of the result's shape.
 
 Returns:
-    (..., nv, nv), symmetric; the joints' armature included.
+    (..., nv, nv), symmetric; including the joints' armature.
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()
@@ -34,11 +34,11 @@ constexpr const char* mass_matrix_derivatives_doc = R"(The mass matrix and its t
 Args:
     q: (..., nq).
     v: stack (..., K, nv), K >= 1.
-    frame: axes of the twist and wrench rows of `Free` joints, in v too.
+    frame: axes of the twist and wrench rows of `Free` joints, also in v.
     out: array to write to, of the result's shape.
 
 Returns:
-    (..., K + 1, nv, nv): M, dM/dt, and on to the K-th derivative.
+    (..., K + 1, nv, nv): M, dM/dt, and so on up to the K-th derivative.
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()
@@ -60,7 +60,7 @@ Args:
 Returns:
     (..., nv, nv), symmetric.
 
-A joint that moves nothing that resists it is a ``SingularError`` that names the body. To solve with a few right-hand sides,
+Raises ``SingularError``, naming the body, if a joint moves nothing that resists it. To solve with a few right-hand sides,
 `inverse_mass_matrix_apply` is faster.
 )";
 
@@ -70,7 +70,7 @@ constexpr const char* coriolis_matrix_doc = R"(The Coriolis matrix C(q, v) of pa
 Args:
     q: (..., nq).
     v: (..., nv).
-    frame: axes of the twist and wrench rows of `Free` joints, in v too. C is passive in each of them, but not the same matrix.
+    frame: axes of the twist and wrench rows of `Free` joints, also in v. C is passive in each of them, but not the same matrix.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -90,11 +90,11 @@ constexpr const char* coriolis_matrix_derivatives_doc = R"(The Coriolis matrix a
 Args:
     q: (..., nq).
     v: stack (..., K, nv), K >= 1.
-    frame: axes of the twist and wrench rows of `Free` joints, in v too.
+    frame: axes of the twist and wrench rows of `Free` joints, also in v.
     out: array to write to, of the result's shape.
 
 Returns:
-    (..., K, nv, nv): C, dC/dt, and on; one fewer than `mass_matrix_derivatives` gives, because C depends on v itself.
+    (..., K, nv, nv): C, dC/dt, and so on; one fewer than `mass_matrix_derivatives` returns, because C depends on v itself.
 )";
 
 constexpr const char* gravity_force_signature = JOUNCE_AT_REST("gravity_force");
@@ -115,7 +115,7 @@ constexpr const char* gravity_force_derivatives_doc = R"(`gravity_force` and its
 Args:
     q: (..., nq).
     v: stack (..., K, nv), K >= 1.
-    frame: axes of the twist and wrench rows of `Free` joints, in v too.
+    frame: axes of the twist and wrench rows of `Free` joints, also in v.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -131,7 +131,7 @@ Args:
     q: (..., nq).
     frame: axes of the twist: "body" (the frame's own axes and origin), "world" (world axes and origin) or "mixed" (world axes,
         the frame's origin).
-    velocity_frame: axes of the twist of `Free` joints in v; those of `frame` when left out.
+    velocity_frame: axes of the twist of `Free` joints in v; those of `frame` by default.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -157,11 +157,11 @@ Args:
     frame, velocity_frame, out: as in `jacobian`.
 
 Returns:
-    (..., K + 1, 6, nv): J, dJ/dt, d2J/dt2, and on to the K-th derivative.
+    (..., K + 1, 6, nv): J, dJ/dt, d2J/dt2, and so on up to the K-th derivative.
 )";
 
 constexpr const char* center_of_mass_signature = JOUNCE_AT_REST_IN_WORLD("center_of_mass");
-constexpr const char* center_of_mass_doc = R"(The centre of mass of all that moves, in the world.
+constexpr const char* center_of_mass_doc = R"(The centre of mass of everything that moves, in the world.
 
 Args:
     q: (..., nq).
@@ -192,7 +192,7 @@ array([ 0.  ,  0.  , -9.81])
 )";
 
 constexpr const char* momentum_signature = JOUNCE_IN_MOTION("centroidal_momentum");
-constexpr const char* momentum_doc = R"(Momentum of all that moves, about its centre of mass, in world axes.
+constexpr const char* momentum_doc = R"(Momentum of everything that moves, about its centre of mass, in world axes.
 
 Args:
     q: (..., nq).
@@ -214,7 +214,7 @@ Args:
     out: array to write to, of the result's shape.
 
 Returns:
-    (..., K, 6): the momentum, its rate (the force and moment from outside), and on.
+    (..., K, 6): the momentum, its rate (the external force and moment), and so on.
 )";
 
 constexpr const char* momentum_matrix_signature = JOUNCE_AT_REST("centroidal_momentum_matrix");
@@ -243,7 +243,7 @@ Returns:
 )";
 
 constexpr const char* kinetic_energy_signature = JOUNCE_IN_MOTION("kinetic_energy");
-constexpr const char* kinetic_energy_doc = R"(Kinetic energy, the drives' (armature) included.
+constexpr const char* kinetic_energy_doc = R"(Kinetic energy, including that of the drives (armature).
 
 Args:
     q: (..., nq).
@@ -275,7 +275,7 @@ Returns:
 )";
 
 constexpr const char* potential_energy_signature = JOUNCE_AT_REST_IN_WORLD("potential_energy");
-constexpr const char* potential_energy_doc = R"(Potential energy: gravity's, zero at the world origin, and the springs'.
+constexpr const char* potential_energy_doc = R"(Potential energy: of gravity, zero at the world origin, and of the springs.
 
 Args:
     q: (..., nq).
@@ -305,8 +305,8 @@ constexpr const char* inverse_dynamics_passive_doc = R"(M(q) a_ref + C(q, v) v_r
 
 Args:
     q: (..., nq).
-    v: (..., nv), the velocity that the robot has.
-    v_ref, a_ref: (..., nv), the velocity and acceleration it should have.
+    v: (..., nv), the actual velocity of the robot.
+    v_ref, a_ref: (..., nv), the velocity and acceleration that it should have.
     frame: axes of the twist and wrench rows of `Free` joints.
     out: array to write to, of the result's shape.
 

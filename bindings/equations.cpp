@@ -10,7 +10,7 @@ namespace {
 
 using Velocity = MovingStates::Velocity;
 
-// What a quantity is: its shape in one state, whether it needs a velocity and so has as many rows as that, or one more.
+// A quantity: its shape in one state, and whether it needs a velocity and so has as many rows as that, or one more.
 struct Quantity {
   const char* name;
   Select<EquationsCall> Kernels::* kernel;

@@ -11,7 +11,7 @@
 namespace jounce {
 namespace {
 
-// tau (or acc) belongs to v: as many dimensions mean one row, more mean a stack.
+// tau (or acc) goes with v: the same number of dimensions means one row, more mean a stack.
 bool is_stack(const Input& v, const Input& tau) {
   if (tau.dimensions() > v.dimensions()) return true;
   if (tau.dimensions() == v.dimensions() || tau.dimensions() <= 1) return false;
@@ -36,7 +36,7 @@ void expect_rows(const Tree& tree, const Input& x, bool stacked, bool finite) {
   if (finite) x.expect_finite();
 }
 
-// The columns of one mask value, the others zero, so that what is not asked for need not be a number.
+// The columns of one mask value, the others zero, so that unused entries need not be numbers.
 std::unique_ptr<double[]> masked(const Tree& tree, const Input& x, const bool* mask, bool wanted) {
   auto copy = scratch(x.total());
   for (npy_intp i = 0; i < x.total(); ++i) {
@@ -50,8 +50,8 @@ std::unique_ptr<double[]> masked(const Tree& tree, const Input& x, const bool* m
 
 std::string in_state(const Shape& batch, std::ptrdiff_t i) { return batch.empty() ? "" : ", in state " + std::to_string(i); }
 
-// Errors of constraints that contradict each other, and of those whose rank is less in some states than near them. Returns how many rows
-// depend on others, in the worst state.
+// Raises errors for constraints that contradict each other, and for those whose rank is lower in some states than nearby. Returns the
+// number of redundant rows, in the worst state.
 std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch) {
   const Tree& tree = model.tree();
   const std::ptrdiff_t count = product(batch), nv = tree.nv;
@@ -69,9 +69,9 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
     if (each.dependent > 0) redundant.push_back(i);
     most = std::max<std::ptrdiff_t>(most, each.dependent);
   }
-  if (redundant.empty() || call.shares) return most;  // with shares, it has been tried before
-  // Constraints of constant rank can be obeyed from any velocity that obeys them; so try one, which is the acceleration that some force
-  // causes from rest.
+  if (redundant.empty() || call.shares) return most;  // with shares, this has been tried before
+  // Constraints of constant rank can be obeyed from any velocity that obeys them; so try one: the acceleration that some force causes
+  // from rest.
   const std::ptrdiff_t n = std::ptrdiff_t(redundant.size());
   const auto q = scratch(n * tree.nq), v = scratch(n * nv), tau = scratch(n * nv), acc = scratch(n * nv);
   std::vector<Solvability> equations(n);
@@ -86,7 +86,7 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
   trial.consistency = consistency.data();
   ForwardDynamicsCall& at = trial.dynamics;
   at.q = q.get(), at.q_step = tree.nq, at.v = v.get(), at.v_step = nv, at.tau = tau.get(), at.tau_step = nv;
-  at.prescribed = nullptr, at.acc = nullptr, at.tau_out = nullptr;  // rows that prescribed motions say are judged by those
+  at.prescribed = nullptr, at.acc = nullptr, at.tau_out = nullptr;  // rows implied by prescribed motions are judged by those
   at.rows = 1, at.wrenches = {}, at.axes = Axes::body, at.acc_out = acc.get();
   at.equations = equations.data();
   const auto kernel = kernels().constrained_dynamics(2, false);
@@ -104,7 +104,7 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
       size = std::max(size, std::fabs(acc[j]));
       loose_size = std::max(loose_size, std::fabs(loose_acc[j]));
     }
-    const double scale = size > 1e-8 * loose_size ? 10 / size : 0;  // else nothing can move
+    const double scale = size > 1e-8 * loose_size ? 10 / size : 0;  // otherwise nothing can move
     for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) v[j] = scale * acc[j], tau[j] = 0;
   }
   for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
@@ -119,14 +119,14 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
   return most;
 }
 
-// What constrained dynamics is asked for besides.
+// Further inputs and outputs of constrained dynamics.
 struct Asked {
-  nb::handle shares;  // (..., r + 1, rows) multipliers of rows that depend on others, or None
-  nb::handle motion;  // (..., count, r + 2, 6) of the places that constraints hold on to, or None
+  nb::handle shares;  // (..., r + 1, rows) multipliers of redundant rows, or None
+  nb::handle motion;  // (..., count, r + 2, 6) of the places that constraints are attached to, or None
   const bool* moves;  // (count)
   double kp, kd;
   std::optional<Output> forces, multipliers;
-  std::ptrdiff_t dependent = 0;  // rows that depend on others, in the worst state
+  std::ptrdiff_t dependent = 0;  // redundant rows, in the worst state
 };
 
 // All calls: acc_ is None for forward dynamics, `asked` null unless the forces of constraints are wanted.
@@ -229,7 +229,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
       constrained.run(with, begin, end, workspace);
     else
       plain.run(call, begin, end, workspace);
-    for (std::ptrdiff_t i = begin; mask && i < end; ++i)  // what was given comes back as it was
+    for (std::ptrdiff_t i = begin; mask && i < end; ++i)  // given values are returned unchanged
       for (std::ptrdiff_t j = 0; j < size; ++j) {
         if (mask[j % tree.nv])
           call.acc_out[i * size + j] = call.acc[i * call.acc_step + j];
@@ -279,7 +279,7 @@ nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, n
   return run(model, q, v, acc, tau, mask_of(model, prescribed).get(), wrenches, wrench_frame, frame, nb::none());
 }
 
-// Forces of constraints besides: (acc, tau or None, forces, multipliers, rows that depend on others).
+// Also returns the forces of constraints: (acc, tau or None, forces, multipliers, number of redundant rows).
 nb::object constrained_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
                                 nb::handle wrenches, nb::handle wrench_frame, nb::handle frame, nb::handle motion,
                                 const std::vector<bool>& moves, nb::handle shares, double kp, double kd) {

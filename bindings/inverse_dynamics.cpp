@@ -27,7 +27,7 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   shape.push_back(tree.nv);
   Output out(out_, shape);
   out.expect_apart(inputs);
-  if (product(batch) == 0) moving.expect_numbers();  // nobody looks at them below
+  if (product(batch) == 0) moving.expect_numbers();  // not checked below
   moving.broadcast(batch);
   wrenches.broadcast(batch);
 

@@ -9,15 +9,15 @@
 
 namespace jounce {
 
-// States in the caller's memory. State i of an array begins `step * i` doubles further on; a step of 0 repeats one state.
+// States in the caller's memory. State i of an array begins `step * i` doubles after the first; a step of 0 repeats one state.
 struct States {
   const double *q, *v, *rest;  // v: row 0 of the velocity stack; rest: its rows from 1 on
   std::ptrdiff_t q_step, v_step, rest_step;
   int rows;   // of the velocity stack
-  Axes axes;  // of the free joints' columns: of v, and of results that belong to it
+  Axes axes;  // of the free joints' columns, in v and in results that belong to it
 };
 
-// External wrenches: `count` of them, each on a frame, as a stack (rows, count, 6) a state.
+// External wrenches: `count` of them, each on a frame, as a stack (rows, count, 6) per state.
 struct Wrenches {
   const double* value;
   std::ptrdiff_t step;
@@ -30,10 +30,10 @@ struct InverseDynamicsCall {
   const Tree* tree;
   States states;
   Wrenches wrenches;  // in body axes
-  double* tau;        // (rows - 1, nv) a state
+  double* tau;        // (rows - 1, nv) per state
 };
 
-// Wrenches in world or mixed axes into body axes, in place.
+// Wrenches from world or mixed axes into body axes, in place.
 struct WrenchesToBodyCall {
   const Tree* tree;
   States states;
@@ -48,18 +48,18 @@ struct ForwardKinematicsCall {
   const Frame* frames;  // the frames whose motion is wanted
   int frame_count;
   Axes axes;
-  int pose_rows;  // derivatives of the pose, the pose itself included
-  double* pose;   // (pose_rows, frame_count, 4, 4) a state
-  double* twist;  // (rows, frame_count, 6) a state
+  int pose_rows;  // derivatives of the pose, including the pose itself
+  double* pose;   // (pose_rows, frame_count, 4, 4) per state
+  double* twist;  // (rows, frame_count, 6) per state
 };
 
-// Everything that comes from the screws of a robot: Jacobians, the matrices of the equations of motion, momentum and energy.
+// Everything computed from the screws of a robot: Jacobians, the matrices of the equations of motion, momentum and energy.
 struct EquationsCall {
   const Tree* tree;
   States states;
-  int rows;  // derivatives wanted, the quantity itself included
+  int rows;  // derivatives wanted, including the quantity itself
   std::ptrdiff_t size;
-  double* out;         // `size` numbers a state
+  double* out;         // `size` numbers per state
   const Frame* frame;  // of a Jacobian, and its axes
   Axes axes;
 };
@@ -79,10 +79,10 @@ struct DerivativesCall {
   States states;  // rows + 1 rows of velocity
   Wrenches wrenches;
   int rows;
-  double *K, *D, *M;  // (rows, nv, nv) a state; M may be null
+  double *K, *D, *M;  // (rows, nv, nv) per state; M may be null
 };
 
-// A matrix a state, which may be a block of a larger one: its rows begin `row` apart, the states' `state` apart.
+// One matrix per state, possibly a block of a larger one: its rows begin `row` apart, the states' `state` apart.
 struct Block {
   double* first;
   std::ptrdiff_t row, state;
@@ -96,75 +96,75 @@ struct ForwardDerivativesCall {
   std::ptrdiff_t tau_step;
   Wrenches wrenches;
   double* acc;             // v'
-  Block K, D;              // its derivatives by q and v
-  Block inverse;           // M^-1, its rows next to each other
-  Solvability* equations;  // one a state
+  Block K, D;              // its derivatives with respect to q and v
+  Block inverse;           // M^-1, with contiguous rows
+  Solvability* equations;  // one per state
 };
 
-// The same with constraints whose rows are constants.
+// The same with constraints whose rows are constant.
 struct ConstrainedDerivativesCall {
   ForwardDerivativesCall dynamics;
   const Constraints* constraints;
-  double* forces;                            // (count, 6) a state, in body axes
-  double *forces_q, *forces_v, *forces_tau;  // (count, 6, nv) a state
-  double *jacobian, *speed_q;                // (rows, nv) a state
-  Consistency* consistency;                  // one a state
+  double* forces;                            // (count, 6) per state, in body axes
+  double *forces_q, *forces_v, *forces_tau;  // (count, 6, nv) per state
+  double *jacobian, *speed_q;                // (rows, nv) per state
+  Consistency* consistency;                  // one per state
 };
 
 struct RegressorCall {
   const Tree* tree;
   States states;
-  const Frame* bodies;  // whose parameters count
+  const Frame* bodies;  // the bodies whose parameters are included
   int body_count;
   int rows;
-  double* out;  // (rows, nv, 10 body_count) a state
+  double* out;  // (rows, nv, 10 body_count) per state
 };
 
 struct InverseMassMatrixCall {
   const Tree* tree;
   States states;
-  double* out;             // (nv, nv) a state
-  Solvability* equations;  // one a state
+  double* out;             // (nv, nv) per state
+  Solvability* equations;  // one per state
 };
 
 // Forward dynamics, and hybrid dynamics where accelerations are prescribed.
 struct ForwardDynamicsCall {
   const Tree* tree;
-  const double *q, *v, *acc, *tau;  // v one row; acc and tau stacks of `rows`, acc null where nothing is given
+  const double *q, *v, *acc, *tau;  // v one row; acc and tau stacks of `rows`, acc null if none is given
   std::ptrdiff_t q_step, v_step, acc_step, tau_step;
   int rows;
-  const bool* prescribed;  // (nv), or null: nothing is
+  const bool* prescribed;  // (nv), or null: none
   Wrenches wrenches;
   Axes axes;                  // of the free joints' rows in v, acc and tau
-  double *acc_out, *tau_out;  // (rows, nv) a state; tau_out null where nothing is prescribed
-  Solvability* equations;     // one a state
+  double *acc_out, *tau_out;  // (rows, nv) per state; tau_out null if nothing is prescribed
+  Solvability* equations;     // one per state
 };
 
 // The same with constraints.
 struct ConstrainedDynamicsCall {
   ForwardDynamicsCall dynamics;
   const Constraints* constraints;
-  const double* motion;  // (count, rows + 1, 6) a state, of the places that constraints hold on to; null: none moves
+  const double* motion;  // (count, rows + 1, 6) per state, of the places that constraints are attached to; null: none moves
   std::ptrdiff_t motion_step;
   const bool* moves;     // (count)
-  const double* shares;  // (rows, constraints' rows) a state: multipliers of rows that depend on others; null: none
+  const double* shares;  // (rows, constraints' rows) per state: multipliers of redundant rows; null: none
   std::ptrdiff_t shares_step;
-  double kp, kd;             // of the correction of what is broken
+  double kp, kd;             // of the correction of violations
   Axes axes;                 // of forces
-  double* forces;            // (rows, count, 6) a state, or null
-  double* multipliers;       // (rows, constraints' rows) a state, or null
-  Consistency* consistency;  // one a state
+  double* forces;            // (rows, count, 6) per state, or null
+  double* multipliers;       // (rows, constraints' rows) per state, or null
+  Consistency* consistency;  // one per state
 };
 
-// The rows of constraints and what breaks them.
+// The rows of constraints and their residuals.
 struct ConstraintRowsCall {
   const Tree* tree;
   const Constraints* constraints;
   States states;
-  int rows;          // derivatives of J, itself included
-  double* jacobian;  // (rows, constraints' rows, nv) a state
-  double* residual;  // (constraints' rows) a state
-  double* wrench;    // (constraints' rows, 6) a state, of unit multipliers, in world axes about the world's origin
+  int rows;          // derivatives of J, including itself
+  double* jacobian;  // (rows, constraints' rows, nv) per state
+  double* residual;  // (constraints' rows) per state
+  double* wrench;    // (constraints' rows, 6) per state, of unit multipliers, in world axes about the world's origin
 };
 
 // M^-1 f. Successive states with the same q share the factorization.
@@ -173,7 +173,7 @@ struct InverseMassCall {
   const double *q, *f;
   std::ptrdiff_t q_step, f_step;
   double* out;
-  Solvability* equations;  // one a state
+  Solvability* equations;  // one per state
 };
 
 struct ArticulatedInertiaCall {
@@ -181,22 +181,22 @@ struct ArticulatedInertiaCall {
   const double* q;
   const Frame* frames;
   int frame_count;
-  double* out;             // (frame_count, 6, 6) a state
-  Solvability* equations;  // one a state
+  double* out;             // (frame_count, 6, 6) per state
+  Solvability* equations;  // one per state
 };
 
-// Runs states [begin, end) in a workspace of the size it asks for, aligned to 64 bytes. Nothing is allocated.
+// Runs states [begin, end) in a workspace of the requested size, aligned to 64 bytes. Nothing is allocated.
 template <class Call>
 struct Kernel {
   std::size_t (*workspace)(const Call&);
   void (*run)(const Call&, std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace);
 };
 
-// The kernel for motions with so many Taylor coefficients, of one state at a time or of a batch.
+// The kernel for motions with the given number of Taylor coefficients, for one state at a time or for a batch.
 template <class Call>
 using Select = Kernel<Call> (*)(int coefficients, bool batch);
 
-// Every algorithm and what it is called with; for each NAME there is a function NAME_kernel in this folder's kernels/.
+// Every algorithm and what it is called with; each NAME has a function NAME_kernel in this folder's kernels/.
 #define JOUNCE_ALGORITHMS(X)                              \
   X(inverse_dynamics, InverseDynamicsCall)                \
   X(wrenches_to_body, WrenchesToBodyCall)                 \
@@ -226,7 +226,7 @@ constexpr int highest_order = 30;
 
 struct Kernels {
   const char* name;
-  bool (*below)(const double*, std::ptrdiff_t count, int exponent);  // whether all are numbers below a power of two in size
+  bool (*below)(const double*, std::ptrdiff_t count, int exponent);  // whether all are finite and below a power of two in magnitude
   bool finite(const double* x, std::ptrdiff_t count) const { return below(x, count, 1024); }
 #define JOUNCE_MEMBER(algorithm, Call) Select<Call> algorithm;
   JOUNCE_ALGORITHMS(JOUNCE_MEMBER)

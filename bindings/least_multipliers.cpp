@@ -1,6 +1,6 @@
-// Of all multipliers l(t) that make the same forces J(t)^T l(t), the least ones: those in the range of J, l = J z. Their Taylor
-// coefficients come one after the other, with the same inverse at every order. Least norms of each order by itself would be no
-// derivatives of anything.
+// Of all multipliers l(t) that give the same forces J(t)^T l(t), the least ones: those in the range of J, l = J z. Their Taylor
+// coefficients follow one after another, with the same inverse at every order. Minimizing the norm of each order by itself would not
+// give the derivatives of anything.
 #include "bind.hpp"
 #include "parallel.hpp"
 #include "pseudo_inverse.hpp"

@@ -16,7 +16,7 @@ int import_numpy() {
 NB_MODULE(_core, m) {
   using namespace jounce;
   if (import_numpy() != 0) nb::raise_python_error();
-  nb::set_leak_warnings(false);  // a model that outlives the interpreter, in a cache say, is no fault of its owner
+  nb::set_leak_warnings(false);  // a model that outlives the interpreter, say in a cache, is not its owner's fault
   m.doc() = "The compiled core of jounce.";
   m.attr("MAX_ORDER") = highest_order;
 

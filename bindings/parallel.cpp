@@ -20,13 +20,13 @@ constexpr double worth_releasing_the_gil = 20;            // microseconds
 constexpr double worth_a_thread = 100;                    // microseconds of work; waking one takes about 20
 constexpr double worth_a_piece = 20;                      // microseconds
 constexpr double longest_piece = 20e3;                    // microseconds on the clock
-constexpr double first_piece = 200;                       // microseconds by the guess, which may be wrong a hundredfold
-constexpr std::chrono::milliseconds between_signals{50};  // how often Python is asked whether one has come
+constexpr double first_piece = 200;                       // microseconds by estimate, which may be off a hundredfold
+constexpr std::chrono::milliseconds between_signals{50};  // how often Python is asked whether a signal has arrived
 constexpr int most_threads = 1024;
-constexpr std::ptrdiff_t together = 16;  // states that share registers and cache lines: pieces are multiples of so many, if not shorter
+constexpr std::ptrdiff_t together = 16;  // states that share registers and cache lines: pieces are multiples of this, unless shorter
 
-// The GIL let go of, for as long as this lives. Where Python ends meanwhile, it ends a thread that asks for the GIL by unwinding its
-// stack, which no function that is noexcept lets through, such as a destructor: such a thread stays here until the process is gone.
+// Releases the GIL for as long as this lives. If Python exits meanwhile, it ends a thread that requests the GIL by unwinding its stack,
+// which noexcept functions such as destructors do not let through: such a thread stays here until the process is gone.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -34,7 +34,7 @@ class WithoutGil {
   WithoutGil& operator=(const WithoutGil&) = delete;
   ~WithoutGil() { take(); }
 
-  // Whether a signal has come that Python answers with an exception, which is set then. Only its first thread hears of them.
+  // Whether a signal has arrived that Python answers with an exception, which is then set. Only its main thread receives them.
   bool interrupted() {
     take();
     const bool found = PyErr_CheckSignals() != 0;
@@ -56,7 +56,7 @@ class WithoutGil {
 }  // namespace
 
 int thread_count() {
-  static const int cores = int(std::max(1u, std::thread::hardware_concurrency()));  // asks the system, slowly
+  static const int cores = int(std::max(1u, std::thread::hardware_concurrency()));  // asks the system, which is slow
   const int n = wanted_threads;
   return n > 0 ? n : cores;
 }
@@ -64,7 +64,7 @@ int thread_count() {
 void set_thread_count(nb::handle n) {
   const Py_ssize_t given = PyIndex_Check(n.ptr()) ? PyNumber_AsSsize_t(n.ptr(), nullptr) : -1;
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
-  PyErr_Clear();  // an array is no number
+  PyErr_Clear();  // an array is not a number
   if (given < 0 || given > most_threads)
     fail("n is " + quoted(n) + ", expected 1 to " + std::to_string(most_threads) + " threads, or 0 for one a core");
   wanted_threads = int(given);
@@ -79,8 +79,8 @@ void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_byte
   const std::ptrdiff_t threads =
       work < 2 * worth_a_thread ? 1 : std::min({std::ptrdiff_t(thread_count()), std::ptrdiff_t(work / worth_a_thread), count});
   if (threads == 1 && work < first_piece) return part(0, count, workspace);
-  // More pieces than threads, taken as each gets to them: one that wakes late, or whose core is busy, holds nobody up. The cost is a
-  // guess: a thread begins with a little piece, and from how long that took chooses the next.
+  // More pieces than threads, taken as each thread gets to them: one that wakes late, or whose core is busy, holds up no other. The
+  // cost is an estimate: a thread begins with a small piece, and chooses the next by how long that took.
   const std::ptrdiff_t pieces = threads == 1 ? 1 : std::clamp<std::ptrdiff_t>(std::ptrdiff_t(work / worth_a_piece), threads, 8 * threads);
   const double most = double((count + pieces - 1) / pieces);
   const auto whole = [](double states) {

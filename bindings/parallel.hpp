@@ -1,4 +1,4 @@
-// Batches over threads: states [0, count) in one contiguous part a thread, each with a workspace of its own.
+// Batches over threads: states [0, count) in one contiguous part per thread, each with a workspace of its own.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -25,8 +25,8 @@ class Part {
   void (*call_)(const void*, std::ptrdiff_t, std::ptrdiff_t, void*);
 };
 
-// `cost`: about how many microseconds one state takes; little work stays on the calling thread.
-// The parts are called without the GIL where that pays.
+// `cost`: roughly how many microseconds one state takes; small jobs stay on the calling thread. The parts are called without the GIL
+// where that pays off.
 void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes, Part part);
 
 }  // namespace jounce

@@ -1,8 +1,8 @@
-// A^+ of a small matrix whose rank is to be found, by two orthogonalizations: A = Q T W^T with orthonormal columns in Q and W and T lower
+// A^+ of a small matrix of unknown rank, by two orthogonalizations: A = Q T W^T with orthonormal columns in Q and W and T lower
 // triangular, so that A^+ = W T^-1 Q^T.
 //
-// Columns of A enter Q largest first, each as what those before leave of it; the rank is reached where less than `negligible` of the
-// largest is left. Projecting twice makes them orthogonal to rounding error (Giraud, Langou, Rozloznik 2005).
+// Columns of A enter Q largest first, each minus its projection onto those before it; the rank is reached when less than `negligible`
+// of the largest is left. Projecting twice makes them orthogonal to rounding error (Giraud, Langou, Rozloznik 2005).
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ class PseudoInverse {
 
   std::ptrdiff_t rank() const { return rank_; }
 
-  // A^+ (n, m) of A (m, n), both row by row.
+  // A^+ (n, m) of A (m, n), both row-major.
   void run(const double* A, double* inverse) {
     span(A);
     for (std::ptrdiff_t i = 0; i < rank_; ++i) {  // row i of Q^T A = T W^T
@@ -60,7 +60,7 @@ class PseudoInverse {
   }
 
  private:
-  // An orthonormal basis of what the columns of A span.
+  // An orthonormal basis of the span of A's columns.
   void span(const double* A) {
     for (std::ptrdiff_t c = 0; c < n_; ++c)
       for (std::ptrdiff_t r = 0; r < m_; ++r) left_[c * m_ + r] = A[r * n_ + c];
@@ -105,7 +105,7 @@ class PseudoInverse {
   }
 
   std::ptrdiff_t m_, n_, most_;
-  double *Q_, *W_, *T_, *left_, *Y_;  // (rank, m), (rank, n), (rank, rank); columns of A that are left; T^-1 Q^T
+  double *Q_, *W_, *T_, *left_, *Y_;  // (rank, m), (rank, n), (rank, rank); remaining columns of A; T^-1 Q^T
   std::ptrdiff_t rank_ = 0;
 };
 

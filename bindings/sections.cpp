@@ -35,7 +35,7 @@ nb::tuple sections(const CoreModel& model, nb::handle q_, nb::handle v_) {
 
   ArenaSize size;
   SectionTables<double>::allocate(tree, orders, false, size);
-  std::vector<double> rate(std::size_t(orders) * tree.slots);  // of the slots, of which those of shapes are read
+  std::vector<double> rate(std::size_t(orders) * tree.slots);  // of the slots; only those of shapes are read
   for (int k = 0; k < rows; ++k)
     for (int j = 0; j < tree.nv; ++j) rate[std::size_t(k) * tree.slots + j] = factorial.inverse[k] * v.data()[std::size_t(k) * tree.nv + j];
   for_each_part(1, 0.0, size.bytes(), [&](std::ptrdiff_t, std::ptrdiff_t, void* workspace) {

@@ -1,4 +1,4 @@
-// A list that is short nearly always: up to `room` elements need no memory from the heap.
+// A list that is nearly always short: up to `room` elements need no heap memory.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class ShortList {
   }
 
  private:
-  // Room for `count` more; where they begin.
+  // Makes room for `count` more; returns where they begin.
   T* grow(std::size_t count) {
     if (size_ + count > capacity_) {
       const std::size_t capacity = 2 * (size_ + count);

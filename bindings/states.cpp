@@ -117,7 +117,7 @@ bool MovingStates::are_numbers(std::ptrdiff_t begin, std::ptrdiff_t end) const {
   const auto finite = [&](const Input& x, std::ptrdiff_t step) {
     return step == 0 ? x.is_finite(0, x.total()) : x.is_finite(begin * step, end * step);
   };
-  const bool same = states_.q_step == 0;  // in all states
+  const bool same = states_.q_step == 0;  // the same in all states
   return finite(q_, states_.q_step) && are_quaternions(tree_, q_, same ? 0 : begin, same ? 1 : end) &&
          (kind_ == Velocity::none || finite(v_, states_.v_step)) && (kind_ != Velocity::pair || finite(a_, states_.rest_step));
 }
@@ -160,7 +160,7 @@ void MovingStates::broadcast(const Shape& batch) {
 
 const Frame& frame_named(const CoreModel& model, nb::handle name) {
   int index = -1;
-  if (PyUnicode_CheckExact(name.ptr())) {  // the usual case, without a call of Python's
+  if (PyUnicode_CheckExact(name.ptr())) {  // the usual case, without calling Python
     PyObject* found = PyDict_GetItemWithError(model.frame_index().ptr(), name.ptr());
     if (found) index = int(PyLong_AsLong(found));
   }
@@ -172,13 +172,13 @@ const Frame& frame_named(const CoreModel& model, nb::handle name) {
 
 WrenchArguments::WrenchArguments(const CoreModel& model, nb::handle given, bool stacked) : stacked_(stacked) {
   if (given.is_none()) return;
-  nb::dict items;  // a copy: what runs below might change the one given
+  nb::dict items;  // a copy: code that runs below might change the one given
   if (PyDict_Check(given.ptr()))
     items = nb::steal<nb::dict>(PyDict_Copy(given.ptr()));
   else if (!PyMapping_Check(given.ptr()) || !nb::hasattr(given, "keys"))
     fail(std::string("wrenches must be a dict of name: array, got a ") + Py_TYPE(given.ptr())->tp_name);
   else if (PyDict_Update(items.ptr(), given.ptr()) != 0)
-    nb::raise_python_error();  // what a user's mapping raises, Ctrl-C among it
+    nb::raise_python_error();  // whatever a user's mapping raises, including Ctrl-C
   for (auto [name, value] : items) {
     frames_.push_back(frame_named(model, name));
     inputs_.emplace_back(value, std::string("wrenches[") + nb::repr(name).c_str() + "]", stacked ? 2 : 1);

@@ -1,4 +1,4 @@
-// What the calls of a model share: its arguments, checked, and the axes they are given in.
+// What the calls of a model share: their arguments, checked, and the axes these are given in.
 #pragma once
 
 #include <memory>
@@ -12,34 +12,32 @@ namespace jounce {
 
 Axes axes_named(nb::handle name, const char* argument);
 
-// The frame of that name or index.
+// The frame with that name or index.
 const Frame& frame_named(const CoreModel& model, nb::handle name);
 
-// Each is a check that throws a ValueError that names the argument.
+// Checks that throw a ValueError naming the argument.
 void expect_configuration(const Tree& tree, const Input& q);
 void expect_velocity(const Tree& tree, const Input& v);
 void expect_stack(const Tree& tree, const Input& v, int least, int most, const char* what);
 
-// Of the body in each state that nothing resists, -1 where there is none.
-
-// Microseconds that one state takes, roughly: to decide on threads.
+// Roughly how many microseconds one state takes, to decide on threads.
 double cost(const Tree& tree, npy_intp rows);
 
-// Numbers that will be written before they are read; often there are none.
+// Numbers that will be written before they are read; often none.
 inline std::unique_ptr<double[]> scratch(std::ptrdiff_t size) {
   return size > 0 ? std::make_unique_for_overwrite<double[]>(size) : nullptr;
 }
 
-// q and a velocity: checked, broadcast, as the kernels want them.
+// q and a velocity: checked, broadcast, as the kernels expect them.
 class MovingStates {
  public:
   enum class Velocity { none, row, pair, stack };
   // Makes the Inputs.
   MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes);
-  // v and a apart, or where a is None a stack of two rows at least.
+  // v and a separately or, if a is None, a stack of at least two rows.
   MovingStates(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, Axes axes);
 
-  // Shapes and numbers; a stack has at most so many rows.
+  // Shapes and numbers; a stack has at most that many rows.
   void expect(int most_rows) const { expect_shapes(most_rows), expect_numbers(); }
   void expect_shapes(int most_rows) const;
   void expect_numbers() const;
@@ -47,7 +45,7 @@ class MovingStates {
 
   bool stacked() const { return kind_ == Velocity::stack; }
   int rows() const;
-  // Whether nothing that is a sum of products of these and the robot's own numbers can overflow, with derivatives to some order.
+  // Whether no sum of products of these and the robot's own numbers can overflow, with derivatives up to some order.
   bool is_moderate() const;
   void add_to(Inputs& inputs) const;
   void broadcast(const Shape& batch);

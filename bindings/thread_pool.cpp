@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::microseconds patience{200};
 
-// Never destroyed: its threads sleep until the process ends. A forked process has none of them, and begins anew.
+// Never destroyed: its threads sleep until the process ends. A forked process has none of them and starts afresh.
 std::atomic<ThreadPool*> pool{nullptr};
 void begin_anew() { pool = new ThreadPool; }
 
@@ -36,7 +36,7 @@ ThreadPool& ThreadPool::instance() {
 void ThreadPool::start_threads(int count) {
   try {
     for (; started_ < count; ++started_) std::thread(&ThreadPool::work, this, started_ + 1).detach();
-  } catch (const std::system_error&) {  // no more to be had: fewer have to do
+  } catch (const std::system_error&) {  // no more available: make do with fewer
   }
 }
 
@@ -57,7 +57,7 @@ bool ThreadPool::run(int parts, std::size_t workspace_bytes, const Job& job) {
   wake_.notify_all();
   job(0, nullptr);
   for (int i = others + 1; i < parts; ++i) job(i, workspaces_[i].at_least(workspace_bytes));
-  for (int i = 0; i < 1000 && unfinished_ > 0; ++i) std::this_thread::yield();  // most often they are nearly done
+  for (int i = 0; i < 1000 && unfinished_ > 0; ++i) std::this_thread::yield();  // usually they are nearly done
   std::unique_lock<std::mutex> lock(mutex_);
   done_.wait(lock, [&] { return unfinished_ == 0; });
   return true;
@@ -66,7 +66,7 @@ bool ThreadPool::run(int parts, std::size_t workspace_bytes, const Job& job) {
 void ThreadPool::work(int i) {
   for (long seen = 0;;) {
     const Job* job;
-    // Whoever computes one batch most often computes another: being awake saves waiting for the core to wake.
+    // One batch is usually followed by another: staying awake saves waiting for the core to wake.
     const auto asleep = std::chrono::steady_clock::now() + patience;
     while (round_ == seen && std::chrono::steady_clock::now() < asleep) std::this_thread::yield();
     {

@@ -1,4 +1,4 @@
-// Threads that wait for work: to wake one takes a third of the time that starting one does.
+// Threads that wait for work: waking one takes a third of the time of starting one.
 #pragma once
 
 #include <atomic>
@@ -37,8 +37,8 @@ class ThreadPool {
 
   static ThreadPool& instance();
 
-  // Runs job(0) on the calling thread, without a workspace, and job(1) ... job(parts - 1) on others. False, and nothing has run,
-  // where another caller has the threads.
+  // Runs job(0) on the calling thread, without a workspace, and job(1) ... job(parts - 1) on others. Returns false, having run nothing,
+  // if another caller has the threads.
   bool run(int parts, std::size_t workspace_bytes, const Job& job);
 
  private:
@@ -47,12 +47,12 @@ class ThreadPool {
 
   std::mutex caller_;  // held during run
   std::vector<Workspace> workspaces_;
-  int started_ = 0;  // threads there are: 1 to started_
+  int started_ = 0;  // number of threads: 1 to started_
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards everything below
   std::condition_variable wake_, done_;
   std::atomic<long> round_{0};
-  int active_ = 0;  // threads that have a part in this round
+  int active_ = 0;  // threads with a part in this round
   const Job* job_ = nullptr;
   std::atomic<int> unfinished_{0};
 };

@@ -11,7 +11,7 @@
 
 JOUNCE_BEGIN
 
-// What wrenches from outside add to the derivatives.
+// What external wrenches add to the derivatives.
 template <class Space>
 static JOUNCE_NOINLINE void apply_wrenches(const Wrenches& wrenches, std::ptrdiff_t i, int rows, Space& space) {
   for (int j = 0; j < wrenches.count; ++j) {
@@ -48,8 +48,8 @@ struct DerivativesSpace {
         by_columns(arena.template take<double>(tree.follower_count > 0 ? 3 * std::size_t(rows) * tree.columns * tree.columns : 0)),
         rows(rows) {}
 
-  // After WorldFrame::place and set_inertias. `v` and `rest`: rows of derivatives, of velocity and of those above it.
-  // more(): applies further wrenches that are held in bodies.
+  // After WorldFrame::place and set_inertias. `v` and `rest`: rows of derivatives, of velocity and of what is above it. more(): applies
+  // further wrenches that are held in bodies.
   template <class More>
   void run(const Tree& tree, const double* v, const double* rest, const Wrenches& wrenches, std::ptrdiff_t i, double* K, double* D,
            double* M, const More& more) {
@@ -141,8 +141,8 @@ Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows, bool) {
     return generic_kernels().inverse_dynamics_derivatives(rows, false);
 }
 
-// Y = -X A and Z = -X B. Rows of X by four, columns of A and B by two registers: eight sums that stay in registers. Coordinates on
-// different branches do not touch each other: where a row of A and B is zero in these columns, there is nothing to add.
+// Y = -X A and Z = -X B. Four rows of X by two registers of columns of A and B: eight sums that stay in registers. Coordinates on
+// different branches do not interact: where a row of A and B is zero in these columns, there is nothing to add.
 struct NegativeProducts {
   using P = Pack<native_width>;
   static constexpr int step = 2 * native_width;
@@ -152,7 +152,7 @@ struct NegativeProducts {
     int columns;
     double *both, *out;  // A and B side by side, and four rows of the result
     int* used;
-    // More rows than coordinates, where constraints add some.
+    // More rows than coordinates, if constraints add some.
     Space(int nv, int rows, Arena& arena)
         : columns(round_up(2 * nv, step)),
           both(arena.template take<double>(std::size_t(rows) * columns + step)),
@@ -172,7 +172,7 @@ struct NegativeProducts {
     multiply(nv, nv, X, nv, space, Y, Z);
   }
 
-  // Where all `inner` rows of A and B are set, and those of X (nv, inner) are `x_step` apart.
+  // Once all `inner` rows of A and B are set; those of X (nv, inner) are `x_step` apart.
   static void multiply(int nv, int inner, const double* X, std::ptrdiff_t x_step, Space<Arena>& space, const Block& Y, const Block& Z) {
     const int columns = space.columns;
     double *both = space.both, *out = space.out;

@@ -1,5 +1,5 @@
-// Kernels for what comes from the screws of a robot: one Task a quantity, which is made once a call and run once a state. It writes by
-// columns; Task::to_own says which of its axes are made into own coordinates then.
+// Kernels for quantities computed from the screws of a robot: one Task per quantity, constructed once per call and run once per state.
+// It writes by columns; Task::to_own says which of its axes are then converted to own coordinates.
 #pragma once
 
 #include "jounce/motion/world_frame.hpp"

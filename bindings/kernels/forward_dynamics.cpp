@@ -26,7 +26,7 @@ struct ForwardDynamicsKernel {
   static constexpr Kernel<ForwardDynamicsCall> kernel{workspace, run};
 };
 
-// What needs the factors alone.
+// What needs only the factors.
 struct Factored {
   using Ring = BodyPlaces<double>::Ring;
   Motion<Ring> motion;

@@ -1,4 +1,4 @@
-// Forward dynamics between the rows of a call and the coefficients of ForwardDynamics.
+// Forward dynamics, between the rows of a call and the coefficients of ForwardDynamics.
 #pragma once
 
 #include "jounce/algorithms/forward_dynamics.hpp"
@@ -89,7 +89,7 @@ class ForwardDynamicsRun {
     }
   }
 
-  // What came out of it.
+  // The results.
   void from_body_axes() {
     for (int i = 0; i < tree_.free_joint_count; ++i)
       for (int k = 0; k < rows_; ++k) {
@@ -102,7 +102,7 @@ class ForwardDynamicsRun {
       }
   }
 
-  // Coefficients of the wrenches from outside; those in body axes in the body's, about its origin.
+  // Coefficients of the external wrenches; those given in body axes, in the body's axes about its origin.
   void read_wrenches(std::ptrdiff_t first, int count) {
     const Wrenches& in = call_.wrenches;
     for (int i = 0; i < in.count; ++i) {

@@ -102,8 +102,8 @@ struct InverseDynamicsKernel {
   static constexpr Kernel<InverseDynamicsCall> kernel{workspace, run};
 };
 
-// Orders to 6, of which there are most calls, have a ring each. Of the others those share one that fill as many registers with their
-// coefficients; a batch of them is not worth a state a lane.
+// Orders up to 6, the most common, have a ring each. Higher ones share a ring if their coefficients fill the same number of registers;
+// for a batch of these, one state per lane does not pay off.
 template <template <int> class Ring>
 static Kernel<InverseDynamicsCall> low_order_kernel(int order) {
   if (order == 0) return InverseDynamicsKernel<Ring<0>>::kernel;

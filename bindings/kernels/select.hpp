@@ -1,4 +1,4 @@
-// Compiled once for each instruction set (JOUNCE_ISA), like all of this folder: which kernel serves which call.
+// Which kernel serves which call. Compiled once per instruction set (JOUNCE_ISA), like everything in this folder.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@ JOUNCE_BEGIN
 
 static_assert(highest_order == max_order);
 
-// Orders that few ask for are compiled once only, in the generic build: they take long to compile.
+// Rarely used orders are compiled only once, in the generic build: they take long to compile.
 #ifdef JOUNCE_GENERIC
 constexpr bool generic_build = true;
 #else
@@ -31,8 +31,8 @@ using SingleRing = std::conditional_t < r == 0 || native_width<4, ArrayRing<doub
 template <int r>
 using BatchRing = ArrayRing<Pack<native_width>, r>;
 
-// For algorithms that few rings serve: one coefficient (unless they need two at least), two, up to eight, and all others, which the
-// generic build has.
+// For algorithms served by few rings: one coefficient (unless they need at least two), two, up to eight, and all others, which are in
+// the generic build.
 template <template <class> class KernelOf, int least, class Call>
 Kernel<Call> padded_kernel(int coefficients, Select<Call> Kernels::* same) {
   if constexpr (least < 2)

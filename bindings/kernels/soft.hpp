@@ -1,4 +1,4 @@
-// The code of soft bodies is compiled once for each instruction set, in soft.cpp; other kernels only call it.
+// The code of soft bodies is compiled once per instruction set, in soft.cpp; other kernels only call it.
 #pragma once
 
 #include "jounce/soft/sections.hpp"

@@ -5,7 +5,7 @@
 
 JOUNCE_BEGIN
 
-// Exponents from that one on, those of infinities and nans too, carry into the sign.
+// Exponents from that one on, including those of infinities and nans, carry into the sign.
 static bool are_below(const double* x, std::ptrdiff_t count, int exponent) {
   const std::uint64_t more = std::uint64_t(0x800 - 0x3ff - exponent) << 52;
   std::uint64_t carried = 0;

@@ -1,4 +1,4 @@
-// Wrenches from outside, from the axes they are given in into those of the world, about the fixed point of their body.
+// External wrenches, from the axes they are given in to world axes, about the fixed point of their body.
 #pragma once
 
 #include "jounce/motion/world_frame.hpp"
@@ -6,7 +6,7 @@
 
 JOUNCE_BEGIN
 
-// Wrench j of state i, with `rows` derivatives; x is the origin of the frame that it acts on, which is not on the world.
+// Wrench j of state i, with `rows` derivatives; x is the origin of the frame that it acts on, which is not fixed in the world.
 template <class Ring>
 JOUNCE_NOINLINE Screw<typename Ring::Velocity> wrench_in_world(const Wrenches& in, std::ptrdiff_t i, int j, int rows,
                                                                const WorldFrame<Ring>& world, Vec3<typename Ring::Velocity>& x) {
