@@ -1,4 +1,4 @@
-// What device_check.py compiles: every algorithm as a kernel, one state a thread. It calls all there is, whether that makes
+// What device_check.py compiles: every algorithm as a kernel, one state per thread. It calls everything, whether that makes
 // sense or not, and is never run. Each line `template __global__ ...` is compiled without the others.
 #include "jounce/algorithms/centroidal.hpp"
 #include "jounce/algorithms/energy.hpp"
@@ -20,7 +20,7 @@
 
 using namespace jounce;
 
-// Where the state of this thread is, and where its answer and its scratch memory are; one type for all kernels.
+// Where this thread's state, result and scratch memory are; one type for all kernels.
 struct Call {
   const Tree* tree;
   const Frame* frame;
@@ -36,7 +36,7 @@ struct Call {
   int state() const { return blockIdx.x * blockDim.x + threadIdx.x; }
 };
 
-// A motion that has been read, and the screws that come from it.
+// A motion that has been read, and the screws computed from it.
 template <class Ring>
 struct Moving {
   Arena arena;
@@ -158,7 +158,7 @@ __global__ void regressor(Call c) {
   lines_to_own(*c.tree, c.rows, c.frames, c.out, c.more);
 }
 
-// Its orders are numbers, not types.
+// Its orders are values, not types.
 template <class T>
 __global__ void forward_dynamics(Call c) {
   using V = Triple<T>;
@@ -291,7 +291,7 @@ __global__ void constraint_rows(Call c) {
   rows.wrenches(c.most);
 }
 
-// Orders 0, 2 and one that is not unrolled; where positions are enough, -1.
+// Orders 0, 2 and one that is not unrolled; -1 if positions are enough.
 template __global__ void inverse_dynamics<ArrayRing<double, 0>>(Call);
 template __global__ void inverse_dynamics<ArrayRing<double, 2>>(Call);
 template __global__ void inverse_dynamics<ArrayRing<double, 6>>(Call);
@@ -318,7 +318,7 @@ template __global__ void sections<double>(Call);
 template __global__ void soft_motion<SoftMotion>(Call);
 template __global__ void coordinates<FreeAxes<double>>(Call);
 
-// What is there for CPUs compiles, too.
+// The parts meant for CPUs compile, too.
 template __global__ void inverse_dynamics<ArrayRing<Pack<2>, 2>>(Call);
 template __global__ void inverse_dynamics<LaneRing<2, 4>>(Call);
 template __global__ void mass_matrix<LaneRing<6, 4>>(Call);

@@ -1,7 +1,7 @@
-"""Compiles the headers as CUDA source, by NVRTC: that takes the wheel nvidia-cuda-nvrtc, but no GPU and no driver.
+"""Compiles the headers as CUDA source with NVRTC: needs the wheel nvidia-cuda-nvrtc, but no GPU and no driver.
 
-First each header by itself, then each kernel that device_check.cu lists, down to machine code. What is not marked
-counts as device code (--device-as-default-execution-space), so that the headers need no marks.
+First each header by itself, then each kernel that device_check.cu lists, down to machine code. Unmarked functions
+count as device code (--device-as-default-execution-space), so that the headers need no marks.
 """
 
 import ctypes
@@ -27,14 +27,14 @@ OPTIONS = [
 def library() -> ctypes.CDLL:
     files = importlib.metadata.files("nvidia-cuda-nvrtc") or []
     paths = {file.name.partition(".so")[0]: str(file.locate()) for file in files if ".so" in file.name}
-    ctypes.CDLL(paths["libnvrtc-builtins"])  # which the other one opens by its bare name
+    ctypes.CDLL(paths["libnvrtc-builtins"])  # which the other library opens by its bare name
     nvrtc = ctypes.CDLL(paths["libnvrtc"])
     nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
     return nvrtc
 
 
 def complaint(nvrtc: ctypes.CDLL, source: str) -> str:
-    """Why a translation unit does not compile; empty where it does."""
+    """Why a translation unit does not compile; empty if it does."""
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     options = (ctypes.c_char_p * len(OPTIONS))(*(option.encode() for option in OPTIONS))
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"device_check.cu", 0, None, None)
@@ -47,7 +47,7 @@ def complaint(nvrtc: ctypes.CDLL, source: str) -> str:
 
 
 def units() -> dict[str, str]:
-    """Translation units: what each is about, and its source."""
+    """Translation units: what each one tests, and its source."""
     headers = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.glob("jounce/**/*.hpp"))
     lines = (HERE / "device_check.cu").read_text().splitlines()
     kernels = [line for line in lines if line.startswith("template __global__ ")]

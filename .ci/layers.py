@@ -1,10 +1,10 @@
-"""The layers of the code, from its real includes and imports: fails where one points the wrong way.
+"""The layers of the code, from its actual includes and imports: fails if one points the wrong way.
 
     python .ci/layers.py            # checks
     python .ci/layers.py --draw     # and writes docs/figures/layers.svg
 
-A header or module may use those of its own folder and of folders below it in the lists here. What is imported for types
-alone, or inside a function, does not count.
+A header or module may use those of its own folder and of folders below it in the lists here. Imports for types only, or
+inside a function, do not count.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _layer(module: str) -> str:
-    """That of the longest name in the list that the module is in."""
+    """That of the longest listed name that contains the module."""
     found = [(len(own), name) for name, _, names in MODULES for own in names if f"{module}.".startswith(f"{own}.")]
     return max(found)[1] if found else "programs" if not module else f"no layer: {module}"
 
@@ -95,7 +95,7 @@ def faults(edges: list[tuple[str, str, str, str]], order: list[str]) -> list[str
 
 
 def drawn(stacks: list[tuple[str, list[tuple[str, str]], dict[str, int]]]) -> str:
-    """An SVG: for each language a stack of layers, with how many files each has."""
+    """An SVG: for each language a stack of layers, each with its number of files."""
     width, height, gap = 470, 46, 10
     rows = max(len(layers) for _, layers, _ in stacks)
     size = (len(stacks) * (width + 40) + 40, rows * (height + gap) + 80)

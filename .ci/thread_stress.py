@@ -1,7 +1,7 @@
-"""Threads that do all they can to meet: under the thread sanitizer (.ci/sanitize thread), or without.
+"""Threads made to collide as often as possible: under the thread sanitizer (.ci/sanitize thread), or without.
 
-Eight of them ask for batches of shared robots and of robots that come and go, while others change the number of
-threads, interrupt, and fork. Each answer has to be, bit by bit, the one that a single thread gives.
+Eight of them request batches of shared robots and of robots that come and go, while others change the number of
+threads, interrupt, and fork. Each answer has to equal that of a single thread, bit by bit.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Stress:
         return time.monotonic() < self.end and not self.wrong
 
     def ask(self, i: int) -> None:
-        """One thread of the eight: every other one has robots of its own, made anew now and then."""
+        """One of the eight threads: every other one has robots of its own, rebuilt now and then."""
         try:
             rng = np.random.default_rng(i)
             own = list(self.robots)
@@ -95,14 +95,14 @@ class Stress:
             self.wrong.append(f"{type(error).__name__}: {error}")
 
     def change(self) -> None:
-        """The number of threads, all the time."""
+        """Changes the number of threads, all the time."""
         rng = np.random.default_rng(99)
         while self.going():
             _core.set_num_threads(NUMBERS[int(rng.integers(len(NUMBERS)))])
             time.sleep(0.002)
 
     def heard(self, *_: object) -> None:
-        """Ctrl-C, which ends a call and nothing else."""
+        """Ctrl-C, which ends one call and nothing else."""
         if self.interruptible:
             self.interruptible = False
             raise KeyboardInterrupt
@@ -121,7 +121,7 @@ class Stress:
         for thread in others:
             thread.start()
         while self.going() or any(thread.is_alive() for thread in others):
-            try:  # Ctrl-C is for the main thread
+            try:  # the main thread receives Ctrl-C
                 self.interruptible = True
                 ask(robot)
                 robot.mass_matrix(np.zeros((20_000, robot.nq)))
@@ -135,7 +135,7 @@ class Stress:
         return f"{sum(self.calls)} calls, {interrupted} interrupts, {forks} forks"
 
     def forked(self) -> int:
-        """A process that has none of the pool's threads begins anew."""
+        """A process that has none of the pool's threads starts afresh."""
         child = os.fork()
         if child == 0:
             _core.set_num_threads(4)
@@ -151,7 +151,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20)
     given = parser.parse_args()
     stress = Stress(given.seconds)
-    # The thread sanitizer's runtime does not outlive a fork among threads.
+    # The thread sanitizer's runtime does not survive a fork while other threads run.
     counts = stress.run(fork="libtsan" not in os.environ.get("LD_PRELOAD", ""))
     print("\n".join([*stress.wrong[:10], f"{counts}: {'no' if not stress.wrong else len(stress.wrong)} findings"]))
     return 1 if stress.wrong else 0

@@ -1,10 +1,10 @@
-"""Does what a page of the documentation says, on a copy of the repository: writes its files, applies its changes,
-builds the core for one instruction set, and runs its Python.
+"""Follows a page of the documentation on a copy of the repository: writes its files, applies its changes, builds the
+core for one instruction set, and runs its Python.
 
     python .ci/try_page.py docs/adding_an_algorithm.md
 
-A block ```cpp title="PATH"``` is a file, a block ```diff``` is applied, a block ```python``` is run in the end, with
-the module that was built. It needs what installing jounce needs, and takes some minutes.
+A block ```cpp title="PATH"``` is a file, a block ```diff``` is applied, a block ```python``` is run at the end, with
+the module that was built. It needs what installing jounce needs, and takes a few minutes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-// The kernels alone, without Python: one thread, one state a call, or a batch.
+// The kernels alone, without Python: one thread, one state per call, or a batch.
 //
-//   kernel_benchmark                                tables over N and r, microseconds a state, best of many repeats
+//   kernel_benchmark                                tables over N and r, microseconds per state, best of many repeats
 //   kernel_benchmark inverse N r COUNT [STATES]     runs that case COUNT times and prints nothing: for callgrind
 //   kernel_benchmark forward N r COUNT [STATES]
 #include <algorithm>

@@ -1,7 +1,7 @@
-// How many operations the algorithms take, counted; and how long the two recursions of inverse dynamics take.
+// Counts the operations of the algorithms, and times the two recursions of inverse dynamics.
 //
-//   operations          floating-point operations and bytes over N and r, by a number that counts (counted.hpp)
-//   operations_timed    the same two recursions with plain numbers: microseconds a state, best of many repeats
+//   operations          floating-point operations and bytes over N and r, with a number type that counts (counted.hpp)
+//   operations_timed    the same two recursions with plain numbers: microseconds per state, best of many repeats
 #ifdef JOUNCE_COUNT
 #include "counted.hpp"
 #else
@@ -20,14 +20,14 @@
 #include "world_frame_inverse.hpp"
 
 namespace jounce {
-const Kernels& generic_kernels() { std::abort(); }  // for orders that are not asked for here
+const Kernels& generic_kernels() { std::abort(); }  // for orders not used here
 }  // namespace jounce
 
 using namespace jounce;
 
 namespace {
 
-// One state of a robot, and room for everything.
+// One state of a robot, with room for everything.
 struct State {
   const Tree& tree;
   std::vector<double> q, v, tau, out, K, D, inverse;

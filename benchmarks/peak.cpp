@@ -1,5 +1,5 @@
-// What one core can do at most: fused multiply-adds in registers, and loads from the nearest cache, of the widest registers there
-// are. Compiled for the machine it runs on.
+// The peak of one core: fused multiply-adds in registers, and loads from the nearest cache, with the widest registers available.
+// Compiled for the machine it runs on.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,9 +11,9 @@ using namespace jounce;
 namespace {
 
 using P = Pack<native_width>;
-constexpr int chains = 12, length = 20000;  // enough independent ones that none has to wait
+constexpr int chains = 12, length = 20000;  // enough independent ones that none has to wait for another
 
-// Nanoseconds, the best of many.
+// Nanoseconds, the best of many runs.
 template <class F>
 double nanoseconds(F f) {
   double best = 1e30;
@@ -25,7 +25,7 @@ double nanoseconds(F f) {
   return best * 1e9;
 }
 
-volatile double keep;  // what is written here counts as used
+volatile double keep;  // anything written here counts as used
 
 double total(const P (&sum)[chains]) {
   double all = 0;

@@ -1,12 +1,12 @@
-"""Fuzzing of all public calls: drawn by lot, over all kinds of robots, and compared with their twins.
+"""Fuzzing of all public calls: randomly drawn, over all kinds of robots, and compared with their twins.
 
     python fuzz/calls.py --calls 1000000 --seed 0           # or --minutes 30
-    python fuzz/calls.py --kinds 'constraints, *' closed held --minutes 15    # over some kinds of robots only
+    python fuzz/calls.py --kinds 'constraints, *' closed held --minutes 15    # only over some kinds of robots
     python fuzz/calls.py --kind soft --call linearize --seed 104    # one of them again
 
-Reports what `tests/differences.py` finds, and with it a crash, a call that takes more than five seconds, and memory
-that grows. The calls are made in a child process, which is started anew where it dies or is killed. Each finding comes
-with the command that repeats it. The exit status is 1 if there are any.
+Reports what `tests/differences.py` finds, and also crashes, calls that take more than five seconds, and growing
+memory. The calls are made in a child process, which is restarted if it dies or is killed. Each finding comes with the
+command that reproduces it. The exit status is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-SLOW = 5.0  # seconds of one call
-GROWTH = 100.0  # MB that memory may grow by, once robots are built and caches full
+SLOW = 5.0  # seconds for one call
+GROWTH = 100.0  # MB that memory may grow by, once robots are built and caches are full
 LINE = 10.0  # seconds between lines
-STATE = struct.Struct("qqqd")  # the round, the calls made, whether one is on, and since when
-RANDOM = 0.2  # the part of rounds that is on a robot drawn by lot
-FUNCTIONS = 0.02  # and of those that are not on a robot's methods, which take longer
-LEASE = 400  # rounds for which a robot drawn by lot is kept
+STATE = struct.Struct("qqqd")  # the round, the calls made, whether one is running, and since when
+RANDOM = 0.2  # the fraction of rounds on a randomly drawn robot
+FUNCTIONS = 0.02  # and of those not on a robot's methods, which take longer
+LEASE = 400  # rounds for which a randomly drawn robot is kept
 
 
 def choice(seed: int, number: int, kinds: list[str] | None = None) -> tuple[str, str, int]:
-    """Which kind of robot, which call, and which seed a round has; "" for a function that is no robot's.
+    """The kind of robot, the call and the seed of a round; "" as kind for a function that is not a robot's.
 
-    `kinds`: patterns of kinds, and then there are no functions.
+    `kinds`: patterns of kinds; functions are then left out.
     """
     import numpy as np
 
@@ -65,7 +65,7 @@ def choice(seed: int, number: int, kinds: list[str] | None = None) -> tuple[str,
 
 
 def matching(names: list[str], patterns: list[str] | None) -> list[str]:
-    """The names that match one of the patterns, all without patterns; the program ends where there are none."""
+    """The names that match one of the patterns, all without patterns; the program ends if there are none."""
     some = [name for name in names if patterns is None or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
     if not some:
         raise SystemExit(f"--kinds {' '.join(map(repr, patterns or []))}: no kind of robot has such a name")
@@ -91,7 +91,7 @@ ROBOTS: dict[str, object] = {}
 
 
 def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int, kinds: list[str] | None = None) -> None:
-    """Rounds from `first` on, until so many calls were made."""
+    """Rounds from `first` on, until `calls` calls have been made."""
     import differences
 
     faulthandler.enable()
@@ -102,7 +102,7 @@ def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int, k
     )
     with findings.open("a") as report:
         parent = os.getppid()
-        while before + differences.made < calls and os.getppid() == parent:  # else nobody watches
+        while before + differences.made < calls and os.getppid() == parent:  # otherwise nobody is watching
             kind, call, own = choice(seed, number, kinds)
             try:
                 wrong = found(kind, call, own)
@@ -115,7 +115,7 @@ def child(state: mmap.mmap, findings: Path, seed: int, first: int, calls: int, k
 
 
 def memory(process: int) -> float:
-    """MB that it has."""
+    """MB that it occupies."""
     try:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
     except OSError:
@@ -123,7 +123,7 @@ def memory(process: int) -> float:
 
 
 def processor_time(process: int) -> float:
-    """Seconds that it has used: on a machine with other work, time itself says little."""
+    """Seconds that it has used: on a busy machine, wall-clock time says little."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -132,7 +132,7 @@ def processor_time(process: int) -> float:
 
 
 class Watch:
-    """One child after the other, and what is found."""
+    """One child after another, and their findings."""
 
     def __init__(self, seed: int, calls: int, minutes: float | None, kinds: list[str] | None = None) -> None:
         self.seed, self.calls, self.kinds = seed, calls, kinds
@@ -182,13 +182,13 @@ class Watch:
         return 1 if self.problems else 0
 
     def command(self, first: int) -> list[str]:
-        """What starts a child."""
+        """The command that starts a child."""
         arguments = ["--worker", str(self.folder), "--first", str(first), "--calls", str(self.calls)]
         kinds = ["--kinds", *self.kinds] if self.kinds else []
         return [sys.executable, __file__, *arguments, "--seed", str(self.seed), *kinds]
 
     def now(self) -> tuple[int, int, int, float]:
-        """The state; the one before, where it is just being written, last the time."""
+        """The state, or the previous one while it is being written; the time is written last."""
         found = STATE.unpack_from(self.state)
         if found[3]:
             self.last = found
@@ -198,7 +198,7 @@ class Watch:
         return self.end is not None and time.monotonic() > self.end
 
     def watched(self, process: subprocess.Popen[bytes]) -> str:
-        """Until it ends; why it ended, if not as it should."""
+        """Waits until it ends; returns why, if not as it should."""
         line, used, seen, sizes = time.monotonic(), 0.0, (-1, 0), []
         while process.poll() is None:
             time.sleep(0.1)
@@ -225,7 +225,7 @@ class Watch:
         return "" if process.returncode == 0 else f"the process died, status {process.returncode}"
 
     def ended(self, process: subprocess.Popen[bytes], why: str) -> str:
-        """With a look at where it is."""
+        """Ends it, after a look at where it is."""
         process.send_signal(signal.SIGUSR1)
         time.sleep(0.5)
         process.kill()
@@ -255,7 +255,7 @@ def main() -> int:
             state, findings = mmap.mmap(file.fileno(), STATE.size), given.worker / "findings"
             child(state, findings, given.seed, given.first, given.calls, given.kinds)
         return 0
-    choice(given.seed, 0, given.kinds)  # ends here where there are no such kinds
+    choice(given.seed, 0, given.kinds)  # ends here if there are no such kinds
     return Watch(given.seed, given.calls, given.minutes, given.kinds).run()
 
 

@@ -1,10 +1,10 @@
-"""Whether calls leak: the same calls in one process, twice.
+"""Checks whether calls leak: the same calls in one process, twice.
 
     python fuzz/memory.py --rounds 60000 --seed 0
 
-The first time fills caches, imports modules and makes the core's workspaces as large as the largest call needs; they
-stay. The second time must leave as much memory in use as the first has left. Needs Linux with glibc. The exit
-status is 1 if it leaves more.
+The first pass fills caches, imports modules and makes the core's workspaces as large as the largest call needs; they
+stay. The second pass must leave no more memory in use than the first. Needs Linux with glibc. The exit status is 1 if
+it leaves more.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-MALLOC = 1.0  # MB in use that the second time may leave beyond the first
-OBJECTS = 0.02  # the part of Python's objects that it may leave
+MALLOC = 1.0  # MB in use that the second pass may leave beyond the first
+OBJECTS = 0.02  # the fraction of Python's objects that it may leave
 
 
 class MallocInfo(ctypes.Structure):
@@ -33,7 +33,7 @@ class MallocInfo(ctypes.Structure):
 class Memory(NamedTuple):
     resident: float  # MB of the process
     in_use: float  # MB that malloc has given out: to the core, NumPy and others
-    objects: int  # of Python's that can hold others
+    objects: int  # Python objects that can hold others
 
 
 def memory(libc: ctypes.CDLL) -> Memory:

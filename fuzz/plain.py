@@ -1,4 +1,4 @@
-"""Mutations by lot, without a look at what they reach: the same inputs for the same seed on every machine."""
+"""Random mutations, blind to what they reach: the same inputs for the same seed on every machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Mutation = Callable[[bytes, random.Random], bytes]
 
 
 def inputs(seeds: Sequence[bytes], words: Sequence[bytes], seed: int, own: Mutation | None = None) -> Iterator[bytes]:
-    """The seeds as they are, then mutated without end; half of the time by the target's own mutation, if it has one."""
+    """The seeds as they are, then mutated endlessly; half the time by the target's own mutation, if it has one."""
     yield from seeds
     rng = random.Random(seed)
     while True:
@@ -22,7 +22,7 @@ def inputs(seeds: Sequence[bytes], words: Sequence[bytes], seed: int, own: Mutat
         for _ in range(times):
             try:
                 data = own(data, rng) if own and ours else mutated(data, rng, seeds, words)
-            except ValueError:  # no longer what it could be applied to
+            except ValueError:  # it can no longer be applied
                 break
         yield data[:MOST]
 
@@ -37,15 +37,15 @@ def mutated(data: bytes, rng: random.Random, seeds: Sequence[bytes], words: Sequ
             return data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
         case 1 if piece:  # another byte
             return data[:at] + bytes([rng.choice(NUMBERS)]) + data[at + 1 :]
-        case 2:  # a piece less
+        case 2:  # a piece removed
             return data[:at] + data[end:]
-        case 3:  # a piece twice, or many times
+        case 3:  # a piece repeated, once or many times
             return data[:at] + piece * rng.choice((2, 2, 3, 50)) + data[end:]
         case 4:  # a piece from elsewhere
             other = rng.choice(seeds)
             start = rng.randrange(len(other) + 1)
             return data[:at] + other[start : start + 1 + int(rng.expovariate(0.03))] + data[end:]
-        case 5 | 6 if words:  # a word, put in or in place of a token
+        case 5 | 6 if words:  # a word, inserted or in place of a token
             word = rng.choice(words)
             return data[:at] + word + (data[at:] if rng.random() < 0.5 else data[_token(data, at) :])
         case 7:  # the end cut off
@@ -54,7 +54,7 @@ def mutated(data: bytes, rng: random.Random, seeds: Sequence[bytes], words: Sequ
 
 
 def _token(data: bytes, at: int) -> int:
-    """Where the word that `at` is in ends."""
+    """The end of the word that `at` is in."""
     while at < len(data) and chr(data[at]) not in " \"'<>=/":
         at += 1
     return at

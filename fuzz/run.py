@@ -1,4 +1,4 @@
-"""Fuzzing: bytes that are nearly right, to what reads them. fuzz/README.md says how."""
+"""Fuzzing: nearly valid bytes for everything that reads bytes. fuzz/README.md says how."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 TARGETS = sorted(path.stem for path in (HERE / "targets").glob("[a-z]*.py"))
-SLOW = 20  # seconds that one may take, on a machine with other work
+SLOW = 20  # seconds that one may take, on a busy machine
 
 
 def main() -> int:
@@ -64,7 +64,7 @@ def seeds_of(name: str) -> list[bytes]:
 
 
 def watched(name: str, given: argparse.Namespace) -> int:
-    """A child, and another where an input takes it down; how many did."""
+    """Runs a child, and another whenever an input takes it down; returns how many did."""
     began, inputs, findings = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder)
@@ -114,7 +114,7 @@ def mutations(given: argparse.Namespace) -> int:
         os.pwrite(count.fileno(), f"{done:<20}".encode(), 0)
         made = plain.inputs(seeds_of(name), module.WORDS, given.seed, getattr(module, "mutated", None))
         for number, data in enumerate(made):
-            if number < done:  # by the child before this one
+            if number < done:  # by the previous child
                 continue
             if (end is None and number >= module.SHORT) or (end is not None and time.monotonic() > end):
                 break

@@ -1,13 +1,13 @@
-"""Mutation testing of the C++ core: breaks lines of it, one at a time, and sees whether a test fails.
+"""Mutation testing of the C++ core: breaks its lines, one at a time, and sees whether a test fails.
 
-    python .ci/mutants             # mutants of the sources as they are; goes on where it was stopped
+    python .ci/mutants             # mutants of the sources as they are; resumes if it was stopped
     python .ci/mutants --report    # what became of them so far
-    python .ci/mutants --again     # those that live once more, with all tests: in the end, or when there are more
+    python .ci/mutants --again     # survivors once more, with all tests: at the end, or with new tests
     python .ci/mutants --seed 2    # other mutants
     python .ci/mutants --only '*constraint*' --count 150    # mutants of some files
 
-It needs g++, nanobind and what `pip install '.[test]'` brings, 10 minutes for the build and the tests without a mutant,
-then seconds a mutant. Everything is written below build/mutants.
+It needs g++, nanobind and what `pip install '.[test]'` installs, 10 minutes for the build and the tests without a
+mutant, then seconds per mutant. Everything is written below build/mutants.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def state_of_sources(args: argparse.Namespace) -> str:
 
 
 def make(args: argparse.Namespace) -> None:
-    """The library with mutants, unless it is there already."""
+    """Makes the library with mutants, unless it exists already."""
     from mutated_core import Build, as_dict
 
     plan = args.scratch / "plan.json"
@@ -85,7 +85,7 @@ def make(args: argparse.Namespace) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """This process has the library on its path."""
+    """In a process that has the library on its path."""
     from mutated_core import Build
     from runner import Baseline, Hunt, pytest_with
 

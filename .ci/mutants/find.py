@@ -1,8 +1,8 @@
-"""Which small mistakes a C++ source could have: signs, factors, indices, bounds, arguments swapped, calls left out.
+"""Small mistakes that a C++ source could have: signs, factors, indices, bounds, swapped arguments, missing calls.
 
 Works on tokens. A mutation replaces an expression E by `(JOUNCE_MUTANT(id) ? (E') : (E))`, within its line or lines, so
-that the numbers of lines stay. What that makes no sense of, the compiler refuses, and the mutant is dropped. Sources
-are formatted: a binary operator has a space on both sides, a template's bracket does not.
+that line numbers stay the same. If that makes no sense, the compiler rejects it and the mutant is dropped. Sources are
+formatted: a binary operator has a space on both sides, a template's bracket does not.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LOOSER = {
     "&&": set(),
 }
 KEYWORDS = {"return", "else", "do", "throw", "case", "co_return"}
-# Lines with nothing that is computed when the program runs.
+# Lines that compute nothing at run time.
 CONSTANT = re.compile(r"\b(constexpr|static_assert|template|requires|using|enum|typedef|fail|asm|alignas)\b")
 
 
@@ -74,7 +74,7 @@ class Token:
 
 @dataclass
 class Mutation:
-    """Replaces source[begin:end]; `change` says it in short."""
+    """Replaces source[begin:end]; `change` is a short description."""
 
     begin: int
     end: int
@@ -84,7 +84,7 @@ class Mutation:
 
     def selected(self, source: str, number: int) -> str:
         was = source[self.begin : self.end]
-        changed = re.sub(r"\s*(//.*)?\n\s*", " ", self.changed)  # or the compiler would count other lines
+        changed = re.sub(r"\s*(//.*)?\n\s*", " ", self.changed)  # or the compiler's line numbers would differ
         test = f"JOUNCE_MUTANT({number})"
         if self.statement and was.endswith(";"):
             return f"{{ if (!{test}) {was} }}"
@@ -193,7 +193,7 @@ class Source:
             first, last = self.expression(i, LOOSER[kind])
             by = BINARY[text]
             if text == "<" and self.tokens[last + 1].text == ";" and self.tokens[first].kind == "name":
-                by = "+ 1 <"  # a loop: one more would be outside of its array, where anything may happen
+                by = "+ 1 <"  # a loop: one more would be outside its array, where anything may happen
             return [self.replaced(first, last, i, by, f"{text} to {by}")]
         if text in COMPOUND:
             first = self.expression(i, set())[0]
@@ -276,7 +276,7 @@ class Source:
 
 
 def choose(root: Path, files: list[str], count: int, seed: int) -> dict[str, list[Mutation]]:
-    """So many mutations, no two on a line, spread over the files by their lines that have any: two a file at least."""
+    """`count` mutations, at most one per line, spread over the files by their mutable lines: at least two per file."""
     dice = random.Random(seed)
     all_ = {file: Source((root / file).read_text()).mutations() for file in files}
     total = sum(map(len, all_.values()))

@@ -1,4 +1,4 @@
-"""The core with all mutants in it, compiled once: which of them runs is said when it runs.
+"""The core with all mutants in it, compiled once: which of them is active is chosen at run time.
 
 -O1, and one instruction set only, that of the machine.
 """
@@ -57,7 +57,7 @@ class Mutant:
     line: int  # its first, from 1
     last_line: int
     change: str
-    was: str  # these lines, without indentation; with the one before, where it is `continue` or `break` alone
+    was: str  # these lines, without indentation; with the one before, if it is just `continue` or `break`
     mutant: str  # the same, mutated
 
 
@@ -80,7 +80,7 @@ class Build:
         self.source = scratch / "source"
         self.objects = scratch / "objects"
         self.package = scratch / "package"
-        self.size = 0  # of the list of mutants, with those that do not compile
+        self.size = 0  # of the list of mutants, including those that do not compile
 
     def make(self, count: int, seed: int, only: list[str]) -> list[Mutant]:
         """Generates mutants of files that match, drops those that do not compile, compiles and returns the others."""
@@ -121,7 +121,7 @@ class Build:
             texts[file] = texts[file][: m.begin] + m.selected(originals[file], i) + texts[file][m.end :]
         for file, text in texts.items():
             path = self.source / file
-            if path.name == "config.hpp":  # every expression is there twice: inlined, that doubles at each level
+            if path.name == "config.hpp":  # every expression appears twice: inlined, that doubles at each level
                 text = text.replace("inline __attribute__((always_inline))", "inline")
                 text = text.replace("JOUNCE_LAMBDA_INLINE __attribute__((always_inline))", "JOUNCE_LAMBDA_INLINE")
             if path.read_text() != text:
@@ -166,7 +166,7 @@ class Build:
         return found
 
     def refused(self, mutants: list[Mutant], alive: set[int], complaints: list[str]) -> set[int]:
-        """The mutants that the compiler complains about; where a complaint is about no mutant, all that it mentions."""
+        """The mutants that the compiler complains about; if a complaint is about no mutant, all that it mentions."""
         bad: set[int] = set()
         where: dict[tuple[str, int], set[int]] = {}
         for i in alive:

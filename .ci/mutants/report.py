@@ -1,4 +1,4 @@
-"""What became of the mutants: a table by files, and those that live.
+"""What became of the mutants: a table by file, and the survivors.
 
 equivalent.json lists mutants that compute the same as the original, with the reason.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:
-    """Reasons, by the file and the line, as it was and mutated."""
+    """Reasons, by file and line, original and mutated."""
     entries = json.loads((Path(__file__).parent / "equivalent.json").read_text())
     return {(entry["file"], entry["was"], entry["mutant"]): entry["reason"] for entry in entries}
 

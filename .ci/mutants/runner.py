@@ -1,8 +1,8 @@
 """Runs the tests with mutants: pytest collects once, and each mutant is a fork of that process.
 
-First all tests run without a mutant, to learn how long each takes and which mutants it comes by. A mutant then has the
-tests that come by it, those first that are quick and have killed many. A test that fails, crashes or hangs kills it. A
-mutant that was met before the tests, where modules of tests make their robots, has a process that collects with it.
+First all tests run without a mutant, to learn how long each takes and which mutants it reaches. A mutant then gets the
+tests that reach it, starting with those that are quick and have killed many. A test that fails, crashes or hangs kills
+it. A mutant reached before the tests, where test modules make their robots, gets a process that collects with it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ import numpy as np
 import pytest
 
 # Tests of programs around the core, of how processes end and how long they take, and of numbers that the core itself
-# gave one day: they notice that something changed, not that it is wrong.
+# once produced: they notice that something changed, not that it is wrong.
 LEFT_OUT = ("bench", "demo", "endings", "examples", "frozen", "giving_up", "info", "load_robustness", "reproduce")
-ALL = 1 << 20  # of the cases of a test, or of the seconds for a mutant: as many as there are
-PATIENCE = 600  # seconds on the clock for a test
+ALL = 1 << 20  # cases of a test, or seconds for a mutant: no limit
+PATIENCE = 600  # wall-clock seconds for a test
 MEMORY = 4 << 30  # bytes that a mutant may take
 
 
@@ -44,14 +44,14 @@ class Core:
         os.environ["JOUNCE_MUTANT"] = str(number)
 
     def seen(self) -> set[int]:
-        """The mutants met since the last time."""
+        """The mutants reached since the last call."""
         found = set(np.flatnonzero(np.frombuffer(self.bytes, np.uint8)).tolist())
         ctypes.memset(self.bytes, 0, len(self.bytes))
         return found
 
 
 class Runner:
-    """A plugin of pytest."""
+    """A pytest plugin."""
 
     def __init__(self, scratch: Path, library: Path, size: int, cases: int) -> None:
         self.scratch, self.library, self.cases = scratch, library, cases
@@ -64,7 +64,7 @@ class Runner:
     # What pytest calls.
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Keeps so many cases of each test, spread over all of them."""
+        """Keeps a number of cases of each test, spread over all of them."""
         by_test: dict[str, list[pytest.Item]] = {}
         for item in items:
             by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -88,17 +88,17 @@ class Runner:
     def work(self) -> None:
         raise NotImplementedError
 
-    # One run after the other.
+    # One run after another.
 
     def run_item(self, item: pytest.Item, following: pytest.Item | None) -> bool:
-        """Whether a test passes; `took` is what it took of a processor, in seconds."""
+        """Whether a test passes; `took` is its processor time, in seconds."""
         self.failed, began = False, time.process_time()
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         self.took = time.process_time() - began
         return not self.failed
 
     def in_fork(self, job: Any) -> tuple[list[str], str]:
-        """What a job in a process of its own says, line by line, and how it ended: "", "crash" or "time"."""
+        """The output of a job in a process of its own, line by line, and how it ended: "", "crash" or "time"."""
         sys.stdout.flush()
         read, write = os.pipe()
         child = os.fork()
@@ -138,7 +138,7 @@ class Runner:
 
 
 class Baseline(Runner):
-    """The tests not known yet, without a mutant: writes what they take and which mutants they meet."""
+    """The tests not known yet, without a mutant: writes how long they take and which mutants they reach."""
 
     def work(self) -> None:
         path = self.scratch / "baseline.json"
@@ -160,7 +160,7 @@ class Baseline(Runner):
 
 
 class Hunt(Runner):
-    """The mutants, one after the other."""
+    """The mutants, one after another."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class Hunt(Runner):
     ) -> None:
         super().__init__(scratch, library, size, cases)
         self.plan, self.budget, self.limit = plan, budget, limit
-        self.thorough = budget >= ALL  # then, a mutant that is met before the tests has a process in any case
+        self.thorough = budget >= ALL  # then a mutant that is reached before the tests gets a process in any case
         learned = json.loads((scratch / "baseline.json").read_text())
         self.at_start = set(learned["collected"])
         self.tests = {name: test for name, test in learned["tests"].items() if test["passed"]}
@@ -208,7 +208,7 @@ class Hunt(Runner):
         if self.only:
             self.run_here(int(self.only))
         todo = [m for m in self.plan if results.get(str(m["number"]), {"how": "again"})["how"] == "again"]
-        random.Random(0).shuffle(todo)  # whenever it is stopped, all files have had their share
+        random.Random(0).shuffle(todo)  # so that all files have had their share whenever it is stopped
         todo.sort(key=lambda m: str(m["number"]) not in results)
         todo = todo[: self.limit]
         began = time.monotonic()
@@ -229,7 +229,7 @@ class Hunt(Runner):
             )
 
         killers = {r["by"] for r in results.values() if r.get("by") in self.items}
-        while killers:  # they pass without a mutant, in a process like those that had one
+        while killers:  # they must pass without a mutant, in a process like those that had one
             said, how = self.in_fork(self.job(-1, sorted(killers)))
             if self.verdict(said, how, 0)["how"] == "survived":
                 break
@@ -250,7 +250,7 @@ class Hunt(Runner):
             items = [self.items[name] for name in names]
             for item, following in zip(items, [*items[1:], None], strict=True):
                 say(item.nodeid)
-                signal.setitimer(signal.ITIMER_PROF, 5 + 10 * self.tests[item.nodeid]["seconds"])  # its end
+                signal.setitimer(signal.ITIMER_PROF, 5 + 10 * self.tests[item.nodeid]["seconds"])  # its time limit
                 if not self.run_item(item, following):
                     say("failed")
                     return

@@ -1,1 +1,1 @@
-"""What is fuzzed: `check(data)`, `seeds()` and `WORDS`, one file each."""
+"""What is fuzzed, one file per target: `check(data)`, `seeds()` and `WORDS`."""

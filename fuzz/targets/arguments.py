@@ -1,7 +1,7 @@
-"""Arguments of the core's calls: which call, on which robot, with which arrays is all read from the bytes.
+"""Arguments of the core's calls: the call, the robot and the arrays are all read from the bytes.
 
-What comes must be finite arrays, or a ValueError (or TypeError) in words; whatever the arrays are and whatever code
-they run on being looked at.
+The result must be finite arrays or a ValueError (or TypeError) with a message, whatever the arrays are and whatever
+code they run when they are read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NUMBERS = [0.0, 1.0, -0.5, 0.7, 1e-300, 1e300, -1e308, 5e-324, np.nan, np.inf, -
 SIZES = [0, 1, 2, 3, 5, 6, 17, 33]
 SHORT = 6000  # inputs of a short round
 
-# Method: its positional arguments, then those by keyword.
+# Method: its positional arguments, then its keyword arguments.
 CALLS = {
     "inverse_dynamics": ("q", "v", "v?", "wrenches", "wrench_frame", "frame", "out"),
     "forward_dynamics": ("q", "v", "v", "wrenches", "wrench_frame", "frame", "out"),
@@ -77,11 +77,11 @@ POSITIONAL = {"q", "v", "v?", "name", "word", "tie", "contacts"}
 
 
 class OwnError(Exception):
-    """Raised by objects given as arrays: it comes through as it is."""
+    """Raised by objects given as arrays: it propagates unchanged."""
 
 
 class Reader:
-    """Choices from bytes; zeros where they end."""
+    """Choices from bytes; zeros once they run out."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -102,7 +102,7 @@ def models() -> list[jn.Model]:
 
 
 def seeds() -> list[bytes]:
-    """Each call with arguments that are right, on each robot: zeros are what is usual; and some by lot."""
+    """Each call with valid arguments, on each robot (zeros are the usual choice), and some random ones."""
     usual = [bytes([robot, call]) for robot in range(len(models())) for call in range(len(CALLS))]
     rng = np.random.default_rng(0)
     return usual + [rng.integers(0, 256, 60, np.uint8).tobytes() for _ in range(40)]
@@ -118,7 +118,7 @@ def check(data: bytes) -> None:
         try:
             first = [maker.of(word) for word in words if word in POSITIONAL]
             named = {word: maker.of(word) for word in words if word not in POSITIONAL and read.below(2)}
-        except (ValueError, TypeError, OwnError):  # NumPy, or jounce, has no such thing
+        except (ValueError, TypeError, OwnError):  # NumPy or jounce has no such thing
             return
         if "prescribed" in words:
             named.setdefault("prescribed", maker.mask())
@@ -142,13 +142,13 @@ def arrays(found: Any) -> list[np.ndarray]:
 
 
 class Maker:
-    """Arguments of a call, each chosen by a byte or several; zeros make what is right."""
+    """Arguments of a call, each chosen by one or more bytes; zeros make valid ones."""
 
     def __init__(self, read: Reader, robot: jn.Model) -> None:
         self.read, self.robot = read, robot
         self.given: list[np.ndarray] = []
         self.batch = read.pick([(), (), (1,), (2,), (3, 2), (0,), (17,), (2, 1)])
-        self.rows = read.pick([0, 0, 1, 2, 3, 7, 8, 9, 31, 32, 33])  # 0: no stack
+        self.rows = read.pick([0, 0, 1, 2, 3, 7, 8, 9, 31, 32, 33])  # 0: not a stack
 
     def of(self, word: str) -> Any:
         if word == "q":
@@ -251,7 +251,7 @@ class Maker:
         return self.read.pick([array, array, self.odd(array), *self.given, None])
 
     def odd(self, array: np.ndarray) -> Any:
-        """The array, as a rule; else something like it."""
+        """The array, as a rule; otherwise something like it."""
         how = self.read.below(28)
         if array.ndim == 0 or how < 8:
             return array
@@ -306,7 +306,7 @@ class Maker:
 
 
 class Changing:
-    """An array, or a dict of wrenches, that changes others while it is looked at."""
+    """An array, or a dict of wrenches, that changes others while it is read."""
 
     def __init__(self, found: dict[Any, Any]) -> None:
         self.found = found
@@ -342,7 +342,7 @@ class Changing:
 
 
 class Mapping(dict):  # type: ignore[type-arg]
-    """A dict with other things to say."""
+    """A dict that claims other things."""
 
     def keys(self) -> Any:
         return ["none"]
@@ -352,7 +352,7 @@ class Mapping(dict):  # type: ignore[type-arg]
 
 
 class Interface:
-    """What NumPy reads by its interface, which may say anything about its memory but where it is."""
+    """Read by NumPy through its array interface, which may claim anything about its memory except where it is."""
 
     def __init__(self, array: np.ndarray, how: int) -> None:
         self.kept = np.ascontiguousarray(array)

@@ -1,4 +1,4 @@
-"""Texts of MJCF, through MuJoCo's compiler: a robot, or a `LoadError`."""
+"""MJCF texts, through MuJoCo's compiler: a robot, or a `LoadError`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from jounce.loading import mjcf_compiler
 
 from .urdf import works
 
-mjcf_compiler.MAX_SECONDS = 2  # what takes long is ended by this, not by the fuzzer
+mjcf_compiler.MAX_SECONDS = 2  # long runs are ended by this, not by the fuzzer
 WORDS = (
     rb"""
 0 | -1 | nan | inf | 1e308 | 1e-320 | 1 2 | 0 0 0 | 0 0 0 0 | 1000000 |  | true | auto | hinge | slide | ball | free |
@@ -30,5 +30,5 @@ def seeds() -> list[bytes]:
 
 
 def check(data: bytes) -> None:
-    if b"mujoco" in data:  # else it is no matter of MuJoCo's
+    if b"mujoco" in data:  # otherwise MuJoCo is not involved
         works(data)

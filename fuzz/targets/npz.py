@@ -1,4 +1,4 @@
-"""Files of `Trajectory.save`: a motion that is one, or a `LoadError`."""
+"""Files of `Trajectory.save`: a valid motion, or a `LoadError`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def motion(count: int) -> jn.Trajectory:
 
 
 def seeds() -> list[bytes]:
-    """Two motions, and one whose arrays are in another order, with entries that are not stored plainly."""
+    """Two motions, and one whose arrays are in another order, with entries that are stored in unusual ways."""
     found = []
     for count in (0, 2):
         motion(count).save(PLACE)
@@ -72,7 +72,7 @@ def check(data: bytes) -> None:
 
 
 def with_right_sums(data: bytes) -> bytes:
-    """The same archive with its checksums mended, so that what is in it is looked at."""
+    """The same archive with its checksums fixed, so that its contents are read."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -84,5 +84,5 @@ def with_right_sums(data: bytes) -> bytes:
                             stream._expected_crc = None  # what zipfile compares with
                             mended.writestr(entry.filename, stream.read())
             return packed.getvalue()
-    except Exception:  # no archive at all
+    except Exception:  # not an archive at all
         return data

@@ -1,7 +1,7 @@
 """Pickles of robots, motions and errors, with bytes changed: objects or exceptions, but never a crash.
 
-Whoever loads a pickle runs the code in it, so nothing is promised of one that was changed, but that it does not take
-the process down. This unpickler knows only the classes and functions that the seeds have.
+Loading a pickle runs the code in it, so nothing is promised of a changed one, except that it does not take the process
+down. This unpickler knows only the classes and functions that the seeds use.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ODD = [
     np.array([None]),
     np.zeros((3, 3), ">f4"),
 ]
-ARRAYS: list[np.ndarray] = list(ODD)  # NumPy's own pickles are NumPy's affair: a pickle has the number of an array
+ARRAYS: list[np.ndarray] = list(ODD)  # NumPy's own pickles are NumPy's business: a pickle holds the number of an array
 
 
 def robots() -> list[jn.Model]:
@@ -120,7 +120,7 @@ def pickled(thing: Any, protocol: int) -> bytes:
 
 
 def mutated(data: bytes, rng: random.Random) -> bytes:
-    """With one of its operations gone, twice, or in place of another."""
+    """With one of its operations removed, repeated, or in place of another."""
     places = [at for _, _, at in pickletools.genops(data)]
     pieces = [data[a:b] for a, b in zip(places, [*places[1:], len(data)], strict=True)]
     i = rng.randrange(len(pieces))
@@ -156,14 +156,14 @@ class Careful(pickle.Unpickler):
 
 
 def harmless(data: bytes) -> bool:
-    """Whether it asks for no more memory than it may: pickle believes the lengths that it reads."""
+    """Whether it requests no more memory than allowed: pickle trusts the lengths that it reads."""
     try:
         return all(
             not (op.name in ("LONG_BINPUT", "BINPUT", "PUT") and argument > 10_000) and op.name != "LONG4"
             for op, argument, _ in pickletools.genops(data)
         )
     except Exception:
-        return True  # cut off somewhere: it will fail there
+        return True  # truncated: it will fail there
 
 
 def check(data: bytes) -> None:
@@ -198,7 +198,7 @@ def use(robot: jn.Model) -> None:
 
 
 def tried(call: Callable[[], object]) -> object:
-    """What comes of it; None where it raises, unless it is C that forgets to say what is wrong."""
+    """Its result; None if it raises, unless C code fails without setting an exception."""
     try:
         return call()
     except SystemError:

@@ -1,4 +1,4 @@
-"""Texts of URDF: a robot whose numbers are numbers, or a `LoadError`."""
+"""URDF texts: a robot whose numbers are finite, or a `LoadError`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// A few words to test headers with, without a library: near(what, found, expected) complains, and the program fails in the end.
+// A minimal vocabulary to test headers without a library: near(what, found, expected) complains, and the program fails at the end.
 #pragma once
 
 #include <cmath>

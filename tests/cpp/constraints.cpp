@@ -1,4 +1,4 @@
-// Factors of rows some of which are combinations of others.
+// Factors of rows, some of which are combinations of others.
 #include <cstdlib>
 
 #include "check.hpp"
