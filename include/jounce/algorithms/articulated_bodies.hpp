@@ -83,7 +83,7 @@ class ArticulatedBodies {
   }
   int own(const Cluster& cluster, int c) const { return tree_.cluster_columns[cluster.first + c]; }
 
-  // x = D^-1 x, for the coordinates of a cluster one after the other.
+  // x = D^-1 x, for the coordinates of a cluster in order.
   JOUNCE_INLINE void solve_block(const Cluster& cluster, T* x) const {
     const T* L = D_ + cluster.block;
     const int n = cluster.count;

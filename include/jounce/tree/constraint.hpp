@@ -1,4 +1,4 @@
-// Constraints of a robot as the algorithms see them: each ties a frame B to a frame A, both fixed in a body or in the world.
+// Constraints of a robot as the algorithms see them: a frame B tied to a frame A, each fixed in a body or in the world.
 //
 // A constraint is a set of rows N on the motion of B relative to A. With p the position of B's origin in A's axes, v = p' and w the
 // angular velocity of B relative to A in the same axes,
