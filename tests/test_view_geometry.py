@@ -392,9 +392,9 @@ def test_loading_reads_no_mesh_and_costs_little(package: Path) -> None:
     def best(source: str) -> float:
         times = []
         for _ in range(7):
-            begin = time.perf_counter()
+            begin = time.process_time()
             jn.load(source)
-            times.append(time.perf_counter() - begin)
+            times.append(time.process_time() - begin)
         return min(times)
 
     clad = '<visual> <origin xyz="0 0 1" rpy="0 1 0"/> <geometry> <mesh filename="a.stl"/> </geometry> </visual>'

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -299,17 +301,60 @@ def test_a_motion_with_forces_over_time() -> None:
         assert not nodes(viewer)["/robot/forces"].visible
 
 
+class Dragged:
+    """What viser tells of a slider that a browser has moved."""
+
+    client = "a browser"
+
+
+def drag(handle: Any, value: float) -> None:
+    handle.value = value
+    for told in handle._impl.update_cb:
+        told(Dragged())
+
+
 def test_sliders_respect_limits_and_move_the_robot() -> None:
     robot = jn.load(ARM)
     with robot.show() as viewer:
-        sliders = viewer._boxes["sliders robot"]
-        shoulder, elbow = sliders._handles
+        shoulder, elbow = viewer._boxes["sliders robot"]._handles
         assert (shoulder.min, shoulder.max) == (-1.0, 2.0)
         assert (elbow.min, elbow.max) == (-np.pi, np.pi)
         viewer.update([0.4, -0.2])
         assert (shoulder.value, elbow.value) == (0.4, -0.2)
-        sliders._settle(np.array([1.0, 0.5]))  # what a slider that was dragged does
-        assert np.allclose(world(viewer, "/robot/lower"), robot.pose("lower", [1.0, 0.5]), atol=1e-6)
+        drag(shoulder, 1.0)
+        assert np.allclose(world(viewer, "/robot/lower"), robot.pose("lower", [1.0, -0.2]), atol=1e-6)
+        viewer.update([3.0, 0.0])  # beyond its limit, and stays there while the other moves
+        drag(elbow, 0.5)
+        assert np.allclose(world(viewer, "/robot/lower"), robot.pose("lower", [3.0, 0.5]), atol=1e-6)
+
+
+def test_sliders_of_a_free_base() -> None:
+    robot = jn.load(ARM, base="floating")
+    with robot.show() as viewer:
+        handles = viewer._boxes["sliders robot"]._handles
+        assert len(handles) == 8
+        drag(handles[0], 0.3)
+        drag(handles[5], 0.7)  # yaw
+        q = np.array([0.3, 0, 0, 0, 0, np.sin(0.35), np.cos(0.35), 0, 0])
+        assert np.allclose(world(viewer, "/robot/lower"), robot.pose("lower", q), atol=1e-6)
+
+
+def test_sliders_of_a_robot_with_a_loop_keep_it_closed() -> None:
+    b = jn.Builder()
+    for arm, x in (("left", 0.0), ("right", 0.5)):
+        hinge = np.eye(4)
+        hinge[0, 3] = x
+        b.add(arm, "world", jn.Revolute((0, 1, 0)), hinge, jn.Inertia(1.0, com=(0, 0, -0.5)))
+    end = np.eye(4)
+    end[2, 3] = -1.0
+    b.close("rod", "left", "right", jn.Distance(0.5), placement_a=end, placement_b=end)
+    robot = b.build()
+    with robot.show() as viewer:
+        sliders = viewer._boxes["sliders robot"]
+        drag(sliders._handles[0], 0.4)
+        q = np.array([handle.value for handle in sliders._handles])
+        assert np.abs(robot.residual(q)).max() < 1e-9
+        assert abs(q[1]) > 0.1
 
 
 def test_roll_pitch_and_yaw() -> None:
@@ -321,6 +366,24 @@ def test_roll_pitch_and_yaw() -> None:
         turn = rotation((w, x, y, z))
         assert np.allclose(_angles(np.array([x, y, z, w])), angles, atol=1e-7)
         assert np.allclose(rotation(quaternions(turn)), turn, atol=1e-12)
+
+
+def test_a_motion_from_arrays() -> None:
+    robot = jn.load(ARM)
+    motion = jn.Trajectory.of(robot, [0, 1], [[0, 0], [1, 1]], v=[[1, 1], [1, 1]])
+    assert motion.q_names == ("shoulder", "elbow")
+    assert (motion.v == 1).all()
+    assert not motion.tau.any()
+    for arguments, message in (
+        (([1, 0], np.zeros((2, 2))), "time is"),
+        (([0, np.inf], np.zeros((2, 2))), "time is"),
+        (([0, 1], np.zeros((3, 2))), "q has shape"),
+        (([0, 1], np.zeros((2, 2)), np.zeros((2, 3))), "v has shape"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            jn.Trajectory.of(robot, *arguments)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="robot is 1"):
+        jn.Trajectory.of(1, [0], [[0]])  # type: ignore[arg-type]
 
 
 # Pages
@@ -532,6 +595,36 @@ def test_importing_jounce_imports_no_extra() -> None:
     assert done.stdout.strip() == "[]"
 
 
+# The command line
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    (tmp_path / "arm.urdf").write_text(ARM)
+    command = [sys.executable, "-c", "from jounce.cli import main; main()", "view"]
+    done = subprocess.run([*command, "arm.urdf", "--save", "arm.html"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "<title>arm</title>" in (tmp_path / "arm.html").read_text(encoding="utf-8")
+    done = subprocess.run([*command, "arm.txt", "--no-browser"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "arm.txt: does not exist" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs Ctrl-C")
+def test_the_command_line_serves_until_it_is_ended(tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    (tmp_path / "arm.urdf").write_text(ARM)
+    command = [sys.executable, "-u", "-c", "from jounce.cli import main; main()", "view", "arm.urdf", "--no-browser"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        address = re.search(r"showing arm at http://([\d.]+):(\d+)", line)
+        assert address, line
+        assert _listens(address[1], int(address[2]))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+
+
 # The robots of example-robot-data
 
 
@@ -543,15 +636,18 @@ def example_files() -> list[Path]:
 
 @pytest.mark.parametrize("path", example_files(), ids=lambda p: p.stem)
 def test_robots_of_example_robot_data(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are shown, with meshes or shapes; files of which the meshes are missing are drawn from the tree."""
+    """All are shown, with meshes or shapes; files of which the meshes are missing are drawn from the tree.
+
+    Meshes of more than 50 kB are read where JOUNCE_ALL_MESHES is set, which takes minutes.
+    """
     from jounce.view import meshes, scene
 
-    def boxes(mesh: Any) -> list[meshes.Part]:  # meshes are read by tests of their own, and once by a slow one
-        assert Path(mesh.path).is_file()
-        corners = np.eye(3, dtype=np.float32)
-        return [meshes.Part(corners, np.array([[0, 1, 2]], dtype=np.int32))]
+    def small(mesh: Any) -> list[meshes.Part]:
+        if os.environ.get("JOUNCE_ALL_MESHES") or Path(mesh.path).stat().st_size < 50_000:
+            return meshes.parts_of(mesh)
+        return [meshes.Part(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], dtype=np.int32))]
 
-    monkeypatch.setattr(scene, "parts_of", boxes)
+    monkeypatch.setattr(scene, "parts_of", small)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.LoadWarning)
         warnings.simplefilter("ignore" if "romeo_laas_small" in path.name else "error", ViewWarning)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +15,10 @@ from jounce.parts.constraints import ConstraintRecord, Gear, Kind, a_kind
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Joint
 from jounce.parts.sections import SoftBody
-from jounce.parts.visual import Visual
 from jounce.soft.module import ModuleBody, is_module
+
+if TYPE_CHECKING:
+    from jounce.parts.visual import Visual
 
 
 class Builder:

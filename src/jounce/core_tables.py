@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Flag, auto
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,9 @@ from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Rotor
 from jounce.parts.sections import Sections, Shape, SoftBody
-from jounce.parts.visual import Visual
+
+if TYPE_CHECKING:
+    from jounce.parts.visual import Visual
 
 Array = NDArray[np.float64]
 

@@ -30,11 +30,11 @@ from jounce.parts.constraints import ConstraintRecord, Contact, Kind, Rolling, c
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Limits, Spherical
 from jounce.parts.sections import Shape
-from jounce.parts.visual import Visual
 from jounce.soft.inputs import Inputs, SoftPart
 
 if TYPE_CHECKING:
     from jounce.dynamics.closed_form import ClosedForm
+    from jounce.parts.visual import Visual
     from jounce.view.viewer import Viewer
 
 Array = NDArray[np.float64]

@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import is_masked, printable, quoted
+from jounce._checks import is_masked, printable, quoted, reals
 from jounce.errors import LoadError
-from jounce.model import Model
+from jounce.model import Model, a_model
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Spherical
 from jounce.parts.sections import Shape
@@ -94,6 +94,36 @@ class Trajectory:
     v_names: tuple[str, ...]
     q_units: tuple[str, ...]
     v_units: tuple[str, ...]
+
+    @staticmethod
+    def of(
+        robot: Model,
+        time: ArrayLike,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+    ) -> Trajectory:
+        """A motion of a robot from arrays, such as a plan.
+
+        Args:
+            robot: whose motion it is; its coordinates give the names and units.
+            time: (T,) s, increasing.
+            q: (T, nq).
+            v, a, tau: (T, nv); zero when left out.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> Trajectory.of(robot, [0.0, 1.0], [robot.neutral(), robot.neutral()])
+        <jounce.Trajectory: 2 times, 0 to 1 s, nq = 13, nv = 12>
+        """
+        known = names(a_model("robot", robot))
+        given = reals("time", time)
+        if given.ndim != 1 or not np.isfinite(given).all() or not (np.diff(given) > 0).all():
+            raise ValueError(f"time is {quoted(time)}, expected times (T,) that increase")
+        rest = np.zeros((len(given), robot.nv))
+        velocity, rate, force = (rest if x is None else reals(k, x) for k, x in (("v", v), ("a", a), ("tau", tau)))
+        return Trajectory(given, reals("q", q), velocity, rate, force, *known)
 
     def __post_init__(self) -> None:
         for key in ("q_names", "v_names", "q_units", "v_units"):

@@ -15,7 +15,6 @@ from jounce.errors import LoadError
 from jounce.loading.description import Description, LoadWarning
 from jounce.loading.folders import folders_of
 from jounce.loading.formats import Allow, Base, Format, Mimic, Options, Source, add_format, known_formats
-from jounce.loading.mesh_paths import MeshPaths
 from jounce.loading.urdf import KNOWN, describe_urdf
 from jounce.loading.xml_source import from_tree, read_xml, short
 from jounce.model import Model
@@ -130,6 +129,8 @@ def _read(source: Any, options: Options) -> Description:
 
 
 def _describe_urdf(source: Source, options: Options) -> Description:
+    from jounce.loading.mesh_paths import MeshPaths  # when a robot is loaded: the import of jounce does without
+
     if isinstance(source.given, (bytes, str, Path)):
         root = read_xml(source.content, source.name, KNOWN)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from jounce.model import Model
 from jounce.parts.constraints import ConstraintRecord
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
-from jounce.parts.visual import Visual
+
+if TYPE_CHECKING:
+    from jounce.parts.visual import Visual
 
 
 class LoadWarning(UserWarning):

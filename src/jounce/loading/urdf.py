@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +18,25 @@ from numpy.typing import NDArray
 from jounce._checks import near
 from jounce.core_tables import BodyRecord
 from jounce.loading.description import Description, listed
-from jounce.loading.mesh_paths import MeshPaths
 from jounce.loading.origin import IDENTITY, pose_of
-from jounce.loading.urdf_visuals import TAGS, UrdfVisuals
 from jounce.loading.xml_source import MAX_NUMBER, Element, short
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Planar, Prismatic, Revolute
-from jounce.parts.visual import Visual
+
+if TYPE_CHECKING:
+    from jounce.loading.mesh_paths import MeshPaths
+    from jounce.parts.visual import Visual
 
 Array = NDArray[np.float64]
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 KNOWN = frozenset(
-    ("link", "inertial", "mass", "inertia", "joint", "parent", "child", "origin", "axis", "limit", "dynamics", "mimic")
-).union(TAGS)
+    (
+        *("link", "inertial", "mass", "inertia", "joint", "parent", "child", "origin", "axis", "limit", "dynamics"),
+        *("mimic", "visual", "geometry", "box", "sphere", "cylinder", "capsule", "ellipsoid", "mesh", "material"),
+        "color",
+    )
+)
 MAX_LINKS = 20_000  # of which a model takes seconds
 _MASSLESS = Inertia(0.0)
 
@@ -56,6 +62,9 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool, meshes: M
         damping: whether the joints get the damping of the file.
         meshes: where those may be that show what links look like; nowhere when left out.
     """
+    from jounce.loading.mesh_paths import MeshPaths  # when a robot is loaded: the import of jounce does without
+    from jounce.loading.urdf_visuals import UrdfVisuals
+
     links = _named(root.all("link"), "link")
     if not links:
         raise root.error("has no <link>: nothing to load")

@@ -11,10 +11,6 @@ from jounce.loading.origin import pose_of
 from jounce.loading.xml_source import Element
 from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Ellipsoid, ReadLater, Shape, Sphere, Undrawn, Visual
 
-TAGS = frozenset(
-    ("visual", "geometry", "box", "sphere", "cylinder", "capsule", "ellipsoid", "mesh", "material", "color")
-)
-
 
 class UrdfVisuals:
     """The visuals of a file; whatever is wrong with one is why it is not drawn, and no error.

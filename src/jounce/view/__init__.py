@@ -5,11 +5,11 @@ Needs the extra: ``pip install 'jounce[view]'``. What is here needs NumPy only, 
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from jounce.parts.visual import Box, Capsule, Cylinder, Ellipsoid, MeshFile, Sphere, Triangles, Undrawn, Visual
-
 if TYPE_CHECKING:
+    from jounce.parts.visual import Box, Capsule, Cylinder, Ellipsoid, MeshFile, Sphere, Triangles, Undrawn, Visual
     from jounce.view.scene import ViewWarning
     from jounce.view.viewer import Viewer
 
@@ -29,8 +29,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("ViewWarning", "Viewer"):
-        from importlib import import_module
-
-        return getattr(import_module(".scene" if name == "ViewWarning" else ".viewer", __name__), name)
+    if name in __all__:
+        module = {"ViewWarning": ".scene", "Viewer": ".viewer"}.get(name, ".visual")
+        return getattr(import_module(module, __name__), name)
     raise AttributeError(f"module 'jounce.view' has no attribute {name!r}")

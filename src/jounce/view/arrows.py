@@ -17,7 +17,7 @@ from jounce._checks import near, quoted, real, reals
 from jounce.model import Model
 from jounce.parts.constraints import Gear
 from jounce.view.scene import DrawnRobot
-from jounce.view.style import ANGULAR, FORCES, LINEAR, MOMENTS, RGB
+from jounce.view.style import ANGULAR, FORCES, LINEAR, MOMENTS, RGB, linear
 
 Array = NDArray[np.float64]
 LONGEST = 0.33  # of the robot's size
@@ -135,7 +135,7 @@ class Arrows:
         self._handle = drawn.scene.add_arrows(
             drawn.path(label),
             np.zeros((1, 2, 3), dtype=np.float32),
-            colour,
+            linear(colour),
             shaft_radius=thick,
             head_radius=2.4 * thick,
             head_length=5.5 * thick,
@@ -209,10 +209,10 @@ class TwistArrows:
 
     def __init__(self, drawn: DrawnRobot, names: Sequence[str], largest: tuple[float, float]) -> None:
         self._drawn, self._names = drawn, list(names)
-        linear, angular = (LONGEST * drawn.size / x if x > 0 else 0.0 for x in largest)
+        straight, turning = (LONGEST * drawn.size / x if x > 0 else 0.0 for x in largest)
         self.kinds = [
-            (slice(0, 3), Arrows(drawn, "velocities", "m/s", LINEAR, linear)),
-            (slice(3, 6), Arrows(drawn, "angular velocities", "rad/s", ANGULAR, angular)),
+            (slice(0, 3), Arrows(drawn, "velocities", "m/s", LINEAR, straight)),
+            (slice(3, 6), Arrows(drawn, "angular velocities", "rad/s", ANGULAR, turning)),
         ]
 
     def place(self, q: Array, v: Array) -> None:

@@ -27,10 +27,10 @@ def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
     scene = server.scene
     centre, spread = bounds.mean(axis=0), max(float(np.linalg.norm(np.ptp(bounds, axis=0))), 1e-3)
     scene.configure_default_lights(enabled=False, cast_shadow=False)
-    scene.configure_environment_map("studio", environment_intensity=0.4)
-    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 190, 195), intensity=1.2)
+    scene.configure_environment_map("studio", environment_intensity=0.3)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 190, 195), intensity=1.0)
     sun = centre + 3 * spread * _SUN
-    scene.add_light_directional("/light/sun", color=(255, 252, 246), intensity=1.7, cast_shadow=True, position=sun)
+    scene.add_light_directional("/light/sun", color=(255, 252, 246), intensity=1.6, cast_shadow=True, position=sun)
     if floor is not None:
         cell = 10.0 ** math.floor(math.log10(spread / 2)) if spread > 0 else 0.1
         scene.add_grid(

@@ -18,7 +18,7 @@ from jounce.view.style import BONE, JOINT, LIMBS
 
 Array = NDArray[np.float64]
 _THICK = 0.012  # of segments, of the robot's size
-_SMALL, _LARGEST = 8, 20  # edges of boxes, of that
+_SMALL, _LARGEST, _ALONE = 8, 20, 55  # edges of boxes, of that; the last where nothing tells how long a body is
 
 
 def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int, list[Visual]]:
@@ -47,8 +47,9 @@ def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int
             drawn = _segment(b.inertia.com, 0.7 * thick, BONE)
         if b.inertia.mass > 0:
             reach = max((float(np.linalg.norm(bodies[j].placement[:3, 3])) for j in below.get(i, ())), default=0.0)
-            reach = max(reach, 2 * float(np.linalg.norm(b.inertia.com)), _SMALL * thick)
-            drawn.append(_mass(b.inertia, thick, min(1.2 * reach, _LARGEST * thick), colour))
+            reach = max(reach, 2 * float(np.linalg.norm(b.inertia.com)))
+            largest = min(max(1.2 * reach, _SMALL * thick), _LARGEST * thick) if reach > thick else _ALONE * thick
+            drawn.append(_mass(b.inertia, thick, largest, colour))
         if not isinstance(b.joint, Fixed):
             drawn.append(_joint(b.joint, thick))
         made[i] = drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -36,8 +37,8 @@ class Sliders:
     def __init__(
         self, gui: Any, robot: Model, q: Array, title: str, reach: float, moved: Callable[[Array], None]
     ) -> None:
-        self._robot, self._q, self._moved = robot, q.copy(), moved
-        self._readers: list[Callable[[], None]] = []  # from sliders to q
+        self._robot, self._q, self._shown, self._moved = robot, q.copy(), q.copy(), moved
+        self._lock = threading.RLock()  # events come from several threads
         self._writers: list[Callable[[], None]] = []  # from q to sliders
         self._handles: list[Any] = []
         said, lower, upper = names(robot), robot.lower, robot.upper
@@ -56,9 +57,10 @@ class Sliders:
 
     def write(self, q: Array) -> None:
         """Sets the sliders to q, without moving the robot."""
-        self._q = q.copy()
-        for write in self._writers:
-            write()
+        with self._lock:
+            self._q, self._shown = q.copy(), q.copy()
+            for write in self._writers:
+                write()
 
     def _buttons(self, gui: Any) -> None:
         buttons = gui.add_button_group("", ("neutral", "random"))
@@ -74,16 +76,17 @@ class Sliders:
         buttons.on_click(pressed)
 
     def _settle(self, q: Array) -> None:
-        """Brings a configuration onto the constraints, if there are any and if it can be, and shows it."""
+        """Brings a configuration onto the constraints, if there are any, and shows it; what cannot be it leaves."""
         if self._robot.constraints:
             try:
                 q = self._robot.project(q)
             except SingularError:
-                return
+                q = self._shown
         self.write(q)
         self._moved(self._q)
 
-    def _slider(self, gui: Any, label: str, low: float, high: float, value: float) -> Any:
+    def _slider(self, gui: Any, label: str, low: float, high: float, value: float, read: Callable[[], None]) -> Any:
+        """One slider; `read` takes its value to q when it has been dragged."""
         low, high = min(low, value), max(high, value)
         step = 10.0 ** math.floor(math.log10(max(high - low, 1e-6) / 500))
         handle = gui.add_slider(label, min=low, max=high, step=step, initial_value=value)
@@ -91,24 +94,21 @@ class Sliders:
 
         def dragged(event: Any) -> None:
             if event.client is not None:  # else it was set from here
-                for read in self._readers:
+                with self._lock:
                     read()
-                self._settle(self._q)
+                    self._settle(self._q)
 
         handle.on_update(dragged)
         return handle
 
     def _number(self, gui: Any, label: str, i: int, low: float, high: float) -> None:
-        handle = self._slider(gui, label, low, high, float(self._q[i]))
-
         def read() -> None:
-            if abs(handle.value - self._q[i]) > 1e-12:
-                self._q[i] = handle.value
+            self._q[i] = handle.value
 
         def write() -> None:
             handle.value = float(min(max(self._q[i], handle.min), handle.max))
 
-        self._readers.append(read)
+        handle = self._slider(gui, label, low, high, float(self._q[i]), read)
         self._writers.append(write)
 
     def _pose(self, gui: Any, joint: str, kind: Joint, where: slice, reach: float) -> None:
@@ -119,11 +119,7 @@ class Sliders:
                 at = float(self._q[first + k])
                 self._number(gui, f"{joint}.{axis}", first + k, at - reach, at + reach)
         turn = slice(where.stop - 4, where.stop)
-        labels = ("roll", "pitch", "yaw")
-        handles = [
-            self._slider(gui, f"{joint}.{label}", -limit, limit, angle)
-            for label, limit, angle in zip(labels, (math.pi, math.pi / 2, math.pi), _angles(self._q[turn]), strict=True)
-        ]
+        limits = {"roll": math.pi, "pitch": math.pi / 2, "yaw": math.pi}
 
         def read() -> None:
             self._q[turn] = _quaternion(*(handle.value for handle in handles))
@@ -132,7 +128,10 @@ class Sliders:
             for handle, angle in zip(handles, _angles(self._q[turn]), strict=True):
                 handle.value = angle
 
-        self._readers.append(read)
+        handles = [
+            self._slider(gui, f"{joint}.{label}", -limit, limit, angle, read)
+            for (label, limit), angle in zip(limits.items(), _angles(self._q[turn]), strict=True)
+        ]
         self._writers.append(write)
 
 

@@ -34,3 +34,9 @@ def rgb(colour: Colour) -> RGB:
     """0 to 255."""
     red, green, blue = (round(255 * x) for x in colour[:3])
     return red, green, blue
+
+
+def linear(colour: RGB) -> RGB:
+    """What viser's arrows need to be seen in a colour: they take theirs for linear light, which others do not."""
+    red, green, blue = (round(255 * (x / 255) ** 2.2) for x in colour)
+    return red, green, blue
