@@ -1,4 +1,4 @@
-"""Lets the API reference see the compiled core, whose stub is installed beside it, and the examples in docstrings."""
+"""Shows the API reference the compiled core, whose stub is installed next to it, and the examples in docstrings."""
 
 import importlib.util
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import griffe
 
-EXAMPLE = re.compile(r"^>>>.*\Z", re.DOTALL | re.MULTILINE)  # in our docstrings it is the last thing
+EXAMPLE = re.compile(r"^>>>.*\Z", re.DOTALL | re.MULTILINE)  # in our docstrings it comes last
 
 
 class CompiledCore(griffe.Extension):
@@ -22,7 +22,7 @@ class CompiledCore(griffe.Extension):
             self.on_object(obj=member)
 
     def on_object(self, *, obj: griffe.Object, **_: object) -> None:
-        """Gives the doctest at the end of a docstring the heading that makes it a code block."""
+        """Gives the doctest at the end of a docstring the heading that turns it into a code block."""
         if obj.docstring is not None:
             text = obj.docstring.value
             obj.docstring.value = EXAMPLE.sub(lambda found: "Examples:\n    " + found[0].replace("\n", "\n    "), text)

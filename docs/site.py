@@ -1,4 +1,4 @@
-"""What the site does with the pages: they are written to be read in the repository as well."""
+"""Adapts the pages for the site: they are written to be readable in the repository as well."""
 
 import logging
 import re
@@ -9,7 +9,7 @@ import jounce as jn
 
 log = logging.getLogger("mkdocs.hooks.jounce")
 NEEDS = re.compile(r"^```python \w+$", re.MULTILINE)  # the package that a code block needs, for the tests
-OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")  # a link to a file of the repository that is no page
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")  # a link to a file of the repository that is not a page
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
@@ -17,7 +17,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 
 def on_post_build(config: dict, **_: object) -> None:
-    """Whatever is public is in the reference; of a module, something is."""
+    """Everything public is in the reference; of a module, at least something is."""
     reference = "".join(page.read_text() for page in Path(config["site_dir"]).glob("api_*.html"))
     wanted = {f"jounce.{name}": "." if ismodule(getattr(jn, name)) else '"' for name in jn.__all__}
     wanted |= {f"jounce.Model.{name}": '"' for name in dir(jn.Model) if not name.startswith("_")}

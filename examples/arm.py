@@ -1,4 +1,4 @@
-"""The arm of the examples: base, shoulder, elbow and wrist, and a load in its hand. Not an example itself."""
+"""The arm used in the examples: base, shoulder, elbow and wrist, and a load in its hand. Not an example itself."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ LINKS = (  # name, axis, length in m, mass in kg
 
 
 def add_arm(builder: jn.Builder, load: float = 2.0) -> jn.Builder:
-    """Four slender rods, which stand upright at zero, and the load, kg, as a point at the end, "hand"."""
+    """Four slender rods, upright at zero, with the load, kg, as a point mass at the end, "hand"."""
     parent, place = "world", np.eye(4)
     for name, axis, length, mass in LINKS:
         across = mass * length**2 / 12

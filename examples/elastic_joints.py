@@ -1,14 +1,15 @@
 """Elastic joints: feed-forward from inverse dynamics to second order.
 
-Between motor and link there is a gear that gives, a spring of stiffness K. For the links to move as wanted, the motors
-must be ahead of them by the springs' deflection, theta = q + tau / K, with the torques tau of the rigid arm. They must
-accelerate with theta'' = q'' + tau'' / K, and so push with B theta'' + tau, where B is their inertia. That takes the
-torques' second derivatives, and the motion to its snap.
+Between motor and link there is an elastic gear, a spring of stiffness K. For the links to move as desired, the motors
+must lead them by the deflection of the springs, theta = q + tau / K, with the torques tau of the rigid arm. They must
+accelerate by theta'' = q'' + tau'' / K, and so apply B theta'' + tau, where B is their inertia. That takes the second
+derivatives of the torques, and the motion up to its snap.
 
-An arm with a load swings within 0.8 s and stops. Links, springs and motors are simulated; a feedback holds each motor
-on its own theta, none knows where the links are. The feed-forward is that of a rigid arm, or allows for the deflection
-under the weight, or is of second order, with K known and with K taken to be 10 % more. The picture shows how far the
-hand is off, and how far ahead of its link the shoulder's motor shall be. The number to look at is the hand's error.
+An arm with a load swings within 0.8 s and stops. Links, springs and motors are simulated; feedback holds each motor on
+its own theta, without knowing where the links are. The feed-forward is that of a rigid arm, or allows for the
+deflection under the weight, or is of second order, with K known and with K overestimated by 10 %. The picture shows the
+error of the hand, and how far the shoulder's motor should lead its link. The number to look at is the error of the
+hand.
 
     python examples/elastic_joints.py [figure.png]
 """
@@ -22,19 +23,19 @@ from picture import BLUE, GREEN, GREY, ORANGE, asked, panels
 
 import jounce as jn
 
-K = np.array([12e3, 12e3, 6e3, 1.5e3])  # N m/rad, of the springs
-B = np.array([1.2, 1.2, 0.5, 0.05])  # kg m^2, of the motors, behind their gears
-STIFFNESS, DAMPING = 0.4 * K, 40 * B  # N m/rad and N m s/rad, of the motors' feedback
+K = np.array([12e3, 12e3, 6e3, 1.5e3])  # N m/rad, the springs
+B = np.array([1.2, 1.2, 0.5, 0.05])  # kg m^2, the motors, reflected through their gears
+STIFFNESS, DAMPING = 0.4 * K, 40 * B  # N m/rad and N m s/rad, the feedback of the motors
 SWING = 0.8  # s
-STEP = Polynomial([0, 0, 0, 0, 0, 126, -420, 540, -315, 70])  # from 0 to 1, at rest at both ends to the snap
+STEP = Polynomial([0, 0, 0, 0, 0, 126, -420, 540, -315, 70])  # from 0 to 1, at rest at both ends up to the snap
 STEPS = [STEP, *(STEP.deriv(k) for k in range(1, 5))]
 START, END = np.array([-0.8, 0.9, 0.9, -0.4]), np.array([0.8, 0.2, 1.4, 0.6])  # rad
 
 
 def elastic_arm() -> jn.Model:
-    """The arm, and beside it its motors; the springs come with the torques.
+    """The arm, and its motors next to it; the springs are part of the torques.
 
-    That is Spong's model: a motor behind a large reduction turns so fast that it does not matter where it sits.
+    This is Spong's model: a motor behind a large reduction turns so fast that it does not matter where it is mounted.
     """
     builder = add_arm(jn.Builder())
     for (name, *_), inertia in zip(LINKS, B, strict=True):
@@ -63,7 +64,7 @@ def under_the_weight(arm, t):
 
 
 def second_order(arm, t, K=K):
-    """The same, exact if K is."""
+    """The same, exact if K is exact."""
     q, stack = wanted(t)
     tau, dtau, ddtau = arm.inverse_dynamics(q, stack)
     return q + tau / K, stack[0] + dtau / K, tau + B * (stack[1] + ddtau / K)

@@ -1,14 +1,14 @@
 """A fin-ray finger: soft walls and stiff ribs, which close loops.
 
-Two rods lean against each other, welded at the tip, and ribs keep their distances in between: five loops of soft
-bodies. Pressed on its front, such a finger does not give way as a rod does. Its tip comes towards what presses, and so
-the finger wraps itself around what it holds.
+Two rods lean against each other, welded at the tip, and ribs keep them at fixed distances in between: five loops of
+soft bodies. Pressed on its front, such a finger does not give way like a rod. Its tip moves towards the load, so the
+finger wraps itself around what it holds.
 
-The finger is loaded step by step. At rest the forces of walls, load and constraints are in balance and the constraints
-hold: Newton's method finds the shape and the forces of the ribs at once. Then the load is taken away at a stroke, and
-the finger swings. The picture shows the finger under load, the same without ribs, and the forces of the ribs when it is
-let go. The numbers to look at are where the tip goes, how far the simulated loops come apart, and what is left of the
-balance of energy: what the walls lose is what their material takes.
+The finger is loaded step by step. At rest the forces of walls, load and constraints balance and the constraints hold:
+Newton's method finds the shape and the forces in the ribs together. Then the load is suddenly removed, and the finger
+swings. The picture shows the finger under load, the same without ribs, and the forces in the ribs after the release.
+The numbers to look at are where the tip goes, how far the simulated loops drift apart, and the residual of the energy
+balance: the walls lose what their material dissipates.
 
     python examples/fin_ray_finger.py [figure.png]
 """
@@ -20,7 +20,7 @@ from picture import BLUE, GREEN, GREY, ORANGE, arrow, asked, panels
 
 import jounce as jn
 
-WIDTH, HEIGHT = 0.04, 0.10  # m, of the triangle
+WIDTH, HEIGHT = 0.04, 0.10  # m, the triangle
 LEAN, LENGTH = float(np.arctan2(WIDTH / 2, HEIGHT)), float(np.hypot(WIDTH / 2, HEIGHT))  # of each wall, rad and m
 RIBS = (0.2, 0.4, 0.6, 0.8)  # where along the walls; the load is on the front
 PRESSED = 0.5
@@ -28,7 +28,7 @@ FORCES = np.linspace(0.0, 1.2, 13)  # N
 
 
 def turned(x, angle):
-    """A place on the x axis whose z axis leans that much."""
+    """A pose on the x axis whose z axis leans by that angle."""
     pose = np.eye(4)
     pose[0, :3:2], pose[2, :3:2] = (np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))
     pose[0, 3] = x
@@ -50,7 +50,7 @@ def finger(ribs=RIBS) -> jn.Model:
 
 
 def unbalanced(robot, q, multipliers, force):
-    """What is left of the balance of forces and of the constraints, for a stack of configurations."""
+    """Residuals of the force balance and of the constraints, for a stack of configurations."""
     still, push = np.zeros(robot.nv), {"pad": np.array([force, 0, 0, 0, 0, 0])}
     held = np.einsum("...ij,i->...j", robot.constraint_jacobian(q), multipliers)
     forces = robot.inverse_dynamics(q, still, still, wrenches=push, wrench_frame="mixed") - held
@@ -58,7 +58,7 @@ def unbalanced(robot, q, multipliers, force):
 
 
 def at_rest(robot, q, multipliers, force):
-    """Shape and multipliers under that force, from those under one nearby."""
+    """Shape and multipliers under that force, starting from those under a nearby one."""
     step, n = 1e-6, robot.nv
     for _ in range(30):
         left = unbalanced(robot, q, multipliers, force)
@@ -73,7 +73,7 @@ def at_rest(robot, q, multipliers, force):
 
 
 def loaded(robot):
-    """Shapes under all forces, (., nq)."""
+    """Shapes under all the forces, (., nq)."""
     q, multipliers = robot.project(robot.neutral()), np.zeros(len(robot.residual(robot.neutral())))
     shapes = []
     for force in FORCES:
@@ -83,7 +83,7 @@ def loaded(robot):
 
 
 def unaccounted(robot, run):
-    """How far energy and what the material took are off their sum at the start, as a fraction of that."""
+    """Change in the sum of energy and dissipated energy, as a fraction of the initial energy."""
     energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
     power = np.einsum("ti,ti->t", run.v, robot.damping_force(run.q, run.v))
     taken = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1]) / 2 * np.diff(run.time))])

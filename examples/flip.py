@@ -1,8 +1,8 @@
-"""A quadrotor with a two-link arm flips, and time-varying LQR keeps it on its way.
+"""A quadrotor with a two-link arm does a flip, and time-varying LQR keeps it on course.
 
-The same LQR about the geometric linearization, and about one in roll, pitch and yaw, which is singular where the pitch
-passes 90 and 270 degrees. Model, motion, weights, limits of the motors and disturbances are the same.
-docs/control.md tells the story.
+The same LQR is designed on the geometric linearization, and on one in roll, pitch and yaw, which is singular where the
+pitch passes 90 and 270 degrees. Model, motion, weights, motor limits and disturbances are the same. docs/control.md
+tells the story.
 
     python examples/flip.py [figure.png]
 """
@@ -23,12 +23,12 @@ ACTUATED = range(2, 8)  # thrust, three moments, shoulder, elbow; no force along
 # Error of position, attitude and arm; of velocity, angular velocity and arm rates.
 Q = np.array([40.0] * 3 + [20.0] * 3 + [10.0] * 2 + [4.0] * 3 + [1.0] * 3 + [0.1] * 2)
 R = np.array([0.1, 4.0, 4.0, 10.0, 20.0, 20.0])
-LOWER = np.array([0.0, -2.0, -2.0, -0.3, -1.0, -1.0])  # N, N m: what the motors give
+LOWER = np.array([0.0, -2.0, -2.0, -0.3, -1.0, -1.0])  # N, N m: motor limits
 UPPER = np.array([45.0, 2.0, 2.0, 0.3, 1.0, 1.0])
 
 # The motion, s: hover, rise, flip, catch, hover. Symmetric about MIDDLE.
 MIDDLE, FLIP, END = 1.4, 1.0, 4.0
-BOOST = (-1.1, -0.85, -0.55, -0.25)  # extra thrust: starts, is full, starts to end, has ended; mirrored for the catch
+BOOST = (-1.1, -0.85, -0.55, -0.25)  # extra thrust: start and end of ramping up, and of ramping down; mirrored to catch
 DIP = (-0.45, -0.2, 0.2, 0.45)  # little thrust while upside down
 OPEN, FOLDED = np.array([0.5, -1.0]), np.array([1.25, -2.5])  # rad, the arm
 
@@ -53,7 +53,7 @@ def pitch(t):
 
 
 def arm(t):
-    """Angles, rates and accelerations of the arm, which folds and opens again; (2,) each."""
+    """Angles, rates and accelerations of the arm, which folds and unfolds; (2,) each."""
     length, rows = FLIP / 2, []
     for k, (up, down) in enumerate(zip(rise((t - MIDDLE) / length + 1), rise((t - MIDDLE) / length), strict=True)):
         rows.append((up - down) / length**k * (FOLDED - OPEN))
@@ -70,8 +70,8 @@ def thrust(t, boost):
 def flip(robot: jn.Model) -> jn.Trajectory:
     """A motion through a full flip that rotors and arm can fly.
 
-    Pitch, arm and thrust are chosen; where the robot goes follows. As thrust is even about the middle and the pitch
-    odd, it stops sideways; the boost is such that it stops upward.
+    Pitch, arm and thrust are chosen; the path of the robot follows. As thrust is even about the middle and the pitch
+    odd, it comes to rest sideways; the boost is chosen so that it also does vertically.
     """
     time = np.arange(0.0, END + 1e-9, 0.005)
     cosine = np.cos(pitch(time)[0])
@@ -80,7 +80,7 @@ def flip(robot: jn.Model) -> jn.Trajectory:
     weight = float(robot.gravity_force(robot.neutral())[2])
 
     def tau(t, q, v):
-        """Forces for the pitch and the arm, with thrust along z and none along x and y."""
+        """Forces for the pitch and the arm, with thrust along z and no force along x and y."""
         M, bias = robot.mass_matrix(q), robot.bias_force(q, v)
         a = np.zeros(robot.nv)
         a[4], a[6:] = pitch(t)[2], arm(t)[2]
@@ -116,7 +116,7 @@ def spin_of_rates(angles):
 
 
 def chart(q, near):
-    """c of q (..., 9): of the angles that are the same attitude, those nearest to `near`."""
+    """c of q (..., 9): of the angles that describe the same attitude, those nearest to `near`."""
     x, y, z, w = np.moveaxis(q[..., 3:7], -1, 0)
     roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
     pitched = np.arcsin(np.clip(2 * (w * y - z * x), -1.0, 1.0))
@@ -129,12 +129,12 @@ def chart(q, near):
 
 
 def base_velocity(angles, rates, velocity):
-    """Body twist (6,) of the chart's rates and the velocity in world axes."""
+    """Body twist (6,) from the chart's rates and the velocity in world axes."""
     return np.concatenate([rotation(angles).T @ velocity, spin_of_rates(angles) @ rates])
 
 
 def base_acceleration(angles, rates, velocity, a):
-    """The second derivative (6,) of the base's chart, a the derivative of its body twist."""
+    """The second derivative (6,) of the base's chart coordinates, with a the derivative of its body twist."""
     (cr, cp, _), (sr, sp, _), (r, p, y) = np.cos(angles), np.sin(angles), rates
     R, E = rotation(angles), spin_of_rates(angles)
     turning = np.array(
@@ -156,9 +156,9 @@ def slopes(function, *arguments):
 
 
 class ChartRegulator:
-    """Time-varying LQR in roll, pitch and yaw: the same equations, linearized exactly in the chart's coordinates.
+    """Time-varying LQR in roll, pitch and yaw: the same equations, linearized exactly in chart coordinates.
 
-    The state is (c, c'), or with rates=False (c, v), which keeps the body's velocity.
+    The state is (c, c'), or with rates=False (c, v), which keeps the body velocity.
     """
 
     def __init__(self, tracking, Q, R, Q_final, rates=True):
@@ -174,7 +174,7 @@ class ChartRegulator:
             N = np.linalg.inv(T)
             self.condition[k] = np.linalg.cond(T)
             da_dq, da_dv = lin.A[k, nv:, :nv], lin.A[k, nv:, nv:]
-            dv_dc = np.zeros((nv, nv))  # c' held
+            dv_dc = np.zeros((nv, nv))  # with c' held fixed
             dv_dc[:6, 3:6] = slopes(base_velocity, angles, turn, velocity)[0]
             if not rates:
                 A[k] = np.block([[-N @ dv_dc, N], [da_dq @ T, da_dv]])
@@ -212,11 +212,11 @@ class ChartRegulator:
 
 
 def fly(plant, regulator, time, q, v, kick):
-    """The plant under a regulator from states q (n, 9), v (n, 8) on: q and v at the times, (T, n, 9) and (T, n, 8).
+    """The plant under a regulator, from states q (n, 9), v (n, 8): q and v at the times, (T, n, 9) and (T, n, 8).
 
-    The regulator speaks every 2.5 ms and its forces, within the motors' limits, are held until the next time. When the
-    pitch of the motion reaches 45 degrees something strikes: the angular velocity changes by `kick` (n, 3). A flight is
-    given up, and stands still from then on, where the robot tumbles with more than 100 rad/s.
+    The regulator runs every 2.5 ms and its forces, within the motor limits, are held in between. When the pitch of the
+    motion reaches 45 degrees the robot is struck: the angular velocity changes by `kick` (n, 3). A flight is given up,
+    and frozen from then on, if the robot tumbles at more than 100 rad/s.
     """
     h, struck, alive = 2.5e-3, False, np.ones(len(q), dtype=bool)
     flown = [(q, v)]
@@ -237,19 +237,19 @@ def fly(plant, regulator, time, q, v, kick):
 
 
 def errors(robot, motion, q):
-    """Distance from the motion, m, and angle of the attitude from it, degrees: (T, n) each."""
+    """Distance from the motion, m, and attitude error, degrees: (T, n) each."""
     away = np.linalg.norm(q[..., :3] - motion.q[:, None, :3], axis=-1)
     turned = np.linalg.norm(robot.difference(motion.q[:, None], q)[..., 3:6], axis=-1)
     return away, np.degrees(turned)
 
 
 def lost(robot, motion, q):
-    """Which flights (n,) are not back within 0.1 m in the end."""
+    """Which flights (n,) are not back within 0.1 m at the end."""
     return errors(robot, motion, q)[0][-1] > 0.1
 
 
 def regulators(robot, motion):
-    """The three, by name; at the end of the motion their cost is that of the LQR in hover there."""
+    """The three regulators, by name; their final cost is that of the LQR for hover there."""
     q = motion.q[-1]
     lin = robot.linearize(q, np.zeros(robot.nv), robot.gravity_force(q), actuated=ACTUATED)
     hover = control.lqr(lin, Q, R)
@@ -262,7 +262,7 @@ def regulators(robot, motion):
 
 
 def balance(robot, hover):
-    """Hover from a start that is far off, with the plain LQR; the time until it is within 1 cm for good."""
+    """Hover from a distant start, with the plain LQR; the time until it stays within 1 cm."""
     moved = np.array([0.5, -0.5, 0.3, 0.6, -0.6, 0.8, 0.5, -0.5])
     q = robot.integrate(hover.lin.q, moved)
     time = np.arange(0.0, 5.0, 0.01)
@@ -277,16 +277,16 @@ def balance(robot, hover):
 
 # The figure
 
-STYLES = {  # Okabe and Ito's colours, told apart by the colour-blind
+STYLES = {  # Okabe and Ito's colours, safe for colour-blind readers
     "geometric": ("#0072B2", "-"),
     "roll, pitch, yaw and rates": ("#D55E00", (0, (5, 1.5))),
     "roll, pitch, yaw and body velocity": ("#009E73", (0, (1.5, 1))),
 }
-SPREAD = 5.0  # m to the right for each second
+SPREAD = 5.0  # m to the right per second
 
 
 def draw_robot(ax, robot, q, t, color):
-    """Side view, drawn at its time: the rotors, the front one pink, and the arm."""
+    """Side view, shifted by its time: the rotors, the front one pink, and the arm."""
     pose = robot.pose("quadrotor", q)
     rotors = pose[:3, 3] + np.array([[0.2, 0.0, 0.0], [-0.2, 0.0, 0.0]]) @ pose[:3, :3].T
     above = rotors + 0.035 * pose[:3, 2]
@@ -360,8 +360,8 @@ def draw(path, robot, motion, flights, condition, kicks, share):
         plt.close(figure)
 
 
-START = np.array([0.2, -0.2, 0.15, 0.2, -0.2, 0.3, 0.3, -0.3])  # where each flight begins, off the motion
-STRIKE = np.array([0.0, 0.0, -6.0])  # rad/s, of the flight that is drawn
+START = np.array([0.2, -0.2, 0.15, 0.2, -0.2, 0.3, 0.3, -0.3])  # initial offset of each flight from the motion
+STRIKE = np.array([0.0, 0.0, -6.0])  # rad/s, for the flight that is drawn
 
 
 def main(path: Path) -> None:

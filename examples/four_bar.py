@@ -1,13 +1,13 @@
-"""A four-bar linkage: the forces in its bearings, and how fast they change.
+"""A four-bar linkage: the forces in its bearings, and their rates.
 
 A constant torque drives a crank with a flywheel, and a rocker swings. The linkage is cut at all four bearings: its bars
-are free bodies, which hinges tie to each other and to the ground. So each bearing is a constraint, and one call gives
-the forces in all of them, with their derivatives. Four hinges in space take away more than a plane linkage has: they
-are redundant. Forces are then those of least norm, and the rates returned are their derivatives.
+are free bodies, tied to each other and to the ground by hinges. So each bearing is a constraint, and one call gives the
+forces in all of them, with their derivatives. Four hinges in space remove more degrees of freedom than a planar linkage
+has: they are redundant. The forces are then those of least norm, and the rates returned are their derivatives.
 
-The picture shows the linkage with the forces on the pins, how large they are over a revolution, and how fast they
-change; dots are differences of forces at neighbouring times. The numbers to look at are how far the hinges come apart
-in the simulation, and how far those differences are off.
+The picture shows the linkage with the forces on the pins, their magnitudes over a revolution, and their rates; dots are
+finite differences of the forces. The numbers to look at are how far the hinges drift apart in the simulation, and by
+how much the finite differences are off.
 
     python examples/four_bar.py [figure.png]
 """
@@ -21,11 +21,11 @@ import jounce as jn
 
 LENGTH = {"crank": 0.10, "coupler": 0.30, "rocker": 0.27}  # m, between pins
 MASS = {"crank": 1.2, "coupler": 0.9, "rocker": 1.1}  # kg
-GROUND, START = 0.34, np.pi  # m, between the pins that stay; rad, of the crank
-FLYWHEEL, TORQUE, SPEED = 0.06, 3.0, 22.0  # kg m^2 and N m on the crank; rad/s at first
-ARROW = 1500.0  # N a metre of the picture
-AXIS = (0, -1, 0)  # so that angles are positive as seen in the picture
-BEARINGS = {  # which bar, where along it, on which other one, and where along that
+GROUND, START = 0.34, np.pi  # m, between the fixed pins; rad, the crank
+FLYWHEEL, TORQUE, SPEED = 0.06, 3.0, 22.0  # kg m^2 and N m on the crank; rad/s at the start
+ARROW = 1500.0  # N per metre of the picture
+AXIS = (0, -1, 0)  # so that angles are positive in the picture
+BEARINGS = {  # bar, position along it, other bar, position along that
     "crank on ground": ("crank", 0.0, "world", 0.0),
     "coupler on crank": ("coupler", 0.0, "crank", LENGTH["crank"]),
     "coupler on rocker": ("coupler", LENGTH["coupler"], "rocker", LENGTH["rocker"]),
@@ -55,7 +55,7 @@ def linkage() -> jn.Model:
 
 
 def start(robot):
-    """Put together, the crank at its speed."""
+    """Assembled, with the crank at its speed."""
     q = robot.neutral()
     for name, x, z, angle in (
         ("crank", 0, 0, START),

@@ -1,13 +1,13 @@
 """Jerk-level control: a flying robot with two arms, whose rotors need time to change their thrust.
 
-A controller that commands forces as if they came at once is late. The forces are part of the state, and what can be
-commanded are their rates. One order up, all is exact again: forward dynamics gives the acceleration that the present
-forces cause, a linear law in the errors of position, velocity and acceleration says which jerk is wanted, and inverse
+A controller that commands forces as if they acted at once lags behind. The forces are part of the state, and only their
+rates can be commanded. One order up, everything is exact again: forward dynamics gives the acceleration due to the
+present forces, a linear law in the errors of position, velocity and acceleration gives the desired jerk, and inverse
 dynamics to order 1 turns the jerk into force rates.
 
-Paper A's aerial manipulator (12 degrees of freedom) starts 0.2 m off, flies an eight and swings its arms. The picture
-shows the path of its base, and the errors of base and arms, at both levels, and at acceleration level with forces that
-do come at once. The number to look at is the error of the base in the last two seconds.
+Paper A's aerial manipulator (12 degrees of freedom) starts 0.2 m off, flies a figure eight and swings its arms. The
+picture shows the path of its base, and the errors of base and arms, at both levels, and at acceleration level with
+forces that do act at once. The number to look at is the error of the base in the last two seconds.
 
     python examples/jerk_control.py [figure.png]
 """
@@ -19,10 +19,10 @@ from picture import BLUE, GREY, ORANGE, asked, panels
 
 import jounce as jn
 
-LAG = np.array([0.06] * 6 + [0.01] * 6)  # s, time constants of rotors, thus of their wrench, and of the arms' motors
+LAG = np.array([0.06] * 6 + [0.01] * 6)  # s, time constants of rotors, so of their wrench, and of the arm motors
 HOLD = 0.002  # s, from one command to the next
 POLE = 6.0  # 1/s, where both controllers place all poles of the error
-SIZE = np.array([1.0, 0.5, 0.2, 0.0, 0.0, 0.5, *[0.5, 0.4, 0.6] * 2])  # m and rad; of the base's turns only yaw
+SIZE = np.array([1.0, 0.5, 0.2, 0.0, 0.0, 0.5, *[0.5, 0.4, 0.6] * 2])  # m and rad; the base turns only in yaw
 RATE = np.array([1.5, 3.0, 3.0, 0.0, 0.0, 1.5, *[4.0, 3.0, 5.0] * 2])  # rad/s
 
 
@@ -34,14 +34,14 @@ def desired(t):
 
 
 def position_error(robot, q, q_d):
-    """(12,), the base's in world axes: where it should be from where it is, and the turn that is missing."""
+    """(12,), for the base in world axes: the vector to where it should be, and the remaining rotation."""
     error = robot.difference(q, q_d)
     error[:3], error[3:6] = q_d[:3] - q[:3], robot.pose("B1", q)[:3, :3] @ error[3:6]
     return error
 
 
 def acceleration_level(robot, t, q, v, tau):
-    """Forces (12,) for an acceleration that lets the errors decay: feedback linearization."""
+    """Forces (12,) for an acceleration that makes the errors decay: feedback linearization."""
     q_d, (v_d, a_d, _) = desired(t)
     v = robot.change_velocity_frame(q, [v], "body", "mixed")[0]
     a = a_d + 2 * POLE * (v_d - v) + POLE**2 * position_error(robot, q, q_d)
@@ -50,18 +50,18 @@ def acceleration_level(robot, t, q, v, tau):
 
 
 def jerk_level(robot, t, q, v, tau):
-    """Commands (12,) that make forces change at the rates of a jerk that lets the errors decay."""
+    """Commands (12,) that give the force rates for a jerk that makes the errors decay."""
     q_d, (v_d, a_d, jerk_d) = desired(t)
     v, a = robot.change_velocity_frame(q, [v, robot.forward_dynamics(q, v, tau)], "body", "mixed")
     error = position_error(robot, q, q_d)
     jerk = jerk_d + 3 * POLE * (a_d - a) + 3 * POLE**2 * (v_d - v) + POLE**3 * error
     stack = robot.change_velocity_frame(q, [v, a, jerk], "mixed", "body")
-    reach = -np.expm1(-HOLD / LAG)  # how much of the way to a command is done until the next
+    reach = -np.expm1(-HOLD / LAG)  # fraction of the way to a command reached by the next
     return tau + HOLD * robot.inverse_dynamics(q, stack)[1] / reach
 
 
 def fly(robot, controller, duration, at_once=False):
-    """Times (T,), q (T, 13) and errors (T, 12) of a flight; forces follow commands u by lag tau' = u - tau."""
+    """Times (T,), q (T, 13) and errors (T, 12) of a flight; forces follow commands u with lag tau' = u - tau."""
     q, stack = desired(0.0)
     v = robot.change_velocity_frame(q, stack[:1], "mixed", "body")[0]
     tau = robot.inverse_dynamics(q, robot.change_velocity_frame(q, stack, "mixed", "body"))[0]

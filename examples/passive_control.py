@@ -1,17 +1,16 @@
-"""A passive Coriolis matrix in a tracking controller: which C matters, though every C gives the same force C v.
+"""A passive Coriolis matrix in a tracking controller: the choice of C matters, though every C gives the same force C v.
 
-Slotine and Li's controller pushes with tau = M a_ref + C v_ref + g - D s, where v_ref is the wanted velocity corrected
-towards the wanted position, and s = v - v_ref. Then M s' + C s = -D s, and the storage V = s M s / 2 changes by
+Slotine and Li's controller applies tau = M a_ref + C v_ref + g - D s, where v_ref is the desired velocity corrected
+towards the desired position, and s = v - v_ref. Then M s' + C s = -D s, and the storage V = s M s / 2 changes by
 
     V' = -s D s + s (M' - 2 C) s / 2.
 
-With the C of `coriolis_matrix` M' - 2 C is skew and the last term is zero: V falls exactly by what the damping D takes,
-however fast the motion. With the C that Lagrange's equations write first, M' v - d(v M v / 2)/dq, it is not skew: the
-controller itself feeds power to the errors.
+With the C of `coriolis_matrix`, M' - 2 C is skew and the last term is zero: V decreases exactly by what the damping D
+dissipates, however fast the motion. With the C read directly off Lagrange's equations, M' v - d(v M v / 2)/dq, it is
+not skew: the controller itself feeds power into the errors.
 
-The picture shows the storage, the power that is not the damping's, and the error of the joints, for both. Damping is
-small on purpose: more of it would hide the difference. The number to look at is that power: rounding for the one,
-kilowatts for the other.
+The picture shows the storage, the power not due to damping, and the joint error, for both. Damping is small on purpose:
+more of it would hide the difference. The number to look at is that power: rounding for one, kilowatts for the other.
 
     python examples/passive_control.py [figure.png]
 """
@@ -45,14 +44,14 @@ def passive(arm, q, v, v_ref, a_ref):
 
 
 def lagrange(arm, q, v, v_ref, a_ref):
-    """The same with C_ij = sum over k of (dM_ij/dq_k - dM_kj/dq_i / 2) v_k, for which C v is right."""
-    dM = arm.mass_matrix_derivatives(q, np.eye(arm.nv)[:, None])[:, 1]  # dM/dt where only q_k moves, with unit speed
+    """The same with C_ij = sum over k of (dM_ij/dq_k - dM_kj/dq_i / 2) v_k, which gives the right C v."""
+    dM = arm.mass_matrix_derivatives(q, np.eye(arm.nv)[:, None])[:, 1]  # dM/dt if only q_k moves, at unit speed
     C = np.einsum("kij,k->ij", dM, v) - np.einsum("ikj,k->ij", dM, v) / 2
     return arm.mass_matrix(q) @ a_ref + C @ v_ref + arm.gravity_force(q)
 
 
 def track(arm, feed_forward, times):
-    """Storage V, power V' + s D s that is not the damping's, and the norm of the position error, (T,) each."""
+    """Storage V, power V' + s D s not due to damping, and the norm of the position error, (T,) each."""
 
     def torques(t, q, v):
         _, v_ref, a_ref = reference(t, q, v)

@@ -1,4 +1,4 @@
-"""How the examples draw: one style, lines that differ in colour and in dashes. Not an example itself."""
+"""Plotting for the examples: one style, lines that differ in colour and dashes. Not an example itself."""
 
 import sys
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ STYLE = {"font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.sp
 BLUE, ORANGE, GREEN, GREY = (
     {"color": color, "ls": dashes, "lw": 1.3}
     for color, dashes in (
-        ("#0072B2", "-"),  # Okabe and Ito's colours, told apart by the colour-blind
+        ("#0072B2", "-"),  # Okabe and Ito's colours, safe for colour-blind readers
         ("#D55E00", (0, (5, 1.5))),
         ("#009E73", (0, (1.5, 1))),
         ("0.45", (0, (5, 1, 1, 1))),
@@ -21,13 +21,13 @@ BLUE, ORANGE, GREEN, GREY = (
 
 
 def asked(name: str) -> Path:
-    """Where to save: what the command line says, or docs/figures/<name>.png."""
+    """Where to save: as given on the command line, or docs/figures/<name>.png."""
     return Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "figures" / f"{name}.png"
 
 
 @contextmanager
 def panels(path: Path, *labels: tuple[str, str, str]):
-    """Axes side by side, one for each (title, x label, y label); saved to the path in the end."""
+    """Axes side by side, one for each (title, x label, y label); saved to the path at the end."""
     with rc_context(STYLE):
         figure = Figure(figsize=(7.5, 2.6), layout="constrained")
         axes = figure.subplots(1, len(labels))
@@ -41,7 +41,7 @@ def panels(path: Path, *labels: tuple[str, str, str]):
 
 @contextmanager
 def beside(path: Path, title: str, *rows: tuple[str, str], x: str = "time (s)", height: float = 3.6):
-    """A place for a drawing, without axes, and beside it one for each row (title, y label), over one x axis."""
+    """A panel for a drawing, without axes, and next to it one plot per row (title, y label), sharing the x axis."""
     with rc_context(STYLE):
         figure = Figure(figsize=(7.5, height), layout="constrained")
         grid = figure.add_gridspec(len(rows), 2, width_ratios=(1, 1.25))
@@ -62,7 +62,7 @@ def beside(path: Path, title: str, *rows: tuple[str, str], x: str = "time (s)", 
 
 
 def seen(places, turn: float = 35.0, tilt: float = 15.0):
-    """Points in space (..., 3) as they lie on paper (..., 2), seen from that many degrees to the side and above."""
+    """Points in space (..., 3) projected onto paper (..., 2), seen from that many degrees to the side and above."""
     a, b = np.radians(turn), np.radians(tilt)
     right = [np.cos(a), -np.sin(a), 0.0]
     up = [np.sin(a) * np.sin(b), np.cos(a) * np.sin(b), np.cos(b)]

@@ -1,13 +1,13 @@
-"""A soft finger on a rigid arm: what the motors must know of it.
+"""A soft finger on a rigid arm: what the motors must know about it.
 
-The arm comes from a URDF; the finger, a rod that bends and that a tendon closes, is added to it. While the arm swings
-up and stops, the finger lashes. Its shape has no motor of its own, so inverse dynamics does not say the arm's torques:
-where the finger goes depends on them. Hybrid dynamics does. Given the accelerations wanted of the arm and the tendon's
-pull on the finger, it finds the arm's torques and the finger's accelerations at once.
+The arm comes from a URDF; the finger, a rod that bends and is closed by a tendon, is added to it. While the arm swings
+up and stops, the finger whips around. Its shape has no motor, so inverse dynamics cannot give the torques of the arm:
+the motion of the finger depends on them. Hybrid dynamics can. Given the desired accelerations of the arm and the pull
+of the tendon on the finger, it finds the torques of the arm and the accelerations of the finger together.
 
-The same controller with a finger that it takes to be rigid is off the path as soon as the finger lags behind. The
-picture shows arm and finger during the swing, how far off its path the hand is, and the bend of the finger, which the
-tendon closes in the end. The number to look at is the error of the hand.
+The same controller, assuming a rigid finger, leaves the path as soon as the finger lags behind. The picture shows arm
+and finger during the swing, the distance of the hand from its path, and the bend of the finger, which the tendon closes
+at the end. The number to look at is the error of the hand.
 
     python examples/soft_finger.py [figure.png]
 """
@@ -34,8 +34,8 @@ FINGER = jn.soft.Rod(
     length=0.3, radius=(0.02, 0.01), density=1100.0, young=8e5, damping=0.01,
     strain=jn.soft.polynomial(1, ("bend_x", "bend_y")), actuators=[jn.soft.Tendon("tendon", route=(0.01, 0.0))],
 )  # fmt: skip
-START, TURN = np.array([np.pi, 0.0, 0.0]), np.array([-1.9, 0.9, -0.4])  # rad; all hangs down at first
-BEND = 5  # the coordinate of all of the finger's bend about y, rad: after the arm's three and two about x
+START, TURN = np.array([np.pi, 0.0, 0.0]), np.array([-1.9, 0.9, -0.4])  # rad; everything hangs down at first
+BEND = 5  # the coordinate of the finger's total bend about y, rad: after three of the arm and two about x
 SWING, POLE = 0.45, 8.0  # s, and 1/s, of the error
 STEP = Polynomial([0, 0, 0, 10, -15, 6])  # from 0 to 1, at rest at both ends
 
@@ -60,7 +60,7 @@ def tension(t):
 
 
 def torques(robot, t, q, v, soft):
-    """All generalized forces: the arm's by feedback linearization, the finger's by the tendon."""
+    """All generalized forces: for the arm by feedback linearization, for the finger from the tendon."""
     is_arm = np.arange(robot.nv) < 3
     position, rate, acceleration = (np.pad(x, (0, robot.nv - 3)) for x in wanted(t))
     a = is_arm * (acceleration + 2 * POLE * (rate - v) + POLE**2 * (position - q))
@@ -71,7 +71,7 @@ def torques(robot, t, q, v, soft):
 
 
 def draw(ax, robot, q, **line):
-    """Arm and finger as seen from the side."""
+    """Arm and finger, seen from the side."""
     joints = np.array([robot.pose(name, q)[:3, 3] for name in ("upper", "lower", "hand")])
     finger = robot.backbone("finger", q)[:, :3, 3]
     ax.plot(joints[:, 0], joints[:, 2], marker="o", ms=2.5, **{"color": "0.5", "lw": 1.6, **line})

@@ -1,17 +1,17 @@
-"""A Stewart platform: the forces of its legs along a motion, with their derivatives.
+"""A Stewart platform: the leg forces along a motion, with their derivatives.
 
 Six legs, each with a universal joint at the ground and a prismatic one with the motor, carry a platform on ball joints.
 The platform is a free body; `Builder.close` ties the legs to it. Its motion is given. With the platform prescribed,
-hybrid dynamics says how the legs move; with the motors prescribed to move so, it says the forces they need. Both to
-any order: the order is the number of rows.
+hybrid dynamics gives the motion of the legs; with that motion prescribed to the motors, it gives the forces they need.
+Both to any order: the order is the number of rows.
 
-If the motors drive through springs (stiffness K), their position is ahead of the leg by f / K, and to accelerate it as
-the motion asks takes f''. Müller, Kumar and Kordik, "A recursive Lie-group formulation for the second-order time
-derivatives of the inverse dynamics of parallel kinematic manipulators", arXiv 2507.14274, are, as they say, the first
-to give f'' for parallel robots. Here it is the third row of what the same call returns; the fifth is f''''.
+If the motors drive through springs (stiffness K), their position leads the leg by f / K, and to accelerate it as the
+motion requires takes f''. Müller, Kumar and Kordik, "A recursive Lie-group formulation for the second-order time
+derivatives of the inverse dynamics of parallel kinematic manipulators", arXiv 2507.14274, say they are the first to
+give f'' for parallel robots. Here it is the third row of what the same call returns; the fifth is f''''.
 
-The picture shows the platform on its way, the forces and their first two derivatives. Dots are differences of the
-forces, of eighth order in time. The number to look at is how far they are off.
+The picture shows the platform in motion, the forces and their first two derivatives. Dots are finite differences of the
+forces, of eighth order in time. The number to look at is by how much they are off.
 
     python examples/stewart_platform.py [figure.png]
 """
@@ -25,13 +25,13 @@ import jounce as jn
 from jounce.display.style import COLOURS, DASHES
 
 LEGS = tuple(f"leg {i + 1}" for i in range(6))
-BASE, TOP = (0.5, np.radians(12)), (0.3, np.radians(48))  # m, radius of the joints; rad, half the angle between two
+BASE, TOP = (0.5, np.radians(12)), (0.3, np.radians(48))  # m, radius of the joints; rad, half the angle between a pair
 HEIGHT, PLATFORM = 0.6, 8.0  # m and kg
 TILT_AXIS = np.array([2.0, 1.0, 0.0]) / np.sqrt(5.0)
 
 
 def ring(radius, half):
-    """Six places in pairs around the z axis, (6, 3)."""
+    """Six points in pairs around the z axis, (6, 3)."""
     angle = np.repeat(np.radians([0, 120, 240]), 2) + np.tile([-half, half], 3)
     return radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(6)], axis=1)
 
@@ -57,7 +57,7 @@ def platform() -> jn.Model:
     return builder.build()
 
 
-WAVES = (  # of x, y, z and the tilt: amplitude, rad/s, phase
+WAVES = (  # for x, y, z and the tilt: amplitude, rad/s, phase
     (0.08, 3.0, 0.0),
     (0.06, 6.0, 0.5),
     (0.05, 4.0, 1.0),
@@ -91,7 +91,7 @@ def state(robot, t, order):
 
 
 def leg_forces(robot, t, order=4):
-    """Of the motors, with derivatives, N, N/s, ...: (T, order + 1, 6)."""
+    """Motor forces with derivatives, N, N/s, ...: (T, order + 1, 6)."""
     q, v, acc = state(robot, t, order)
     motors = np.zeros(robot.nv, dtype=bool)
     motors[8::3] = True
@@ -103,7 +103,7 @@ def leg_forces(robot, t, order=4):
 
 
 def differences(robot, t, step=4e-3):
-    """Of f, f' and f'' from times nearby, of eighth order: (T, 2, 6)."""
+    """f' and f'' by finite differences of eighth order: (T, 2, 6)."""
     first = np.array([3, -32, 168, -672, 0, 672, -168, 32, -3]) / 840
     second = np.array([-9, 128, -1008, 8064, -14350, 8064, -1008, 128, -9]) / 5040
     near = np.stack([leg_forces(robot, t + j * step, 0)[:, 0] for j in range(-4, 5)], axis=1)
@@ -111,7 +111,7 @@ def differences(robot, t, step=4e-3):
 
 
 def draw(ax, robot, q, faint=False):
-    """Ground, platform and legs, as seen from the side."""
+    """Ground, platform and legs, seen from the side."""
     balls = np.array([robot.pose(name, q)[:3, 3] for name in LEGS])
     alpha = 0.22 if faint else 1.0
     for foot, ball, color in zip(GROUND, balls, COLOURS, strict=True):

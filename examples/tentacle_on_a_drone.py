@@ -1,13 +1,14 @@
-"""A tentacle on a drone: the wrench that keeps the drone where it is while the tentacle swings.
+"""A tentacle on a drone: the wrench that keeps the drone in place while the tentacle swings.
 
 Three soft rods hang below a flying base. Four tendons run through all of them and make them swing in a circle. The base
-shall hover, and not turn: its accelerations are given, those of the tentacle follow from the tendons. That is hybrid
-dynamics on a floating base. It gives the wrench that the rotors must make and the tentacle's accelerations at once.
+is to hover without turning: its accelerations are given, those of the tentacle follow from the tendons. This is hybrid
+dynamics on a floating base. It gives the wrench that the rotors must produce and the accelerations of the tentacle
+together.
 
-With hover thrust and a stiff attitude controller instead, which know nothing of the tentacle, the base is swung about.
-The picture shows drone and tentacle, the wrench beyond the weight, and where the base goes in both cases. The wrench is
-checked by the momentum of the whole robot, whose rate it is, and the simulation by the energy: what the tendons put in
-less what the material takes. The number to look at is how far the base strays.
+With hover thrust and a stiff attitude controller instead, which know nothing about the tentacle, the base is swung
+around. The picture shows drone and tentacle, the wrench beyond the weight, and the path of the base in both cases. The
+wrench is checked against the momentum of the whole robot, whose rate it is, and the simulation against the energy: the
+work of the tendons minus what the material dissipates. The number to look at is how far the base strays.
 
     python examples/tentacle_on_a_drone.py [figure.png]
 """
@@ -21,7 +22,7 @@ import jounce as jn
 
 RODS, LENGTH = ("upper", "middle", "lower"), 0.2
 SIDES = {"east": (1, 0), "north": (0, 1), "west": (-1, 0), "south": (0, -1)}
-RATE, TENSION = 6.0, 8.0  # rad/s and N, of the circle
+RATE, TENSION = 6.0, 8.0  # rad/s and N, for the circle
 POLE = 10.0  # 1/s, of the attitude controller
 
 
@@ -44,20 +45,20 @@ def weight(robot):
 
 
 def tensions(t):
-    """(4,), which rise within a second and go round."""
+    """(4,), which rise within a second and then rotate."""
     rise = np.sin(min(t, 1.0) * np.pi / 2) ** 2
     return rise * TENSION * (1 + np.cos(RATE * t - np.arange(4) * np.pi / 2)) / 2
 
 
 def aware(robot, t, q, v):
-    """Forces: the base's so that it does not accelerate, the tentacle's by the tendons."""
+    """Forces: on the base so that it does not accelerate, on the tentacle from the tendons."""
     is_base = np.arange(robot.nv) < 6
     tendons = robot.actuation_matrix(q) @ tensions(t)
     return robot.hybrid_dynamics(q, v, np.zeros(robot.nv), tendons, prescribed=is_base)[1]
 
 
 def unaware(robot, t, q, v):
-    """Hover thrust, and moments that turn the base back; the tentacle as before."""
+    """Hover thrust, and moments that level the base; the tentacle as before."""
     force = robot.actuation_matrix(q) @ tensions(t)
     turn = robot.difference(robot.neutral(), q)[3:6]
     force[:3] = robot.pose("base", q)[:3, :3].T @ [0.0, 0.0, weight(robot)]
@@ -66,7 +67,7 @@ def unaware(robot, t, q, v):
 
 
 def balances(robot, run):
-    """What is left of the balance of momentum, N (T, 3), and of that of energy, J (T,)."""
+    """Residuals of the momentum balance, N (T, 3), and of the energy balance, J (T,)."""
     rate = robot.centroidal_momentum_derivatives(run.q, np.stack([run.v, run.a], axis=1))[:, 1]
     force = np.einsum("tij,tj->ti", robot.pose("base", run.q)[:, :3, :3], run.tau[:, :3]) - [0, 0, weight(robot)]
     energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
@@ -76,7 +77,7 @@ def balances(robot, run):
 
 
 def draw(ax, robot, q, **line):
-    """Drone and tentacle from the side."""
+    """Drone and tentacle, seen from the side."""
     base = robot.pose("base", q)[:3, 3] + np.array([[-0.15, 0, 0], [0.15, 0, 0]])
     ax.plot(base[:, 0], base[:, 2], color="0.3", lw=3)
     rods = np.vstack([robot.backbone(name, q)[:, :3, 3] for name in RODS])

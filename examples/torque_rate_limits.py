@@ -1,12 +1,12 @@
-"""Torque rate limits: a planned motion whose torques are within their limits, and change faster than motors can.
+"""Torque rate limits: a planned motion whose torques are within their limits, but change faster than the motors can.
 
-Motors and gears bound how fast a torque may change, not only how large it is. Inverse dynamics to order 1 gives the
-torques along a motion and their exact rates. Here an arm lifts a load over an obstacle. As planned every torque is
-within its limit, and a rate is at three times its own. To slow all of the motion down helps, and costs time
-everywhere. To retime it, slower only where a limit is exceeded, costs less.
+Motors and gears limit how fast a torque may change, not only how large it is. Inverse dynamics to order 1 gives the
+torques along a motion and their exact rates. Here an arm lifts a load over an obstacle. As planned, every torque is
+within its limit, but one rate is at three times its limit. Slowing down the whole motion helps, but costs time
+everywhere. Retiming it, slower only where a limit is exceeded, costs less.
 
-The picture shows the largest torque and torque rate of all joints as a share of their limits, and the speed along the
-path. The number to look at is the duration, slowed and retimed: both hold the same limits.
+The picture shows the largest torque and torque rate of all joints as a fraction of their limits, and the speed along
+the path. The number to look at is the duration, slowed and retimed: both respect the same limits.
 
     python examples/torque_rate_limits.py [figure.png]
 """
@@ -20,9 +20,9 @@ from picture import BLUE, GREEN, ORANGE, asked, panels
 
 import jounce as jn
 
-LIMITS = np.array([[60.0, 140.0, 60.0, 15.0], [500.0, 550.0, 350.0, 100.0]])  # N m and N m/s, of the four joints
+LIMITS = np.array([[60.0, 140.0, 60.0, 15.0], [500.0, 550.0, 350.0, 100.0]])  # N m and N m/s, for the four joints
 PLANNED = 0.9  # s
-STEP = Polynomial([0, 0, 0, 0, 35, -84, 70, -20])  # from 0 to 1, at rest at both ends to the third derivative
+STEP = Polynomial([0, 0, 0, 0, 35, -84, 70, -20])  # from 0 to 1, at rest at both ends up to the third derivative
 LIFT = Polynomial([0, 4, -4]) ** 6  # from 0 to 1 and back, likewise
 PATH = [2.4 * STEP, 0.9 - 0.7 * LIFT, 1.0 - 0.5 * LIFT + 0.2 * STEP, -0.5 + 0.6 * LIFT]  # rad, for x from 0 to 1
 
@@ -41,12 +41,12 @@ def motion(x, speed, slope=0.0, bend=0.0):
 
 
 def share(robot, x, *clock):
-    """Torques and torque rates (T, 2, 4) as shares of their limits."""
+    """Torques and torque rates (T, 2, 4) as fractions of their limits."""
     return robot.inverse_dynamics(*motion(x, *clock)) / LIMITS
 
 
 def slowed(robot, x):
-    """The speed, 1/s, at which all limits hold if all of the motion is slowed alike."""
+    """The speed, 1/s, at which all limits hold if the whole motion is slowed uniformly."""
     speed = 1 / PLANNED
     while np.abs(share(robot, x, speed)).max() > 0.999:
         speed *= 0.999
@@ -54,9 +54,9 @@ def slowed(robot, x):
 
 
 def retimed(robot, x, width=0.05):
-    """The clock (speed, slope, bend), slow only where it must be: the log of its speed is a sum of smooth dips.
+    """The clock (speed, slope, bend), slow only where necessary: the log of its speed is a sum of smooth dips.
 
-    Wherever a limit is exceeded the dips nearby are made deeper, a little at a time, until all limits hold.
+    Wherever a limit is exceeded, the dips nearby are deepened a little at a time, until all limits hold.
     """
     z = (x[:, None] - np.linspace(0.0, 1.0, 21)) / width
     dip = np.exp(-(z**2) / 2)

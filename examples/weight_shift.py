@@ -1,16 +1,16 @@
-"""A quadruped shifts its weight: contact forces that fade without a jolt.
+"""A quadruped shifts its weight: contact forces that fade out without a jolt.
 
-ANYmal stands on four point feet, each of which the world holds (`Spherical`). Before it lifts one of them it moves its
-trunk over the other three and takes the load off that foot. The trunk's motion is given; with it prescribed, hybrid
-dynamics says how the legs move, to any order. Inverse dynamics then says what the feet must carry in all, and how they
-share it is ours to say: as little as possible, with a weight on each foot, that of the one to be lifted fading to zero.
-The weighted shares are differentiated as they are, again with one matrix at every order. The torques follow.
+ANYmal stands on four point feet, each held by the world (`Spherical`). Before it lifts one of them, it moves its trunk
+over the other three and unloads that foot. The motion of the trunk is given; with it prescribed, hybrid dynamics gives
+the motion of the legs, to any order. Inverse dynamics then gives the total load on the feet, and how they share it is
+up to us: as little as possible, with a weight for each foot, that of the one to be lifted fading to zero. The weighted
+shares are differentiated directly, again with one matrix at every order. The torques follow.
 
-To see whether it is so, the robot is simulated with those torques and nothing else, and the contact forces are asked of
-`constrained_dynamics`. The same is done with blends of fifth degree, as planners use them, in place of one of eleventh:
-accelerations and forces are smooth to the eye, and the rates of the forces jump where the motion starts and stops. The
-picture shows the robot before and after, with the forces on its feet, and those of one foot with their rates. The
-number to look at is the largest jump of a rate.
+To check this, the robot is simulated with those torques and nothing else, and `constrained_dynamics` gives the contact
+forces. The same is done with fifth-degree blends, as planners use, instead of the eleventh-degree one: accelerations
+and forces look smooth, but the rates of the forces jump where the motion starts and stops. The picture shows the robot
+before and after, with the forces on its feet, and those on one foot with their rates. The number to look at is the
+largest jump in a rate.
 
     python examples/weight_shift.py [figure.png]
 """
@@ -30,14 +30,14 @@ ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-ro
 FILE = ROBOTS / "anymal_b_simple_description/robots/anymal.urdf"
 FEET = {"LF_FOOT": BLUE, "RF_FOOT": ORANGE, "LH_FOOT": GREEN, "RH_FOOT": GREY}
 LIFTED = "LF_FOOT"
-SHIFT, ROLL = np.array([-0.08, -0.07, 0.0]), 0.06  # m, and rad about x, of the trunk
+SHIFT, ROLL = np.array([-0.08, -0.07, 0.0]), 0.06  # m, and rad about x, the trunk
 START, LENGTH = 0.3, 0.8  # s
-VIEW, ARROW = (215.0, 18.0), 400.0  # degrees; N a metre of the picture
-ORDER = 3  # of the forces' derivatives
+VIEW, ARROW = (215.0, 18.0), 400.0  # degrees; N per metre of the picture
+ORDER = 3  # of the derivatives of the forces
 
 
 def blend(degree):
-    """From 0 to 1 with as many derivatives zero at both ends as that degree has room for."""
+    """From 0 to 1 with as many zero derivatives at both ends as that degree allows."""
     n = (degree - 1) // 2
     rate = Polynomial([0, 1]) ** n * Polynomial([1, -1]) ** n
     step = rate.integ()
@@ -45,7 +45,7 @@ def blend(degree):
 
 
 def progress(t, step, rows=ORDER + 3):
-    """How far the motion has come at t, and derivatives."""
+    """Progress of the motion at t, and derivatives."""
     x = (t - START) / LENGTH
     if not 0 <= x < 1:
         return np.eye(rows)[0] * (x >= 1)
@@ -53,7 +53,7 @@ def progress(t, step, rows=ORDER + 3):
 
 
 def standing():
-    """The robot, on its feet, and where it stands."""
+    """The robot, on its feet, and its configuration."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.LoadWarning)
         robot = jn.load(FILE, base="floating")
@@ -66,7 +66,7 @@ def standing():
 
 
 def motion(robot, q0, t, step):
-    """q, and the stack of v and its derivatives (ORDER + 2, nv), with the trunk's twist in world axes."""
+    """q, and the stack of v and its derivatives (ORDER + 2, nv), with the twist of the trunk in world axes."""
     s = progress(t, step)
     q, stack = q0.copy(), np.zeros((ORDER + 2, robot.nv))
     q[:3] += s[0] * SHIFT
@@ -82,7 +82,7 @@ def motion(robot, q0, t, step):
 
 
 def product(*factors):
-    """Of matrices that are Taylor series, (ORDER + 1, ., .) each."""
+    """Product of matrices that are Taylor series, (ORDER + 1, ., .) each."""
     out, *rest = factors
     for x in rest:
         out = np.array([sum(out[j] @ x[k - j] for j in range(k + 1)) for k in range(ORDER + 1)])
@@ -93,13 +93,13 @@ def plan(robot, q0, t, step):
     """q, v, the torques and the forces on the feet, the last two with derivatives."""
     q, stack = motion(robot, q0, t, step)
     scale = np.array([factorial(k) for k in range(ORDER + 1)])[:, None, None]
-    needed = robot.inverse_dynamics(q, stack, frame="mixed")[..., None] / scale  # of torques and feet together
+    needed = robot.inverse_dynamics(q, stack, frame="mixed")[..., None] / scale  # from torques and feet together
     Jt = robot.constraint_jacobian_derivatives(q, stack[:ORDER], frame="mixed").swapaxes(1, 2) / scale
     weight = np.zeros((ORDER + 1, 12, 12))
     weight[0] = np.eye(12)
     rows = robot.constraint_rows(LIFTED)
     weight[:, rows, rows] -= progress(t, step, ORDER + 1)[:, None, None] / scale * np.eye(3)
-    A = Jt[:, :6]  # least f^T weight^-1 f with A f = needed: f = weight A^T z
+    A = Jt[:, :6]  # minimal f^T weight^-1 f with A f = needed: f = weight A^T z
     B, z = product(A, weight, A.swapaxes(1, 2)), []
     inverse = np.linalg.inv(B[0])
     for k in range(ORDER + 1):
@@ -110,7 +110,7 @@ def plan(robot, q0, t, step):
 
 
 def shifted(robot, q0, times, step):
-    """The motion under those torques alone, and the forces on the feet in world axes with derivatives, by name."""
+    """The motion under those torques alone, and the forces on the feet in world axes, with derivatives, by name."""
     run = jn.simulate(
         robot, q0, np.zeros(robot.nv), times, lambda t, q, v: plan(robot, q0, t, step)[2][0],
         method="rkmk", rtol=1e-9, atol=1e-10,

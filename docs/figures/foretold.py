@@ -1,4 +1,4 @@
-"""Draws foretold.png: how far ahead the derivatives at one moment tell the motion of a falling arm.
+"""Draws foretold.png: how far ahead the derivatives at one instant predict the motion of a falling arm.
 
 python docs/figures/foretold.py
 """

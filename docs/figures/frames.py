@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Arc, Circle, Ellipse, FancyArrowPatch, Polygon
 
-# Okabe and Ito's colours, told apart by the colour-blind.
+# Okabe and Ito's colours, safe for colour-blind readers.
 AXES, LINEAR, ANGULAR, GREY, LIGHT = "#0072B2", "#D55E00", "#007A5A", "#9A9A9A", "#E4E8EC"
 
 X = np.array([2.55, 1.62])  # position of the body's origin, x to the right and z up
@@ -50,7 +50,7 @@ def drone(ax):
 
 
 def components(ax, start, vector, axes):
-    """The vector as the sum of its components along the axes."""
+    """Draws the vector as the sum of its components along the axes."""
     for axis in axes.T:
         along = (vector @ axis) * axis
         ax.plot(*np.array([start + along, start + vector]).T, color=LINEAR, lw=0.9, ls=(0, (3, 2)), zorder=2)

@@ -1,4 +1,4 @@
-"""Draws loaded_robots.png: what jn.load makes of three URDF files of the package example-robot-data.
+"""Draws loaded_robots.png: three URDF files from the package example-robot-data, as loaded by jn.load.
 
 python docs/figures/loaded_robots.py
 """
@@ -20,7 +20,7 @@ FILES = {
     "TALOS": ("talos_data/robots/talos_reduced.urdf", "floating", {}),
 }
 TURN, TILT = np.radians(35), np.radians(12)
-RIGHT = np.array([np.cos(TURN), -np.sin(TURN), 0.0])  # of the picture
+RIGHT = np.array([np.cos(TURN), -np.sin(TURN), 0.0])  # in the picture
 UP = np.array([np.sin(TURN) * np.sin(TILT), np.cos(TURN) * np.sin(TILT), np.cos(TILT)])
 
 

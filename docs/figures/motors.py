@@ -1,4 +1,4 @@
-"""Draws motors.png: torque and torque rate that the joints of an arm need, over many random states.
+"""Draws motors.png: torques and torque rates that the joints of an arm need, over many random states.
 
 python docs/figures/motors.py
 """

@@ -1,4 +1,4 @@
-"""Draws set_points.png: how far a tool is from its path between set points that hold ever higher joint derivatives.
+"""Draws set_points.png: distance of a tool from its path between set points with increasingly high joint derivatives.
 
 The robot, the path and the set points are those of docs/kinematics.md.
 

@@ -1,4 +1,4 @@
-"""Draws soft_cost.png: what a call costs over the number of soft segments, from Python, one state; prints the times.
+"""Draws soft_cost.png: time per call over the number of soft segments, from Python, one state; prints the times.
 
 python docs/figures/soft_cost.py
 """
@@ -13,7 +13,7 @@ import jounce as jn
 
 
 def arm(segments, body=None):
-    """A hanging arm of constant curvature: two bends and an elongation a segment."""
+    """A hanging arm of constant curvature: two bends and an elongation per segment."""
     builder = jn.Builder(gravity=(0, 0, 9.81))
     for i in range(segments):
         rod = body or jn.soft.Rod(0.1, 0.01, 1070.0, 1e5, damping=0.05)
@@ -22,7 +22,7 @@ def arm(segments, body=None):
 
 
 class Arc(jn.soft.Module):
-    """The rod of `arm(section="line")` once more, as a module: its backbone at ten Gauss points."""
+    """The rod of `arm(section="line")` again, as a module: its backbone at ten Gauss points."""
 
     n, scale = 3, (0.5, 0.5, 0.01)
     L, mass = 0.1, 1070.0 * np.pi * 0.01**2 * 0.1

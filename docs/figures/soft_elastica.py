@@ -16,7 +16,7 @@ EI = E * np.pi * R**4 / 4
 
 
 def elastica(load):
-    """Where the tip of a beam of length one is, sideways and along, for load = P L^2 / (E I)."""
+    """Position of the tip of a beam of unit length, sideways and along, for load = P L^2 / (E I)."""
 
     def turned(m):
         return np.arcsin(1 / np.sqrt(2 * m))

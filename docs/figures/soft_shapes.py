@@ -1,4 +1,4 @@
-"""Draws soft_shapes.png: what the strain bases of a rod, its rest and a body of variable radius look like.
+"""Draws soft_shapes.png: the strain bases of a rod, a curved rest shape and a body of variable radius.
 
 python docs/figures/soft_shapes.py
 """
@@ -17,7 +17,7 @@ around = np.linspace(0, 2 * np.pi, 49)
 
 
 def rod(q, **options):
-    """Rings (sections, angles, 3) of a rod's surface, at q."""
+    """Rings (sections, angles, 3) on the surface of a rod, at q."""
     return rings(soft.Rod(L, R, 1000.0, 1e5, nodes=4, **options), q, np.full((SECTIONS, len(around)), R))
 
 
@@ -40,7 +40,7 @@ def swollen(bend, stretch, one, other):
 
 
 def upright(surface, axis):
-    """Turned so that the axis is vertical."""
+    """Rotated so that the axis is vertical."""
     z = np.asarray(axis) / np.linalg.norm(axis)
     x = np.cross((0, 1, 0), z)
     x /= np.linalg.norm(x)

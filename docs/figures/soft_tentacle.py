@@ -15,7 +15,7 @@ tentacle = page["tentacle"]
 
 
 def outline(q):
-    """(122, 2) the edge in the plane of x and z, mm."""
+    """(122, 2) the outline in the xz plane, mm."""
     parts = [tentacle.backbone(name, q, np.linspace(0, 0.1, 21)) for name in ("upper", "middle", "lower")]
     poses = MM * np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
     middle, side = poses[:, [0, 2], 3], poses[:, [0, 2], 0] * RADII[:, None]

@@ -1,4 +1,4 @@
-"""The look of the figures, jounce's own, and the programs that the pages are.
+"""The style of the figures, that of jounce itself, and access to the code on the pages.
 
 python docs/figures/NAME.py     # draws NAME.png
 """
@@ -32,7 +32,7 @@ plt.rcParams.update(
 
 
 def program(page: str) -> dict:
-    """The names that a page of the documentation defines: its Python blocks, run as they stand."""
+    """The names defined by a page of the documentation: its Python blocks, run as they stand."""
     path, names = Path(__file__).parents[1] / page, {}
     for code in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE):
         exec(compile(code, path.name, "exec"), names)
@@ -40,5 +40,5 @@ def program(page: str) -> dict:
 
 
 def save(figure: plt.Figure, script: str) -> None:
-    """Beside the script, under its name."""
+    """Saved next to the script, under its name."""
     figure.savefig(Path(script).with_suffix(".png"))

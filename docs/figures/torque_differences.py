@@ -1,4 +1,4 @@
-"""Draws torque_differences.png: what central differences make of the derivatives of a torque, over their step.
+"""Draws torque_differences.png: errors of central differences for the derivatives of a torque, over their step.
 
 python docs/figures/torque_differences.py
 """
