@@ -1,4 +1,4 @@
-"""Checks of what a user gives, with errors that name it, what came and what was expected."""
+"""Checks of user input, with errors that name the argument, the value given and the value expected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def quoted(value: object) -> str:
-    """What came, as it is written in Python; on one line, and no longer than a message can bear."""
+    """The value given, as a Python repr on one line, shortened to fit a message."""
     try:
         words = re.sub(r"\n\s*", " ", repr(value))
     except Exception:  # a repr that fails, or a number with thousands of digits
@@ -22,7 +22,7 @@ def quoted(value: object) -> str:
 
 
 def is_masked(value: object) -> bool:
-    """Whether it is a masked array; numpy.ma itself takes its time to import."""
+    """Whether it is a masked array; avoids importing numpy.ma, which is slow."""
     return isinstance(value, np.ndarray) and hasattr(value, "mask")
 
 
@@ -36,7 +36,7 @@ def _numbers(name: str, value: object, expected: str) -> NDArray[np.float64]:
         given = np.asarray(None)
     if given.dtype.kind not in "buif":
         raise ValueError(f"{name} must be {expected}, got {quoted(value)}")
-    with np.errstate(over="ignore"):  # more than double precision has becomes infinite
+    with np.errstate(over="ignore"):  # values beyond double precision become infinite
         return given.astype(np.float64, copy=False)
 
 
@@ -67,7 +67,7 @@ def rows_of(name: str, value: object, size: int, symbol: str) -> NDArray[np.floa
 
 
 def dimensions(name: str, value: object) -> int:
-    """How many an array has; what is in it is for others to check."""
+    """The number of dimensions of an array; its contents are checked elsewhere."""
     if isinstance(value, np.ndarray):
         return value.ndim
     try:
@@ -77,16 +77,16 @@ def dimensions(name: str, value: object) -> int:
 
 
 def batch_of(**given: tuple[int, ...]) -> tuple[int, ...]:
-    """What batch dimensions, by the names of arguments, broadcast to."""
+    """The shape that batch dimensions, given by argument name, broadcast to."""
     try:
         return np.broadcast_shapes(*given.values())
-    except (ValueError, RuntimeError):  # the latter is NumPy's where there are more than 32 dimensions
+    except (ValueError, RuntimeError):  # NumPy raises the latter for more than 32 dimensions
         words = ", ".join(f"{name} {shape}" for name, shape in given.items())
         raise ValueError(f"the batch dimensions do not broadcast: {words}") from None
 
 
 def depth(value: object) -> int:
-    """Of what should be an array; that it is one is for others to check."""
+    """The number of dimensions of what should be an array; whether it is one is checked elsewhere."""
     try:
         return np.asarray(value).ndim
     except (ValueError, TypeError):  # ragged
@@ -101,19 +101,19 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether it is an integer, of Python's or NumPy's; True is none, nor is a time difference."""
+    """Whether it is a Python or NumPy integer; neither True nor a time difference counts as one."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
 def flag(name: str, value: object) -> bool:
-    """True or False; 1 and 0 will do."""
+    """True or False; 1 and 0 are accepted."""
     if not isinstance(value, (bool, np.bool_)) and not (is_whole(value) and value in (0, 1)):
         raise ValueError(f"{name} is {quoted(value)}, expected True or False")
     return bool(value)
 
 
 def one_of(name: str, value: object, *choices: str) -> str:
-    """One of some words."""
+    """One of the given words."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} is {quoted(value)}, expected {' or '.join(map(repr, choices))}")
     return value
@@ -131,14 +131,14 @@ def real(name: str, value: object) -> float:
 
 
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A copy that cannot be written to, nor be made writable again."""
+    """A read-only copy that cannot be made writable again."""
     copy = array.copy()
     copy.flags.writeable = False
     return copy.view()
 
 
 def unit(name: str, value: object) -> NDArray[np.float64]:
-    """A (3,) direction, made unit length."""
+    """A (3,) direction, normalised."""
     axis = array_of(name, value, (3,))
     largest = float(np.abs(axis).max())
     if largest < 1e-12:
@@ -162,14 +162,14 @@ def pose(name: str, value: object) -> NDArray[np.float64]:
 
 
 def text(name: str, value: object) -> str:
-    """A text that is not empty."""
+    """A non-empty string."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} is {quoted(value)}, expected a text that is not empty")
     return value
 
 
 def printable(words: str) -> str:
-    r"""A text that stays on its line and moves no cursor: control characters of names as "\x1b".
+    r"""Text that stays on its line and moves no cursor: control characters in names are written as "\x1b".
 
     >>> printable("left\nfinger")
     'left\\nfinger'
@@ -178,13 +178,13 @@ def printable(words: str) -> str:
 
 
 def shapes(of: object, *keys: str) -> str:
-    """The class and the shapes of some of its arrays, for a repr that fits on a line."""
+    """The class and the shapes of some of its arrays, for a one-line repr."""
     parts = ", ".join(f"{key} {np.shape(getattr(of, key))}" for key in keys)
     return f"<jounce.{type(of).__name__}: {parts}>"
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """A hint for an unknown name: the near matches, or the first few of all names."""
+    """A hint for an unknown name: close matches, or the first few names."""
     known = list(names)
     close = difflib.get_close_matches(name[:200], known, n=3, cutoff=0.5)
     if close:

@@ -1,21 +1,21 @@
 """Linear-quadratic regulators on the Lie group: about one state, and along a motion.
 
 Both take the geometric linearization x' = A x + B u of `Model.linearize`, with x = [q - q_ref; v - v_ref] the error in
-the tangent space, ``robot.difference(q_ref, q)`` and the difference of body velocities, and return u = -K x. There are
-no angles to choose, so none that become singular.
+the tangent space, ``robot.difference(q_ref, q)`` and the difference of body velocities, and return u = -K x. They use
+no angles that could become singular.
 
 Along a motion, P(t) of the cost-to-go x^T P x solves the Riccati differential equation backward in time,
 
     -P' = A^T P + P A - P B R^-1 B^T P + Q,      K = R^-1 B^T P.
 
-A and B change slowly against the times at which they are given, P need not: so each interval takes their mean, for
-which the equation has a closed solution. With (x, p) the state and the gradient P x of the cost, (x, p)' = M (x, p) is
-linear, and its exponential over the interval, solved for what is known at either end, gives
+A and B change little between the times at which they are given, but P may not: so each interval uses their mean, for
+which the equation has a closed-form solution. With (x, p) the state and the gradient P x of the cost,
+(x, p)' = M (x, p) is linear, and its exponential over the interval, solved for the unknowns at each end, gives
 
     x(t + h) = F x(t) - G p(t + h),      p(t) = H x(t) + F^T p(t + h),
     P(t) = H + F^T P(t + h) (I + G P(t + h))^-1 F.
 
-G and H are positive semidefinite, so P stays so, whatever the step; for constant A and B it is exact. (E. K.-W. Chu,
+G and H are positive semidefinite, so P remains so for any step; for constant A and B it is exact. (E. K.-W. Chu,
 H.-Y. Fan and W.-W. Lin, A structure-preserving doubling algorithm for continuous-time algebraic Riccati equations,
 Linear Algebra Appl. 396, 2005.)
 
@@ -51,8 +51,8 @@ class Regulator:
     Attributes:
         K: (nu, 2 nv) gain.
         P: (2 nv, 2 nv), x^T P x is the cost from x on.
-        poles: (2 nv,) eigenvalues of the closed loop: of A - B K in 1/s, in discrete time of x_{k+1} by x_k; under
-            constraints, those of independent coordinates.
+        poles: (2 nv,) eigenvalues of the closed loop: of A - B K in 1/s, or of the map from x_k to x_{k+1} in discrete
+            time; under constraints, those of the independent coordinates.
         lin: the linearization it was made for.
         dt: the sampling time, s; None in continuous time.
     """
@@ -67,7 +67,7 @@ class Regulator:
         return shapes(self, "K", "P")
 
     def control(self, robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
-        """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, less K x."""
+        """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, minus K x."""
         a_model("robot", robot)
         if self.lin.frame != "body":
             raise ValueError(f"the linearization is in the frame {self.lin.frame!r}: control needs one in 'body'")
@@ -78,17 +78,17 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     """The gain that minimises the integral of x^T Q x + u^T R u, about a state that the robot can stay in.
 
     Args:
-        lin: of one state, where the robot is at rest or in steady motion.
+        lin: at one state, with the robot at rest or in steady motion.
         Q: (2 nv, 2 nv) positive semidefinite, or its (2 nv,) diagonal.
         R: (nu, nu) positive definite, or its (nu,) diagonal.
-        dt: given, u is held over steps of dt seconds and the cost is the sum over the steps, undivided by dt.
+        dt: if given, u is held over steps of dt seconds and the cost is the sum over the steps, not scaled by dt.
 
     Returns:
         `Regulator`, with K and P.
 
     Raises:
         ValueError: a shape is wrong, or Q or R is not definite.
-        NoRegulator: a ``ValueError``, too: no gain makes the system stable with finite cost.
+        NoRegulator: also a ``ValueError``: no gain makes the system stable with finite cost.
 
     >>> import jounce as jn
     >>> from jounce import control
@@ -129,7 +129,7 @@ class TrackingRegulator:
     """Feedback along a motion, as `tvlqr` returns it.
 
     Attributes:
-        robot: whose motion it is.
+        robot: the robot that moves.
         time: (T,) s.
         q, v, tau: (T, nq), (T, nv), (T, nv), the motion and its forces.
         acceleration: (T, nv), dv/dt along it.
@@ -163,9 +163,9 @@ class TrackingRegulator:
         object.__setattr__(self, "_rate", rate)
 
     def reference(self, t: float) -> tuple[Array, Array, Array]:
-        """q (nq,), v (nv,) and tau (nv,) of the motion at a time, before the first and after the last time those there.
+        """q (nq,), v (nv,) and tau (nv,) of the motion at a time; held constant outside its time range.
 
-        Cubic between the times, on the group, from the velocities and accelerations at them; tau is linear.
+        Interpolation on the group is cubic, from the velocities and accelerations at the times; tau is linear.
         """
         k, s, h = self._interval(t)
         step, rate = (getattr(self, key)[k] for key in ("_step", "_rate"))
@@ -182,17 +182,17 @@ class TrackingRegulator:
         return mean
 
     def error(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
-        """x (..., 2 nv) = [q - q_ref; v - v_ref]: the displacement on the group, and the body velocity's difference."""
+        """x (..., 2 nv) = [q - q_ref; v - v_ref]: displacement on the group, and difference of body velocities."""
         q_ref, v_ref, _ = self.reference(t)
         return _error(self.robot, q_ref, v_ref, q, v)
 
     def control(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
-        """The forces tau_ref - K x (..., nv) at a time and a state, or several: what `simulate` takes with "rkmk"."""
+        """The forces tau_ref - K x (..., nv) at a time and one or more states; accepted by `simulate` with "rkmk"."""
         q_ref, v_ref, tau = self.reference(t)
         return _corrected(tau, self.actuated, self.gain(t), _error(self.robot, q_ref, v_ref, q, v))
 
     def _interval(self, t: float) -> tuple[int, float, float]:
-        """Number of the interval, place in it from 0 to 1, and its length."""
+        """Index of the interval, position in it from 0 to 1, and its length."""
         within = float(np.clip(real("t", t), self.time[0], self.time[-1]))
         k = int(np.clip(np.searchsorted(self.time, within, side="right") - 1, 0, len(self.time) - 2))
         h = float(self.time[k + 1] - self.time[k])
@@ -208,17 +208,17 @@ def tvlqr(
     *,
     actuated: ArrayLike | Sequence[str] | None = None,
 ) -> TrackingRegulator:
-    """Time-varying LQR: the feedback that keeps a robot on a motion with the least cost, near it.
+    """Time-varying LQR: the feedback that keeps a robot on a motion at the least cost, valid near the motion.
 
-    The cost is the integral of x^T Q x + u^T R u and x^T Q_final x at the end. How the Riccati equation is solved
-    is said at the top of this module.
+    The cost is the integral of x^T Q x + u^T R u plus x^T Q_final x at the end. For the solution of the Riccati
+    equation, see the top of this module.
 
     Args:
         robot: the model.
         motion: a `Trajectory`, or its (times, q, v, tau), (T,), (T, nq), (T, nv) and (T, nv), `Free` rows in body axes;
-            one that the robot can follow with these forces, at times close enough that A and B change little
+            the robot must be able to follow it with these forces, and the times be so close that A and B change little
             between them.
-        Q, Q_final: (2 nv, 2 nv) positive semidefinite, or the (2 nv,) diagonal. A good end is `lqr`'s P, where the
+        Q, Q_final: (2 nv, 2 nv) positive semidefinite, or the (2 nv,) diagonal. A good Q_final is `lqr`'s P, if the
             motion ends in hover.
         R: (nu, nu) positive definite, or its (nu,) diagonal.
         actuated: which forces are inputs, as in `Model.linearize`.
@@ -290,14 +290,14 @@ def _solved(time: Array, A: Array, B: Array, cost: Array, price: Array, end: Arr
     count, n = A.shape[:2]
     a, b, h = (A[1:] + A[:-1]) / 2, (B[1:] + B[:-1]) / 2, np.diff(time)[:, None, None]
     g = b @ price @ np.swapaxes(b, -1, -2)
-    # P in units of `unit`, which balances the quadratic terms; intervals halved until M h is small, and put together.
+    # P in units of `unit`, which balances the quadratic terms; intervals are halved until M h is small, then merged.
     unit = float(np.sqrt(np.abs(cost).max() / np.abs(g).max())) if cost.any() and g.any() else 1.0
     M = h * np.block([[a, -unit * g], [np.broadcast_to(-cost / unit, a.shape), -np.swapaxes(a, -1, -2)]])
     size = float(np.abs(M).sum(axis=-1).max(initial=0.0))
     if not np.isfinite(size):
         raise np.linalg.LinAlgError
     halvings = max(0, int(np.ceil(np.log2(max(1.0, size)))) + 1)
-    M = np.ldexp(M, -halvings)  # 2**halvings may be too large for a number
+    M = np.ldexp(M, -halvings)  # 2**halvings may overflow
     one = np.eye(2 * n)
     E = one + M / 14
     for j in range(13, 0, -1):  # exp(M) by its series: for many small matrices ten times faster than scipy's
@@ -347,7 +347,7 @@ def _increasing(name: str, times: ArrayLike) -> Array:
 
 
 def _weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
-    """A weight (n, n), from itself or its diagonal."""
+    """A weight (n, n), given in full or as its diagonal."""
     matrix = array_of(name, value, (n, n), (n,))
     if matrix.ndim == 1:
         matrix = np.diag(matrix)
@@ -363,7 +363,7 @@ def _weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
 
 
 def _check_stabilizable(A: Array, B: Array, dt: float | None) -> None:
-    """Popov, Belevitch and Hautus: [A - s I, B] has full rank at each eigenvalue s that is not stable."""
+    """Popov-Belevitch-Hautus test: [A - s I, B] has full rank at each unstable eigenvalue s."""
     n, size = len(A), np.linalg.norm(A) + np.linalg.norm(B)
     for s in np.linalg.eigvals(A):
         if (s.real if dt is None else abs(s) - 1.0) < -1e-9 * size:

@@ -1,6 +1,7 @@
-"""Configurations, motions and forces between jounce and the libraries next to it.
+"""Conversion of configurations, motions and forces between jounce and other libraries.
 
-Neither library is imported here; each class takes a model of it. Joints are matched by name, since their order differs.
+Neither library is imported here; each class takes one of its models. Joints are matched by name, since their order
+differs.
 
 =====================  ==================================  ============================================================
 library and joint      q there                             v there; forces are dual to it
@@ -15,7 +16,7 @@ Pinocchio composite    its parts, one after the other      its parts
 all others             as here                             as here
 =====================  ==================================  ============================================================
 
-Accelerations are the derivatives of the components of v, everywhere.
+Accelerations are always the derivatives of the components of v.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ Motion = tuple[Array, Array | None, Array | None]  # q, v, a of one joint
 
 
 class _Same:
-    """A joint with the same coordinates in both; the base of those that differ.
+    """A joint with the same coordinates in both; the base class of those that differ.
 
-    `to` and `back` take and give (q, v, a) of the joint, v and a may be None. `force_to` and `force_back` take jounce's
-    q of the joint.
+    `to` and `back` take and return (q, v, a) of the joint; v and a may be None. `force_to` and `force_back` take
+    jounce's q of the joint.
     """
 
-    nq, nv = 0, 0  # there; zero: as many as here
+    nq, nv = 0, 0  # in the other library; zero: same as here
 
     def to(self, q: Array, v: Array | None, a: Array | None) -> Motion:
         return q, v, a
@@ -119,7 +120,7 @@ class _PinocchioPlanar(_Same):
 
 @dataclass(frozen=True)
 class _Piece:
-    """Coordinates that change together: where they are here and there, and how they change."""
+    """Coordinates that are converted together: their slices here and there, and the conversion."""
 
     q: slice
     v: slice
@@ -129,7 +130,7 @@ class _Piece:
 
 
 class _Conversion:
-    """What the classes below share: the pieces, and the loops over them."""
+    """Common to the classes below: the pieces, and the loops over them."""
 
     _library: str
     _nq: int
@@ -162,7 +163,7 @@ class _Conversion:
             q: (..., nq), v: (..., nv), a: (..., nv) its derivative; frame "body". Leading dimensions broadcast.
 
         Returns:
-            As many as were given.
+            As many as given.
         """
         sizes = (self._robot.nq, self._robot.nv), (self._nq, self._nv)
         pieces = [(p.q, p.v, p.q_there, p.v_there, p.kind.to) for p in self._pieces]
@@ -199,7 +200,7 @@ class _Conversion:
         return out
 
     def _match(self, there: Sequence[str]) -> dict[str, Joint]:
-        """jounce's joints by name, once the other library has the same names."""
+        """jounce's joints by name, after checking that the other library has the same names."""
         moving = [b for b in self._robot.bodies if not isinstance(b.joint, Fixed)]
         joints = {b.joint.name or b.name: b.joint for b in moving if b.joint.follows is None}
         lone = [name for name in joints if name not in there]
@@ -216,7 +217,7 @@ class MuJoCo(_Conversion):
 
     Args:
         robot: in jounce.
-        model: ``mujoco.MjModel``. Joints without a name there are called as `jounce.load` calls them.
+        model: ``mujoco.MjModel``. Unnamed joints are named as by `jounce.load`.
 
     >>> import mujoco
     >>> from jounce.loading import load
@@ -260,7 +261,7 @@ class Pinocchio(_Conversion):
 
     Args:
         robot: in jounce.
-        model: ``pinocchio.Model``. Its planar joints have axes x and y; so must the robot's.
+        model: ``pinocchio.Model``. Its planar joints have axes x and y; the robot's must have the same.
 
     With ``convert = Pinocchio(robot, model)``, the torques of ``robot.inverse_dynamics(q, v, a)`` are
     ``convert.force_back(q, pinocchio.rnea(model, data, *convert.to(q, v, a)))``.
@@ -271,7 +272,7 @@ class Pinocchio(_Conversion):
     def __init__(self, robot: Model, model: Any) -> None:
         super().__init__(robot, model)
         all_joints = list(zip(model.names, model.joints, strict=True))[1:]  # the first is the universe
-        there = {name: joint for name, joint in all_joints if joint.nv > 0}  # those that mimic others have none
+        there = {name: joint for name, joint in all_joints if joint.nv > 0}  # joints that mimic others have none
         joints = self._match(list(there))
         self._pieces = []
         for name, joint in joints.items():
@@ -279,7 +280,7 @@ class Pinocchio(_Conversion):
 
 
 def _pinocchio_pieces(name: str, robot: Model, joint: Joint, there: Any) -> list[_Piece]:
-    """The pieces of one joint: a composite has one for each of its parts, all others are one."""
+    """The pieces of one joint: one for each part of a composite, otherwise one."""
     label = there.shortname().removeprefix("JointModel")
     if label == "Composite":
         parts = [part.shortname().removeprefix("JointModel") for part in there.extract().joints]
@@ -310,7 +311,7 @@ def _pinocchio_pieces(name: str, robot: Model, joint: Joint, there: Any) -> list
 
 
 def _fits(part: str, primitive: Primitive) -> bool:
-    """Whether a Pinocchio joint of one coordinate turns, slides or screws as the primitive does."""
+    """Whether a Pinocchio joint with one coordinate turns, slides or screws like the primitive."""
     letter = {"revolute": "R", "prismatic": "P", "helical": "H"}.get(primitive.kind)
     aligned = part[:1] == letter and part[1:] in ("X", "Y", "Z", "UBX", "UBY", "UBZ")
     return aligned or part.removesuffix("Unaligned").removesuffix("Unbounded").lower() == primitive.kind
@@ -344,7 +345,7 @@ def _checked(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def _lead(**given: Array) -> tuple[int, ...]:
-    """The batch dimensions of all."""
+    """The common batch dimensions."""
     try:
         return np.broadcast_shapes(*(x.shape[:-1] for x in given.values()))
     except ValueError:
@@ -382,7 +383,7 @@ def _plus_linear(x: Array, linear: Array) -> Array:
 
 
 def _turned(turn: Array, x: Array) -> Array:
-    """The linear part turned, the rest as it is."""
+    """The linear part rotated, the rest unchanged."""
     n = turn.shape[-1]
     lead = np.broadcast_shapes(turn.shape[:-2], x.shape[:-1])
     linear = (turn @ x[..., :n, None])[..., 0]
@@ -390,7 +391,7 @@ def _turned(turn: Array, x: Array) -> Array:
 
 
 def _turn(q: Array) -> Array:
-    """(..., 3, 3) rotation of a free joint's q (..., 7), whose quaternion is made unit length."""
+    """(..., 3, 3) rotation of a free joint's q (..., 7), after normalising its quaternion."""
     x, y, z, w = np.moveaxis(q[..., 3:] / np.linalg.norm(q[..., 3:], axis=-1, keepdims=True), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -1,4 +1,4 @@
-"""What all errors of jounce's own have in common, and those that several parts of it raise."""
+"""The base class of jounce's errors, and those that several of its parts raise."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """All errors that jounce defines; each is a ``ValueError`` or a ``RuntimeError``, too."""
+    """Base class of all errors that jounce defines; each is also a ``ValueError`` or a ``RuntimeError``."""
 
 
 class LoadError(Error, ValueError):
-    """A file that is not what it should be, a robot or a trajectory: names the file and the fault."""
+    """A file that is not a valid robot or trajectory; the message names the file and the fault."""
 
 
 class SingularError(Error, ValueError):
-    """Equations that have no answer, or none in double precision."""
+    """Equations that have no solution, or none in double precision."""
 
 
 class RangeError(SingularError):
-    """An answer that is no number, as numbers on the way to it exceed double precision."""
+    """A result that is not finite, as intermediate numbers overflow double precision."""
 
 
 class ConstraintError(SingularError):
-    """Constraints that no motion obeys, or that lose rank where derivatives are asked for: names the constraint."""
+    """Constraints that no motion obeys, or that lose rank where derivatives are needed; the message names one."""
 
 
 class ConstraintWarning(RuntimeWarning):
-    """Constraints that lose rank in a configuration, as at a dead centre: the motion is not the only one."""
+    """Constraints that lose rank in a configuration, as at a dead centre: the motion is not unique."""
 
 
 class PrecisionWarning(RuntimeWarning):
-    """An answer that rounding has made worse than usual: says by how much, and which joint it comes from."""
+    """A result less accurate than usual due to rounding; the message says by how much, and which joint is the cause."""
 
 
 class SimulationError(Error, RuntimeError):
     """A motion that could not be followed to its end; the message says when and why.
 
     Attributes:
-        trajectory: `Trajectory` of what was found: the output times that were reached and, after them, the last state.
+        trajectory: `Trajectory` up to there: the output times that were reached and, after them, the last state.
     """
 
     def __init__(self, message: str, trajectory: Trajectory) -> None:
         super().__init__(message)
         self.trajectory = trajectory
 
-    def __reduce__(self) -> tuple[Any, ...]:  # an error has to come back from another process
+    def __reduce__(self) -> tuple[Any, ...]:  # errors must survive pickling between processes
         return type(self), (*self.args, self.trajectory)

@@ -13,9 +13,9 @@ from jounce.model import Model
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Free, Limits, Revolute
 
-_AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # paper A, (30): y, x, z and again
+_AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # paper A, (30): y, x, z, repeating
 
-# Panda: turn about x (rad) and shift x, y, z (m) of each joint in the link before it
+# Panda: rotation about x (rad) and shift x, y, z (m) of each joint in the previous link
 _PANDA_PLACES = (
     (0.0, 0.0, 0.0, 0.333),
     (-math.pi / 2, 0.0, 0.0, 0.0),
@@ -46,8 +46,8 @@ def aerial_manipulator(branches: int = 2, links: int = 3) -> Model:
     """Paper A's flying robot: a TiltHex base that carries arms of `links` revolute joints (Fig. 2 and Table 3).
 
     With the defaults it is the 12-DoF robot of section 7, N = 7 bodies. Table 4's larger trees are
-    ``aerial_manipulator(5, n)`` with N = 1 + 5 n; where the paper leaves open how five arms are arranged, they are
-    spread evenly on the circle on which the two are.
+    ``aerial_manipulator(5, n)`` with N = 1 + 5 n; the paper does not say how five arms are arranged, so they are
+    spread evenly on the circle that the two are on.
 
     The frame of a link is its joint frame, d above its centre of mass; the base's is its centre of mass.
 
@@ -81,7 +81,7 @@ def quadrotor_arm(payload: float = 0.0) -> Model:
     """A quadrotor that carries an arm of two links, which turn about its y axis and hang down at zero.
 
     1.5 kg and two links of 0.18 m, 0.15 kg and 0.10 kg. Rotors can push along the base's z axis and turn the base about
-    all three: with the arm's motors the columns 2 to 7 of tau are actuated, 0 and 1, forces along x and y, are not.
+    all three: with the arm's motors, columns 2 to 7 of tau are actuated; 0 and 1, the forces along x and y, are not.
 
     Args:
         payload: a point mass at the end of the arm, the frame "tool", kg.
@@ -104,15 +104,15 @@ def quadrotor_arm(payload: float = 0.0) -> Model:
 
 
 def panda(tilt: float = 0.0) -> Model:
-    """Franka Emika's Panda, seven revolute joints on a fixed base, with the inertial parameters that paper C takes.
+    """Franka Emika's Panda, seven revolute joints on a fixed base, with the inertial parameters that paper C uses.
 
-    Geometry, inertial parameters and limits are those that the maker publishes (franka_description), in the link frames
-    of its model (modified Denavit-Hartenberg): ``link1`` to ``link7`` with the joints ``q1`` to ``q7``. The inertial
-    ones were identified by C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic Identification of
-    the Franka Emika Panda Robot With Retrieval of Feasible Parameters Using Penalty-Based Optimization", IEEE Robotics
-    and Automation Letters 4(4), 2019, to which the paper refers. How high the first link's centre is differs between
-    copies; it loads no joint. No hand, no friction, no rotor inertia. The paper speaks of six degrees of freedom; the
-    robot has seven.
+    Geometry, inertial parameters and limits are those published by the manufacturer (franka_description), in the link
+    frames of its model (modified Denavit-Hartenberg): ``link1`` to ``link7`` with the joints ``q1`` to ``q7``. The
+    inertial parameters were identified by C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic
+    Identification of the Franka Emika Panda Robot With Retrieval of Feasible Parameters Using Penalty-Based
+    Optimization", IEEE Robotics and Automation Letters 4(4), 2019, which the paper cites. The height of the first
+    link's centre of mass differs between copies; it loads no joint. No hand, no friction, no rotor inertia. The paper
+    speaks of six degrees of freedom; the robot has seven.
 
     Args:
         tilt: of the base about x, rad.

@@ -1,7 +1,7 @@
 """Units of coordinates, of their rates and of the forces on them.
 
-A force times a rate is a power, so the unit of one gives that of the other. "1" has none: quaternions, and strains of
-soft bodies that are not scaled by a length. "?" is for coordinates of which jounce does not know what they are.
+A force times a rate is a power, so the unit of one gives that of the other. "1" is dimensionless: quaternions, and
+strains of soft bodies that are not scaled by a length. "?" is for coordinates whose unit jounce does not know.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from jounce._checks import quoted
 
 
 class Units(NamedTuple):
-    """Of the rate of a coordinate, and of the force on it."""
+    """The units of the rate of a coordinate, and of the force on it."""
 
     rate: str
     force: str
@@ -29,7 +29,7 @@ UNITS = {
 
 
 def labels(what: str, names: Any, units: Any, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names and units of n coordinates as given, checked; no names at all are none, and no units all "?"."""
+    """Names and units of n coordinates as given, checked; without names the result has none, without units all "?"."""
     for key, given in ((f"{what}names", names), (f"{what}units", units)):
         listed = isinstance(given, Sequence) and not isinstance(given, str)
         if not listed or len(given) not in (0, n) or not all(isinstance(x, str) and x for x in given):

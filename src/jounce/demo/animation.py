@@ -1,4 +1,4 @@
-"""The robot in flight as one HTML file that needs nothing else: plain JavaScript on a canvas, no network."""
+"""The robot in flight as one self-contained HTML file: plain JavaScript on a canvas, no network."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _show_forces(flight: Flight, console: Any) -> None:
 
 
 def _time(microseconds: float) -> str:
-    """In four characters and the unit, however busy the machine is, so that the table stays as wide as it is."""
+    """Four characters and the unit, so that the table keeps its width on a busy machine."""
     digits = 2 if microseconds < 9.995 else 1 if microseconds < 99.95 else 0
     return f"{microseconds:.{digits}f} µs"
 

@@ -17,7 +17,7 @@ def _per(unit: str, k: int) -> str:
 
 
 def draw_motion(flight: Flight, path: Path) -> None:
-    """Fig. 3(a): what inverse dynamics was given, and dashed what forward dynamics gives back."""
+    """Fig. 3(a): the motion given to inverse dynamics and, dashed, the one that forward dynamics returns."""
     columns = [
         ("base, linear", "m", slice(0, 3), _AXES),
         ("base, angular", "rad", slice(3, 6), _AXES),

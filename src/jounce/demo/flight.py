@@ -1,4 +1,4 @@
-"""Paper A's section 7: forces along the reference motion, the motion back from the forces, and what a call takes."""
+"""Paper A's section 7: forces along the reference motion, the motion back from the forces, and the time per call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORDER = 5
 
 @dataclass(frozen=True, eq=False)
 class Flight:
-    """The reference motion, the forces it takes and the motion these give back; base rows in world axes."""
+    """The reference motion, the forces it takes and the motion computed back from them; base rows in world axes."""
 
     time: Array  # (T,) s
     q: Array  # (T, nq)
@@ -24,17 +24,17 @@ class Flight:
     tau: Array  # (T, ORDER + 1, nv), from inverse dynamics
     back: Array  # (T, ORDER + 1, nv), from forward dynamics: should be v[:, 1:]
     wrench: Array  # (T, ORDER + 1, 6) on the base, [force; moment] in its own axes, and derivatives
-    inverse: list[float]  # µs a call, single state, for each order
+    inverse: list[float]  # µs per call, single state, for each order
     forward: list[float]
 
 
 def fly(robot: Model, advance: Callable[[], None] = lambda: None, step: float = STEP, repeats: int = 5) -> Flight:
-    """Inverse dynamics along the reference motion, forward dynamics back, and the time a call takes at each order.
+    """Inverse dynamics along the reference motion, forward dynamics back, and the time per call at each order.
 
     Args:
-        advance: called 2 ORDER + 3 times on the way.
+        advance: called 2 ORDER + 3 times along the way.
         step: of the motion, s.
-        repeats: how often each time is taken; the best counts.
+        repeats: how often each time is measured; the best counts.
     """
     t = np.arange(0.0, HORIZON, step)
     q, mixed = reference_motion(t, ORDER + 2)
@@ -56,7 +56,7 @@ def fly(robot: Model, advance: Callable[[], None] = lambda: None, step: float = 
 
 
 def _microseconds(call: Callable[..., object], batches: tuple[Array, ...], repeats: int) -> float:
-    """The mean of a call, one state each, over the whole flight; the best of some flights."""
+    """Mean time of a call, one state each, over the whole flight; the best of several flights."""
     best = np.inf
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -69,7 +69,7 @@ def _microseconds(call: Callable[..., object], batches: tuple[Array, ...], repea
 def derivative_error(flight: Flight) -> list[float]:
     """How far each row of forces is from the slope of the row before it, relative to its magnitude.
 
-    The slope comes from an eighth-order central difference over time, which knows nothing of dynamics.
+    The slope is an eighth-order central difference over time, independent of the dynamics.
     """
     weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
     weights /= flight.time[1] - flight.time[0]
@@ -82,6 +82,6 @@ def derivative_error(flight: Flight) -> list[float]:
 
 
 def round_trip_error(flight: Flight) -> list[float]:
-    """How far forward dynamics is from the motion that inverse dynamics was given, relative to it, for each order."""
+    """Relative deviation of forward dynamics from the motion given to inverse dynamics, for each order."""
     off, size = np.abs(flight.back - flight.v[:, 1:]), np.abs(flight.v[:, 1:])
     return [float(off[:, k].max() / size[:, k].max()) for k in range(ORDER + 1)]

@@ -14,8 +14,8 @@ STEP = 0.01  # s
 def reference_motion(t: Array, rows: int) -> tuple[Array, Array]:
     """Configurations (T, 13) and velocity stacks (T, rows, 12), base in mixed axes.
 
-    The base flies a circle of 1 m at height 0 in 20 s while its yaw swings by 25 degrees in 30 s; each joint goes
-    half a cosine wave from its initial angle. The paper does not say the phase of the yaw: it starts at zero here.
+    The base flies a circle of 1 m at height 0 in 20 s while its yaw swings by 25 degrees in 30 s; each joint follows
+    half a cosine wave from its initial angle. The paper does not give the phase of the yaw: it starts at zero here.
 
     >>> q, v = reference_motion(np.array([0.0]), 2)
     >>> [float(x) for x in q[0, :2]], round(float(v[0, 0, 1]), 3)

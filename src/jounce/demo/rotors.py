@@ -1,12 +1,12 @@
-"""The propellers of the TiltHex base (paper A, section 7.1): wrench of the base to speeds, and their rates.
+"""The propellers of the TiltHex base (paper A, section 7.1): from the base's wrench to speeds and their rates.
 
 Propeller i sits at C_i = Rz((2 - i) pi/3) Tx(a) Rx(alpha) Ry(beta), (28), and gives the wrench (0 0 c_f,i; 0 0 c_d,i)
-w_i^2 there, [force; moment]. Together they give the base the wrench G u, u_i = w_i^2.
+w_i^2 there, [force; moment]. Together they apply the wrench G u to the base, u_i = w_i^2.
 
-The paper has no numbers for a, alpha, beta, c_f,i and c_d,i. Neighbours turn in opposite senses, so c_d,i alternates in
-sign; then G has rank 6 with one alpha and one beta for all six, and the base is fully actuated. But three of the six
-directions come from drag alone then, which is small, and speeds that fly the reference motion exist only at tilts near
-74 degrees. As on the real TiltHex, alpha alternates here, too, unless it is told not to.
+The paper gives no numbers for a, alpha, beta, c_f,i and c_d,i. Neighbours turn in opposite directions, so c_d,i
+alternates in sign; then G has rank 6 even with the same alpha and beta for all six, and the base is fully actuated. But
+three of the six directions then come from drag alone, which is small, and speeds that fly the reference motion exist
+only at tilts near 74 degrees. As on the real TiltHex, alpha also alternates here by default.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _SENSES = np.array([1.0, -1.0] * 3)  # of rotation
 
 @dataclass(frozen=True)
 class TiltHex:
-    """Six tilted propellers. The numbers are our choice, of the size of a real base with 12-inch propellers.
+    """Six tilted propellers. The numbers are our choice, typical of a real base with 12-inch propellers.
 
     Attributes:
         a: distance of a propeller from the centre, m.
         alpha, beta: tilt about the arm, and then about the propeller's own y axis, rad.
         thrust: c_f of all, N s^2.
-        drag: c_d, N m s^2, with the sign that changes from each propeller to the next.
-        alternates: whether the sign of alpha changes with it; (28) has one alpha.
+        drag: c_d, N m s^2, whose sign alternates from each propeller to the next.
+        alternates: whether the sign of alpha alternates as well; (28) has a single alpha.
     """
 
     a: float = 0.40
@@ -60,9 +60,9 @@ class TiltHex:
         return np.hstack([force, moment]).T
 
     def speeds(self, wrench: Array) -> Array:
-        """Propeller speeds and their derivatives (..., K, 6), rad/s, rad/s^2 and on, for a stack of wrenches.
+        """Propeller speeds and their derivatives (..., K, 6), rad/s, rad/s^2 and so on, for a stack of wrenches.
 
-        With Taylor coefficients, u_k = sum w_i w_(k-i) gives w_k from those below it.
+        In Taylor coefficients, u_k = sum w_i w_(k-i) gives w_k from the lower ones.
 
         >>> hover = np.zeros((2, 6))
         >>> hover[0, 2] = 4.0 * 9.81

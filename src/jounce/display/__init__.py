@@ -1,1 +1,1 @@
-"""Robots and results for people to read: trees, tables, the style of the plots."""
+"""Human-readable robots and results: trees, tables, the style of the plots."""

@@ -1,6 +1,6 @@
-"""A robot file as people read it: the tree, what its joints can do, what it weighs, and what is odd about it.
+"""A human-readable report on a robot file: the tree, the joints' ranges, the masses, and anything odd.
 
-A link below another, in the same column, hangs on it; where several moving parts hang on a link, the tree branches.
+A link below another, in the same column, is its child; the tree branches where a link has several moving children.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jounce.parts.joints import Fixed, Joint, Planar, Prismatic, Revolute
 if TYPE_CHECKING:
     from rich.console import Console
 
-_MAX_INDENT = 40  # levels; deeper branches are drawn as if they were at this one
+_MAX_INDENT = 40  # levels; deeper branches are drawn at this one
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class _Row:
 
 
 def show(description: Description, console: Console) -> None:
-    """Prints the report; leaves out the last columns where the terminal is too narrow for them."""
+    """Prints the report; drops the last columns if the terminal is too narrow."""
     from rich.text import Text
 
     def line(*parts: tuple[str, str]) -> None:
@@ -92,7 +92,7 @@ def _headlines(description: Description) -> list[str]:
 
 
 def _rows(bodies: Sequence[BodyRecord]) -> list[_Row]:
-    """The bodies in the order they are drawn: below each link first the frames fixed to it, then what moves."""
+    """The bodies in drawing order: below each link first the frames fixed to it, then the moving children."""
     children: dict[int, list[int]] = {}
     moves = [not isinstance(b.joint, Fixed) for b in bodies]  # whether anything in or below the body moves
     for i in reversed(range(len(bodies))):
@@ -132,7 +132,7 @@ def _cells(guide: str, body: BodyRecord) -> tuple[str, ...]:
 
 
 def _tie(constraint: ConstraintRecord) -> str:
-    """A constraint, in a line."""
+    """A constraint, in one line."""
     name, a, b = (printable(text) for text in (constraint.name, constraint.a, constraint.b))
     if not isinstance(constraint.kind, Gear):
         return f"{name}: {type(constraint.kind).__name__.lower()}, {a} to {b}"
@@ -166,7 +166,7 @@ def _range(joint: Joint, unit: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Three digits, but no power of ten where people would write none."""
+    """Three digits, without an exponent unless people would write one."""
     return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 

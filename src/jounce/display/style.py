@@ -1,4 +1,4 @@
-"""One look for all figures: small type, light grid, and colours that the colour-blind tell apart."""
+"""One look for all figures: small type, light grid, and colour-blind-safe colours."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ BLUE, ORANGE, GREEN, PINK, AMBER, SKY = COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 )  # fmt: skip  # Okabe and Ito's
 BLACK, GREY = "#222222", "#888888"
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)))  # with the colours: what is printed in grey
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)))  # to go with the colours when printed in grey
 RC: Any = {"font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False}
 
 
 @contextmanager
 def picture(path: Path, rows: int = 1, columns: int = 1, **options: Any) -> Iterator[tuple[Any, Any]]:
-    """A figure and its axes, saved to `path` at the end; no display is needed, and no backend is chosen.
+    """A figure and its axes, saved to `path` at the end; needs no display and selects no backend.
 
     Args:
         options: ``figsize`` in inches; all others go to ``Figure.subplots``.

@@ -1,4 +1,4 @@
-"""A robot as text: its tree, a line a body, and its constraints, a line each."""
+"""A robot as text: its tree, one line per body, and its constraints, one line each."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is computed from a model beside the core: derivatives by the state, linearization, closed forms, statics."""
+"""Computations on a model outside the core: derivatives by the state, linearization, closed forms, statics."""

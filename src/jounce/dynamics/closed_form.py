@@ -1,9 +1,10 @@
-"""The equations of motion in closed form: the stacked matrices of papers A and C, to be read and to test with.
+"""The equations of motion in closed form: the stacked matrices of papers A and C, for reading and for tests.
 
-Every joint is a chain of primitives. Each of them moves a *link* (massless, but for the last of a joint), and each link
-has a block of six rows below. Link i has a parent p(i), a pose C_i in the world, and the twist X_i v_i relative to its
-parent, where X_i (6 x n_i) is constant in its own frame: the papers' screw, if n_i = 1. Twists are [linear; angular]
-here, the papers write the angular half first. A prime is d/dt; equations with a * read otherwise in print.
+Every joint is a chain of primitives. Each primitive moves a *link* (massless, except the last of a joint), and each
+link has a block of six rows below. Link i has a parent p(i), a pose C_i in the world, and the twist X_i v_i relative to
+its parent, where X_i (6 x n_i) is constant in its own frame: the papers' screw, if n_i = 1. Twists are [linear;
+angular] here; the papers write the angular half first. A prime is d/dt; equations with a * differ from the printed
+ones.
 
 Paper C, body frames. With Ad(C_i^-1 C_p(i)) in row i and column p(i) of L, the twists are V = L V + X v, so
 
@@ -20,8 +21,8 @@ M b adds no force, since b V = 0. It makes M b - b^T M skew, and so d(mass)/dt -
 paper A's matrix (21) in these coordinates. The paper's own C gives the same force, as a X v = 0, but with it
 d(mass)/dt - 2 Coriolis is not skew; `printed_C`, `printed_coriolis_matrix` and `printed_P` have it.
 
-Paper A, world frame. G_p has the identity in row i and column j where link j is on the way from the world to link i, i
-itself included: it is A with every Ad the identity.
+Paper A, world frame. G_p has the identity in row i and column j if link j is on the path from the world to link i, i
+included: it is A with every Ad replaced by the identity.
 
     V = G_p S v,  S_i = Ad(C_i) X_i,  S_i' = ad(V_i) S_i   Table 2, Algorithm 1
     M_i = Ad(C_i)^-T M_i^b Ad(C_i)^-1,  M' = -M ad - ad^T M      (60), (61)
@@ -31,15 +32,15 @@ The base has S_1 = I and S_1' = 0 instead, as its v is its spatial twist; (16)* 
 printed. For a `Free` joint on another body, "world" means that body's frame H, as everywhere in jounce: S_i = Ad(H) and
 S_i' = ad(V_p(i)) S_i, of which the base is the case H = I, V_p = 0.
 
-Soft bodies, which neither paper has. Each section of one is a link on the link that carries the near end. Its twist
-there is X_i v_i as before, with v_i the rates of the shape, so L' = -a L and all that follows from it stay. But X_i
+Soft bodies, which neither paper covers. Each section is a link on the link that carries the near end. Its twist there
+is X_i v_i as before, with v_i the rates of the shape, so L' = -a L and all that follows from it still hold. But X_i
 depends on the shape, and
 
     J' = A' X + A X' = -A a L J + A X'
     S_i' = ad(V_i) S_i + Ad(C_i) X_i',  S_i'' = ad(V_i') S_i + ad(V_i) S_i' + ad(V_i) Ad(C_i) X_i' + Ad(C_i) X_i''
 
-The force of a motion is J^T (M V' - b^T M V) = mass v' + J^T (M J' - b^T M J) v. With M b J, which adds none, v has the
-matrix
+The force of a motion is J^T (M V' - b^T M V) = mass v' + J^T (M J' - b^T M J) v. With M b J, which adds no force, the
+matrix of v is
 
     Coriolis J^T (M J' + M b J - b^T M J) = J^T (C J + M A X'),  C as in (30)*
 
@@ -75,22 +76,22 @@ Array = NDArray[np.float64]  # or complex, or SymPy's
 class ClosedForm:
     """The equations of motion at one state, without armature, damping and stiffness.
 
-    Of soft bodies there are inertia and weight, but neither elasticity nor damping.
+    Soft bodies contribute inertia and weight, but neither elasticity nor damping.
 
     Args:
         model: the robot.
         q: (nq,).
         v: (nv,) velocity, or a stack (K, nv) with its derivatives; `Free` rows in the frame "body".
-        wrenches: {body or frame name: [force; moment]} that act from outside, each (6,), or a stack (rows, 6) of the
+        wrenches: {body or frame name: [force; moment]} applied from outside, each (6,), or a stack (rows, 6) of the
             wrench and its derivatives. N and N m.
-        wrench_frame: where those are given, "body", "world" or "mixed", as in `inverse_dynamics`.
+        wrench_frame: the frame they are given in, "body", "world" or "mixed", as in `inverse_dynamics`.
 
-    The numbers may be complex, to differentiate by complex steps, or SymPy expressions; for soft bodies q and v must be
+    The numbers may be complex, for complex-step differentiation, or SymPy expressions; for soft bodies q and v must be
     real, and v have at most MAX_ORDER + 2 rows.
 
     Attributes:
-        links: (N,) for each link the body whose joint moves it, or whose section it is. The last link of a body has its
-            frame.
+        links: (N,) for each link the body whose joint moves it, or whose section it is. The last link of a body has the
+            body's frame.
         spatial: `SpatialForm`, paper A's, with the `Free` rows of v and of forces in the frame "world".
         body: `BodyForm`, paper C's, to any order, with these rows in the frame "body".
 
@@ -141,7 +142,7 @@ class SpatialForm:
         mass_matrix: (nv, nv), (11).
         coriolis_matrix: (nv, nv) C with h = C v and d(mass_matrix)/dt - 2 C skew, (21).
         h, g, dg: (nv,) Coriolis and centrifugal forces, (11), forces that carry the weight, (12), and g', (18)*.
-        tau_ext: (nv,) what the applied wrenches take off the torque, (13).
+        tau_ext: (nv,) by how much the applied wrenches reduce the torque, (13).
     """
 
     def __init__(self, links: Sequence[_Link], v: Array, gravity: Array, W: Callable[[int], Array]) -> None:
@@ -207,7 +208,7 @@ class SpatialForm:
 
 
 def _to_any_order(method: Callable[[BodyForm, int], Array]) -> Callable[..., Array]:
-    """Remembers the derivatives that a method of `BodyForm` gave."""
+    """Caches the derivatives that a method of `BodyForm` returns."""
 
     @wraps(method)
     def remembering(form: BodyForm, n: int = 0) -> Array:
@@ -223,13 +224,13 @@ def _to_any_order(method: Callable[[BodyForm, int], Array]) -> Callable[..., Arr
 
 
 class BodyForm:
-    """Paper C, section III, for trees of N links. A method gives the n-th derivative of its term; n = 0 if left out.
+    """Paper C, section III, for trees of N links. A method returns the n-th derivative of its term; n = 0 by default.
 
-    That takes n rows of v for A, J, U, W, screws, the mass matrix, gravity and external torques, n + 1 for a, b, C, V
-    and the Coriolis matrix, and n + 2 for the torque; and n + 1 rows of the wrenches. A ``ValueError`` says where they
-    are missing.
+    This takes n rows of v for A, J, U, W, screws, the mass matrix, gravity and external torques, n + 1 for a, b, C, V
+    and the Coriolis matrix, and n + 2 for the torque; and n + 1 rows of the wrenches. A ``ValueError`` is raised if
+    some are missing.
 
-    `C`, `coriolis_matrix` and `P` have d(mass_matrix)/dt - 2 coriolis_matrix skew. The paper's own, from (30) as it is
+    `C`, `coriolis_matrix` and `P` make d(mass_matrix)/dt - 2 coriolis_matrix skew. The paper's own, from (30) as
     printed, are `printed_C`, `printed_coriolis_matrix` and `printed_P`; the forces are the same.
 
     Attributes:
@@ -259,7 +260,7 @@ class BodyForm:
 
     @_to_any_order
     def screws(self, n: int) -> Array:
-        """(6N, nv) X; its derivatives are zero but for soft bodies."""
+        """(6N, nv) X; its derivatives are zero except for soft bodies."""
         if self._soft:
             self.v(n - 1)  # must be there
         return _screws(self._links, n, self._v.shape[1])
@@ -312,7 +313,7 @@ class BodyForm:
 
     @_to_any_order
     def W(self, n: int) -> Array:
-        """(6N,) wrenches that are applied to the links, in their axes; paper A's W^b."""
+        """(6N,) wrenches applied to the links, in their axes; paper A's W^b."""
         parts = [np.zeros(6) for _ in self._links]
         for each in self._applied:
             parts[each.link] = parts[each.link] + each.on_link(n, self.V)
@@ -349,12 +350,12 @@ class BodyForm:
 
     @_to_any_order
     def external_torque(self, n: int) -> Array:
-        """(nv,) what the applied wrenches take off the torque, -J^T W; paper A's tau_ext, paper C has none."""
+        """(nv,) by how much the applied wrenches reduce the torque, -J^T W; paper A's tau_ext, paper C has none."""
         return -_product_rule(n, lambda k: self.J(k).T, self.W)
 
     @_to_any_order
     def torque(self, n: int) -> Array:
-        """(nv,), (34), and the external torque."""
+        """(nv,), (34), plus the external torque."""
         inertial = _product_rule(n, self.mass_matrix, lambda k: self.v(k + 1))
         motion = inertial + _product_rule(n, self.coriolis_matrix, self.v) + self.gravity_force(n)
         return motion + self.external_torque(n) if self._applied else motion
@@ -382,7 +383,7 @@ class BodyForm:
 
 @dataclass
 class _Link:
-    """What a primitive moves, or a section of a soft body."""
+    """A link: moved by a primitive, or a section of a soft body."""
 
     name: str
     parent: int  # -1 is the world
@@ -390,19 +391,19 @@ class _Link:
     pose: Array  # C_i
     X: Array
     columns: slice  # of v
-    home: Array | None  # the pose of what a Free joint calls "world"
+    home: Array | None  # the pose of the frame that a Free joint calls "world"
     inertia: Array
     changes: Array | None = None  # (rows of v, 6, n) X', X'', ... of a section; None: X is constant
 
 
-_Place = tuple[int, Array]  # a link, and a frame there; link -1 is the world
+_Place = tuple[int, Array]  # a link, and a frame on it; link -1 is the world
 
 
 @dataclass
 class _Applied:
-    """A wrench on a link, in axes that may move against it.
+    """A wrench on a link, in axes that may move relative to it.
 
-    Its rows do work on the twist T shift V_i, which is in the axes they are given in. T is Ad(C_i) for "world", with
+    Its rows do work on the twist T shift V_i, in the axes they are given in. T is Ad(C_i) for "world", with
     T' = T ad(V_i), its rotation alone for "mixed", with T' = T diag([w_i], [w_i]), and constant for "body".
     """
 
@@ -436,7 +437,7 @@ def _applied(
     wrenches: Mapping[str, ArrayLike] | None,
     wrench_frame: str,
 ) -> list[_Applied]:
-    """The wrenches on links; on what cannot move they do nothing."""
+    """The wrenches on links; those on fixed bodies have no effect."""
     if not isinstance(wrench_frame, str) or wrench_frame not in ("body", "world", "mixed"):
         raise ValueError(f"wrench_frame is {quoted(wrench_frame)}, expected 'body', 'world' or 'mixed'")
     if wrenches is not None and not isinstance(wrenches, Mapping):
@@ -462,9 +463,9 @@ def _applied(
 
 
 def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], dict[str, _Place]]:
-    """The links, and where on them the frames of the bodies are."""
+    """The links, and the places of the body frames on them."""
     links: list[_Link] = []
-    places_of: list[dict[float | None, _Place]] = []  # of each body, by where on it a child is
+    places_of: list[dict[float | None, _Place]] = []  # for each body, by the position of a child on it
     leaders = resolve(model.bodies)
     sections: Iterator[Any] = iter(())
     if _sectioned(model):
@@ -511,7 +512,7 @@ def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], di
 
 
 def _rotor(body: BodyRecord, leader: Follow, on: _Place, links: Sequence[_Link], q: Any, column: int) -> _Link:
-    """The link that is the rotor of a joint's motor."""
+    """The link for the rotor of a joint's motor."""
     rotor, (index, frame) = body.joint.rotor, on
     assert rotor is not None
     axis = body.joint.primitives()[0].axis if rotor.axis is None else np.asarray(rotor.axis)
@@ -526,9 +527,9 @@ def _rotor(body: BodyRecord, leader: Follow, on: _Place, links: Sequence[_Link],
 def _add_sections(
     links: list[_Link], model: Model, number: int, near: _Place, motions: Iterator[tuple[Array, Array]]
 ) -> dict[float | None, _Place]:
-    """A link for each section of a soft body, its far end last, and where on it children are.
+    """A link for each section of a soft body, its far end last, and the places of its children.
 
-    `motions` gives the pose of each in the near end, and X with its derivatives for all of v.
+    `motions` yields the pose of each in the near end, and X with its derivatives for all of v.
     """
     body, (index, frame) = model.bodies[number], near
     assert body.soft is not None
@@ -547,7 +548,7 @@ def _add_sections(
 
 
 def _motion(primitive: Primitive, q: Array) -> tuple[Array, Array]:
-    """The pose (4, 4) that a primitive makes, and its screws X (6, n)."""
+    """The pose (4, 4) of a primitive, and its screws X (6, n)."""
     pose = np.eye(4).astype(q.dtype)
     if primitive.kind in ("spherical", "free"):
         u, free = q[-4:], primitive.kind == "free"
@@ -571,7 +572,7 @@ def _inertia(mass: float, moment: Array, rotational: Array) -> Array:
 
 
 def _sectioned(model: Model) -> str:
-    """Which body moves by a function that is known for numbers alone; "" where none does."""
+    """Names a body whose motion can be evaluated for real numbers only; "" if there is none."""
     for b in model.bodies:
         if b.soft is not None:
             return f"{b.name!r} is soft"
@@ -672,7 +673,7 @@ def _row(name: str, rows: Array, n: int) -> Array:
 
 
 def _numbers(name: str, value: ArrayLike, expected: str, size: int, rows: bool = False) -> Array:
-    """Checked, if real; of complex numbers and symbols only the shape is, and that they can be added and multiplied."""
+    """Checked fully if real; for complex numbers and symbols, only the shape and that they add and multiply."""
     if is_masked(value):
         raise ValueError(f"{name} is a masked array, expected one without a mask")
     try:
@@ -690,7 +691,7 @@ def _numbers(name: str, value: ArrayLike, expected: str, size: int, rows: bool =
 
 
 def _expect_real(model: Model, **given: Array) -> None:
-    """Where bodies are soft: their sections are computed by the core, which has no other numbers."""
+    """For soft bodies: their sections are computed by the core, which has real numbers only."""
     for name, x in given.items():
         if _sectioned(model) and x.dtype.kind != "f":
             kind = "complex numbers" if x.dtype.kind == "c" else "symbols or other objects"

@@ -5,7 +5,7 @@ With dq the left-trivialized displacement (H exp(dq) for a `Free` joint) and dv 
     dq' = dv - ad_v dq,      dv' = (da/dq) dq + (da/dv) dv + M^-1 dtau,
 
 without any chart, hence without singularities. In other axes of a `Free` joint's velocity, v = T(q) u, the state is
-(T^-1 dq, du) with du = T^-1 (dv - X dq), X dq = (dT) u, and the forces that are held are those in the same axes.
+(T^-1 dq, du) with du = T^-1 (dv - X dq), X dq = (dT) u, and the forces are held constant in the same axes.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Linearization:
     Attributes:
         A: (..., 2 nv, 2 nv).
         B: (..., 2 nv, nu).
-        q, v, tau: the state and forces it belongs to.
+        q, v, tau: the state and forces it was made at.
         acceleration: (..., nv), dv/dt there.
         actuated: columns of tau that are inputs, in the order of the columns of B.
         frame: axes of the twists and wrenches of `Free` joints.
-        inputs: names of the inputs of soft bodies, whose columns in B follow; only where `u` was given.
-        lift, independent: where the robot has constraints, (..., 2 nv, n) and (..., n, 2 nv): the n independent
-            coordinates z = independent x of a state near this one that obeys them, x = lift z. See `reduced`.
+        inputs: names of the inputs of soft bodies, whose columns in B come last; only if `u` was given.
+        lift, independent: if the robot has constraints, (..., 2 nv, n) and (..., n, 2 nv): the n independent
+            coordinates z = independent x of a nearby state that obeys them, x = lift z. See `reduced`.
     """
 
     A: Array
@@ -72,13 +72,13 @@ class Linearization:
         return self.independent @ self.A @ self.lift, self.independent @ self.B
 
     def discretize(self, dt: float) -> tuple[Array, Array]:
-        """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds: the matrix exponential, exactly.
+        """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds, exact by the matrix exponential.
 
-        Under constraints, of the coordinates z of `reduced`. Needs SciPy (``pip install 'jounce[control]'``).
+        Under constraints, for the coordinates z of `reduced`. Needs SciPy (``pip install 'jounce[control]'``).
 
         Raises:
             ValueError: dt is not positive.
-            SingularError: the numbers exceed double precision.
+            SingularError: the numbers overflow double precision.
         """
         expm = scipy_linalg().expm
         step = real("dt", dt)
@@ -99,7 +99,7 @@ class Linearization:
 
 
 def scipy_linalg() -> Any:
-    """SciPy's linear algebra, or an error that says how to get it."""
+    """SciPy's linear algebra, or an error that says how to install it."""
     try:
         from scipy import linalg
     except ImportError as missing:
@@ -173,14 +173,14 @@ def _constrained(
     wrenches: Mapping[str, ArrayLike] | None,
     wrench_frame: str,
 ) -> Linearization:
-    """Under constraints, A and B in all coordinates, and those that are independent.
+    """Under constraints, A and B in all coordinates, and the independent ones.
 
-    What obeys the constraints is J dq = 0, in the rows that come from positions, and S dq + J dv = 0. With G and H
-    bases of what J lets move, in all rows and in those, dq = H z_q and dv = G z_v - J^+ S H z_q. As z is a constant
-    combination of x, z' is that of x', at states that move, too.
+    Changes that obey the constraints have J dq = 0, in the holonomic rows, and S dq + J dv = 0. With G and H bases of
+    the null spaces of J, of all rows and of the holonomic ones, dq = H z_q and dv = G z_v - J^+ S H z_q. As z is a
+    constant combination of x, z' is the same combination of x', also at moving states.
     """
     force, speed = rows_of("tau", tau, model.nv, "nv"), rows_of("v", v, model.nv, "nv")
-    try:  # or else tau would be a stack where it has more dimensions than v
+    try:  # otherwise a tau with more dimensions than v would be taken for a stack
         speed, force = np.broadcast_arrays(speed, force)
     except ValueError:
         raise ValueError(f"the batch dimensions do not broadcast: v {speed.shape}, tau {force.shape}") from None
@@ -195,7 +195,7 @@ def _constrained(
     holonomic = model._holonomic_rows()
     lifts, chosen = [], []
     rows, size = change.jacobian.shape[-2:]
-    jacobian = np.broadcast_to(model.constraint_jacobian(q), change.jacobian.shape)  # zero where it is but rounding
+    jacobian = np.broadcast_to(model.constraint_jacobian(q), change.jacobian.shape)  # rounding errors set to zero
     for J, S in zip(jacobian.reshape(-1, rows, size), change.speed_q.reshape(-1, rows, size), strict=True):
         H, G = free_directions(J[holonomic]), free_directions(J)
         lift = np.zeros((2 * n, H.shape[1] + G.shape[1]))
@@ -225,7 +225,7 @@ def _with_inputs(
     wrench_frame: str,
     frame: str,
 ) -> Linearization:
-    """Where inputs u of soft bodies act beside tau; they are held, not the forces they make."""
+    """With inputs u of soft bodies besides tau; the inputs are held constant, not their forces."""
     names = model.input_names
     if not names:
         raise ValueError("u was given, but this robot has no soft bodies with inputs")
@@ -299,7 +299,7 @@ def _in_frame(
         rate[..., where, where] = T_inverse @ turn
         X[..., where, where], dX[..., where, where], held[..., where, where] = spin, spin_rate, force
     A = A.copy()
-    A[..., n:, :n] += B[..., n:, :] @ held  # the forces in body axes change where those in other axes are held
+    A[..., n:, :n] += B[..., n:, :] @ held  # forces held in other axes change in body axes
 
     Q, dQ = np.zeros_like(A), np.zeros_like(A)
     Q[..., :n, :n] = Q[..., n:, n:] = inverse

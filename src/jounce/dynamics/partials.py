@@ -7,7 +7,7 @@ dv(t) = t^m / m!, and the tangent coordinates by the solution of
     dq' = dv - ad_v dq
 
 (ad_v is zero for joints with plain coordinates, the bracket of twists for `Free`, the cross product for `Spherical`).
-The k-th time derivative of dtau at t = 0 is the derivative that is asked for, by Leibniz' rule.
+The k-th time derivative of dtau at t = 0, by Leibniz' rule, is the derivative sought.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def ball_columns(model: Model) -> list[slice]:
 
 
 def _response(v: Array, m: int, rows: int) -> Array:
-    """Derivatives (..., rows, n, n) of dq for dv = t^m / m!; for m = -1, of dq that starts at one with dv = 0."""
+    """Derivatives (..., rows, n, n) of dq for dv = t^m / m!; for m = -1, of dq starting at the identity with dv = 0."""
     n = v.shape[-1]
     ad = bracket_matrix(v)
     dq = np.zeros((*v.shape[:-2], rows, n, n))
@@ -65,12 +65,12 @@ def _response(v: Array, m: int, rows: int) -> Array:
 
 
 def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array | None) -> tuple[Array, Array]:
-    """Of each torque derivative k <= r with respect to q and to each v^(m), m <= r + 1.
+    """Partials of each torque derivative k <= r with respect to q and to each v^(m), m <= r + 1.
 
     Args:
         v: stack (..., r + 2, nv).
-        K, D, M: (..., r + 1, nv, nv), derivatives along the motion; or, without M, of something else that changes by
-            K dq + D dv, each (..., r + 1, m, nv).
+        K, D, M: (..., r + 1, nv, nv), derivatives along the motion; or, without M, those of any quantity that changes
+            by K dq + D dv, each (..., r + 1, m, nv).
 
     Returns:
         (..., r + 1, nv, nv) and (..., r + 1, r + 2, nv, nv).
@@ -80,7 +80,7 @@ def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array | None
     dv = np.zeros((*K.shape[:-2], rows + 1, *K.shape[-2:]))
     for m in range(-1, rows + 1):
         out = dq if m < 0 else dv[..., m, :, :]
-        for k in range(rows):  # what one-coordinate joints do: dq = t^(m + 1) / (m + 1)!
+        for k in range(rows):  # joints with one coordinate: dq = t^(m + 1) / (m + 1)!
             if m + 1 <= k:
                 out[..., k, :, :] = comb(k, m + 1) * K[..., k - m - 1, :, :]
         for where in ball_columns(model):
@@ -98,12 +98,12 @@ def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array | None
 
 
 def forward_partials(dtau_dq: Array, dtau_dv: Array, inverse: Array) -> tuple[Array, Array, Array]:
-    """Of each acceleration derivative k <= r with respect to q, v and each tau^(l), l <= r.
+    """Partials of each acceleration derivative k <= r with respect to q, v and each tau^(l), l <= r.
 
-    tau^(k) depends on q, v and the accelerations to order k, on the last through M; so they follow one after the other.
+    tau^(k) depends on q, v and the accelerations up to order k, on the last through M; so they are found in turn.
 
     Args:
-        dtau_dq, dtau_dv: what `inverse_partials` gives.
+        dtau_dq, dtau_dv: from `inverse_partials`.
         inverse: (..., nv, nv), M^-1.
 
     Returns:

@@ -1,17 +1,17 @@
 """Statics: where a robot is at rest under its weight, its inputs and other loads.
 
-The forces F(q) = gravity + elasticity - A(q) u - tau - wrenches vanish there. Newton's method needs the tangent
-stiffness K = dF/dq, exactly. Column i is the rate of F along the unit motion i: inverse dynamics to first order in time
-gives it, for a motion so slow that inertia, which goes with the cube of its speed, is not there in any digit.
+The forces F(q) = gravity + elasticity - A(q) u - tau - wrenches vanish there. Newton's method needs the exact tangent
+stiffness K = dF/dq. Column i is the rate of F along the unit motion i: inverse dynamics to first order in time gives
+it, for a motion so slow that inertia, which scales with the cube of its speed, is below the last digit.
 
-Far from the start Newton's method fails, or leaps to a state that no motion leads to. So the load is raised step by
-step, F_l = F(q; part l of the load) - (1 - l) times what is out of balance at the start. A step in l goes along the
-tangent, -K^-1 dF/dl, and is corrected by Newton; it is taken if each correction is at most half the one before
-(P. Deuflhard, Newton Methods for Nonlinear Problems, 5.1), else it is halved. Where the path ends, at a load that the
-robot cannot bear, steps become too short. The weight is raised first, and then the rest; a robot that only the rest
-keeps from falling gets both at once.
+Far from the start Newton's method fails, or jumps to a state that no motion leads to. So the load is raised step by
+step, F_l = F(q; part l of the load) - (1 - l) times the imbalance at the start. A step in l follows the tangent,
+-K^-1 dF/dl, and is corrected by Newton; it is accepted if each correction is at most half the one before (P. Deuflhard,
+Newton Methods for Nonlinear Problems, 5.1), otherwise halved. At the end of the path, a load that the robot cannot
+bear, steps become too short. The weight is raised first, then the rest; a robot that would fall without the rest gets
+both at once.
 
-Constraints take what they can of F, and steps go where they allow: `static_ties`.
+Constraints balance what they can of F, and steps stay within the motions they allow: `static_ties`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Array = NDArray[np.float64]
 _SLOW = 2.0**-100  # the speed of the unit motions; a power of two, so that dividing by it is exact
 _SHORTEST = 1e-5  # step in the load
 _STEPS = 2000  # of the load, on one path; few robots need a hundred
-_ITERATIONS = 12  # of Newton, in one step
-_CLOSE = 1e-9  # a correction, relative to how far the robot has moved, whose square no longer matters
-_ROUNDING = 1e-14  # a residual, relative to the forces that make it up, that counts as none
-_BALANCED = 1e-9  # what no residual may exceed
+_ITERATIONS = 12  # of Newton's method, in one step
+_CLOSE = 1e-9  # a correction, relative to how far the robot has moved, whose square is negligible
+_ROUNDING = 1e-14  # a residual, relative to its component forces, that counts as zero
+_BALANCED = 1e-9  # largest residual allowed
 _ZERO = 1e-12  # an eigenvalue, relative to the largest
 _SYMMETRIC = 1e-8
 _ALL = (1, 1, 1)
@@ -49,7 +49,7 @@ class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a 
     """No equilibrium was found under the whole load.
 
     Attributes:
-        part: of the load, 0 to 1, up to which there is one.
+        part: fraction of the load, 0 to 1, up to which there is one.
         q: (nq,) the equilibrium there.
     """
 
@@ -57,7 +57,7 @@ class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a 
         super().__init__(f"no equilibrium found beyond {part:.4g} of {of}: {why}")
         self.part, self.q, self._of, self._why = part, q, of, why
 
-    def __reduce__(self) -> tuple[Any, ...]:  # an error has to come back from another process
+    def __reduce__(self) -> tuple[Any, ...]:  # errors must survive pickling between processes
         return type(self), (self.part, self._of, self.q, self._why)
 
 
@@ -67,16 +67,16 @@ class Equilibrium:
 
     Attributes:
         q: (nq,) configuration.
-        residual: (nv,) forces that are left there by rounding, N and N m.
+        residual: (nv,) forces that remain due to rounding, N and N m.
         stiffness: (nv, nv) tangent stiffness: how these forces change with q, in the coordinates of `integrate`, with
             inputs, forces, wrenches and multipliers held. Symmetric if all forces have a potential. With constraints it
-            is for displacements that these allow.
-        stable: whether the robot comes back, or stays near, after a small push: the stiffness is positive definite;
-            where it is not symmetric, as under loads that turn with a body, no eigenvalue of the linearization has a
-            positive real part, and none is zero. A robot that is at rest elsewhere just as well is not stable.
+            applies to displacements that these allow.
+        stable: whether the robot returns, or stays near, after a small push: the stiffness is positive definite; if it
+            is not symmetric, as under loads that turn with a body, no eigenvalue of the linearization has a positive
+            real part, and none is zero. A robot in indifferent equilibrium is not stable.
         iterations: of Newton's method, over all steps of the load.
         forces: of constraints by name, (6,) or (2,), as in `ConstrainedDynamics`, in the axes of the wrenches.
-        multipliers: (rows,): what the rows of `Model.constraint_jacobian` are multiplied by.
+        multipliers: (rows,), of the rows of `Model.constraint_jacobian`.
     """
 
     q: Array
@@ -93,7 +93,7 @@ class Equilibrium:
 
 
 class _Forces(NamedTuple):
-    """What the parts of F are at a configuration, (3, nv): elasticity, weight and the rest; and their derivatives."""
+    """The parts of F at a configuration, (3, nv): elasticity, weight and the rest; and their derivatives."""
 
     F: Array
     K: Array  # (3, nv, nv)
@@ -116,7 +116,7 @@ class _Statics:
         self._motions[1:, 0] = _SLOW * np.eye(robot.nv)
         self.start, self.loaded = start, bool(u.any() or tau.any() or wrenches)
         inertia = np.diagonal(robot.mass_matrix(start))
-        self.scale = np.sqrt(np.where(inertia > 0, inertia, 1.0))  # of coordinates, to one measure of distance
+        self.scale = np.sqrt(np.where(inertia > 0, inertia, 1.0))  # of coordinates, for a common measure of distance
 
     def forces(self, q: Array) -> _Forces:
         robot = self.robot
@@ -148,7 +148,7 @@ class _Statics:
         return bool(rates.real.max() <= _SYMMETRIC * np.abs(rates).max())
 
     def solved(self, K: Array, F: Array, ties: Ties) -> Array:
-        """The displacement -K^-1 F that closes the constraints; the least, where there are indifferent directions."""
+        """The displacement -K^-1 F that closes the constraints; the least one if some directions are indifferent."""
         scaled, force = K / self.scale[:, None] / self.scale, -F / self.scale
         if not (np.isfinite(scaled).all() and np.isfinite(force).all() and np.isfinite(ties.J).all()):
             return np.full_like(F, np.nan)
@@ -179,7 +179,7 @@ class _Path:
         self._held = self._from @ self._first.F
 
     def balance(self, forces: _Forces, part: float) -> tuple[Array, Array]:
-        """F and K at a part of the path, without what the constraints take."""
+        """F and K at a part of the path, without the forces of constraints."""
         acting = (1 - part) * self._from + part * self._to
         return forces.ties.freed(acting @ forces.F - (1 - part) * self._held, np.tensordot(acting, forces.K, axes=1))
 
@@ -187,7 +187,7 @@ class _Path:
         """The end of the path.
 
         Raises:
-            NoEquilibrium: it ends before.
+            NoEquilibrium: it ends earlier.
         """
         now, step, taken = _Point(self._q, 0.0, self._first, iterations), 1.0, 0
         while now.part < 1:
@@ -269,7 +269,7 @@ def equilibrium(
 
 
 def _loaded(statics: _Statics) -> _Point:
-    """The equilibrium under all of the load, from where nothing acts but springs and soft bodies."""
+    """The equilibrium under the whole load, starting where only springs and soft bodies act."""
     try:
         heavy = _Path(statics, statics.start, (1, 0, 0), (1, 1, 0)).followed(0, "the weight")
     except NoEquilibrium:

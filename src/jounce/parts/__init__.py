@@ -1,1 +1,1 @@
-"""What a robot is made of: joints, inertias, sections that move by functions, and what ties bodies together."""
+"""The parts of a robot: joints, inertias, sections that move by functions, and constraints between bodies."""

@@ -1,7 +1,8 @@
-"""What ties two places of a robot together, beside its joints: loops that close, contacts, gears.
+"""Constraints on a robot beyond its joints: closed loops, contacts, gears.
 
-A loop is closed by a joint: what the joint does not let move is the constraint. What no joint says has a class here.
-The core sees all of them alike, as rows on the motion of a frame B relative to a frame A; see `constraint.hpp`.
+A loop is closed by a joint: the motions that the joint blocks are the constraint. Constraints that no joint describes
+have a class here. The core treats all of them alike, as rows on the motion of a frame B relative to a frame A; see
+`constraint.hpp`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 class _Tie:
-    """A constraint that no joint says. Never changes."""
+    """A constraint that no joint describes. Immutable."""
 
     def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError(f"a constraint cannot be changed: {type(self).__name__}.{key}")
@@ -55,7 +56,7 @@ class _Tie:
 
 
 class Distance(_Tie):
-    """Keeps two points `length` metres apart: a rod with ball joints at both ends that weighs nothing."""
+    """Keeps two points `length` metres apart: a massless rod with a ball joint at each end."""
 
     length: float
 
@@ -67,7 +68,7 @@ class Distance(_Tie):
 
 
 class OnPlane(_Tie):
-    """Keeps a point on the plane through the first frame's origin with that `normal` (3,), in its axes."""
+    """Keeps a point on the plane through the first frame's origin with the given `normal` (3,), in its axes."""
 
     normal: Array
 
@@ -85,16 +86,16 @@ class OnLine(_Tie):
 
 
 class Rolling(_Tie):
-    """A wheel, or a ball, that rolls on a plane without slipping.
+    """A wheel or a ball that rolls on a plane without slipping.
 
-    The second frame's origin is its centre. The point where it touches the plane has no velocity relative to the plane:
-    three rows, of which only the one along the normal comes from positions. So a robot on wheels has more independent
-    positions than velocities.
+    The second frame's origin is its centre. The contact point has no velocity relative to the plane: three rows, of
+    which only the one along the normal is holonomic. So a robot on wheels has more independent positions than
+    velocities.
 
     Args:
         radius: m.
         axis: (3,) of the wheel, in the second frame's axes; a ball when left out.
-        normal: (3,) of the plane, in the first frame's axes, towards the wheel; the plane goes through that frame's
+        normal: (3,) of the plane, in the first frame's axes, towards the wheel; the plane passes through that frame's
             origin.
     """
 
@@ -116,12 +117,12 @@ class Rolling(_Tie):
 class Gear(_Tie):
     """Ties two joints with one coordinate each: q_second = polynomial(q_first).
 
-    `Follow` does away with the second coordinate; a gear keeps both, and gives the force between them. A joint tied to
+    `Follow` eliminates the second coordinate; a gear keeps both, and gives the force between them. A joint tied to
     itself by a constant, ``(0.3, 0.0)``, is held there.
 
     Args:
-        polynomial: (degree + 1,) coefficients, from the constant on: ``(0.0, -2.0)`` turns the second joint backwards
-            twice as fast.
+        polynomial: (degree + 1,) coefficients, constant first: ``(0.0, -2.0)`` turns the second joint backwards, twice
+            as fast.
     """
 
     polynomial: Array
@@ -142,9 +143,9 @@ class Contact:
     """A contact of a frame with the world.
 
     Args:
-        kind: what it lets move: a joint, `OnPlane`, `OnLine`, `Distance` or `Rolling`.
-        pose: (4, 4) in the world of where it is held, so that positions can be compared with it. When left out it is
-            held wherever it is: with the frame's axes for a joint, the world's for the others.
+        kind: the motions it allows: a joint, `OnPlane`, `OnLine`, `Distance` or `Rolling`.
+        pose: (4, 4) world pose where the frame is held, so that positions can be compared with it. When left out, the
+            frame is held wherever it is: with its own axes for a joint, the world's for the others.
     """
 
     kind: Kind
@@ -161,7 +162,7 @@ class Contact:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRecord:
-    """A constraint as it was given: the names of two frames, or joints for a gear, and A and B in those."""
+    """A constraint as given: the names of two frames (joints for a gear), and the poses of A and B in them."""
 
     name: str
     kind: Kind
@@ -169,12 +170,12 @@ class ConstraintRecord:
     b: str
     pose_a: Array = field(default_factory=lambda: np.eye(4))
     pose_b: Array = field(default_factory=lambda: np.eye(4))
-    held: bool = True  # A is where it is given; else in the world, where B is
+    held: bool = True  # A is at the given pose; otherwise in the world, where B is
     contact: bool = False
 
     @property
     def named(self) -> str:
-        """The frame that its force is about: the first body, or that of a contact, and not the world."""
+        """The frame that its force refers to: the first one, or that of a contact; never the world."""
         return self.b if self.contact or self.a == "world" else self.a
 
     @property
@@ -184,17 +185,17 @@ class ConstraintRecord:
 
     @property
     def rows(self) -> int:
-        """How many numbers it takes away from a velocity."""
+        """How many degrees of freedom it removes from the velocity."""
         return len(_rows(self.kind)["rows"])
 
     @property
     def holonomic(self) -> int:
-        """How many of its rows, from the first on, come from positions."""
+        """How many of its rows are holonomic; these come first."""
         return 1 if isinstance(self.kind, Rolling) else self.rows
 
 
 def a_kind(name: str, given: object) -> Kind:
-    """What may close a loop or be a contact."""
+    """The given kind, checked: one that can close a loop or be a contact."""
     what = f"constraint {quoted(name)}"
     if isinstance(given, _Tie):
         return given  # type: ignore[return-value]
@@ -218,7 +219,7 @@ def a_kind(name: str, given: object) -> Kind:
 def contact_records(
     contacts: Mapping[str, Kind | Contact], frame_names: tuple[str, ...], fixed: Collection[str], taken: list[str]
 ) -> list[ConstraintRecord]:
-    """The records of {frame name: contact}; `fixed` are frames that the world has anyway."""
+    """The records of {frame name: contact}; `fixed` are the frames that are fixed in the world."""
     if not isinstance(contacts, Mapping):
         raise ValueError(f"contacts is {quoted(contacts)}, expected a mapping from frame names to joints")
     records = []
@@ -244,7 +245,7 @@ def contact_records(
 def compiled_constraint(
     record: ConstraintRecord, frames: Mapping[str, int], coordinates: Mapping[str, slice]
 ) -> dict[str, object]:
-    """What the core takes."""
+    """The constraint in the form that the core takes."""
     kind = record.kind
     table: dict[str, Any] = {"turning": 0, "axis": np.zeros(3), "other": np.zeros(3), "length": 0.0, **_rows(kind)}
     gear = isinstance(kind, Gear)
@@ -266,13 +267,13 @@ def compiled_constraint(
 
 
 def constant_rows(kind: Kind) -> Array:
-    """(count, 6) rows on [v; w] of B in A, in A's axes; zero in what changes with the configuration."""
+    """(count, 6) rows on [v; w] of B in A, in A's axes; zero where they depend on the configuration."""
     rows: Array = _rows(kind)["rows"]
     return rows
 
 
 def _rows(kind: Kind) -> dict[str, Any]:
-    """The constant rows on [v; w] of a constraint, and what else it is made of."""
+    """The constant rows on [v; w] of a constraint, and its other data."""
     none = np.zeros((0, 3))
     if isinstance(kind, Distance):
         return {"tie": "distance", "rows": np.zeros((1, 6)), "length": kind.length}
@@ -319,7 +320,7 @@ def _on(linear: Array, angular: Array) -> Array:
 
 
 def _across(axis: Array) -> Array:
-    """(2, 3) directions across an axis."""
+    """(2, 3) directions perpendicular to an axis."""
     x = np.roll(np.eye(3)[int(np.argmax(np.abs(axis)))], 1)
     x = x - (x @ axis) * axis
     x /= np.linalg.norm(x)

@@ -1,12 +1,12 @@
-"""Joints of your own, from the pose that they give a body: everything else jounce derives.
+"""Custom joints, defined by the pose that they give a body: jounce derives everything else.
 
-The function is recorded once (soft/record.py). With R and p its rotation and position, the screw of coordinate c in the
-axes of the body is
+The function is recorded once (recording/record.py). With R and p its rotation and position, the screw of coordinate c
+in body axes is
 
     v = R^T dp/dq_c,     [w] = R^T dR/dq_c,
 
-a recorded function, too; the core runs both over Taylor series, as it does for the sections of soft bodies. A joint is
-one section without mass, which the body then hangs on.
+which is also a recorded function; the core runs both over Taylor series, as it does for the sections of soft bodies. A
+joint is one massless section that carries the body.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ Array = NDArray[np.float64]
 
 
 class CustomJoint(Joint):
-    """A joint whose pose is a function of its coordinates, which you write with NumPy.
+    """A joint whose pose is a function of its coordinates, written with NumPy.
 
     Args:
         pose: function of q (n,) that returns the pose (4, 4) of the body in the joint frame: a rotation and a
-            translation, smooth, and such that no coordinate is without effect. It may use arithmetic, ``@``, np.array,
-            stack, sum, sin, cos, tan, exp, log, sqrt, arctan, sinh, cosh, tanh, powers, `jounce.soft.stumpff` and
-            `jounce.Spline`, and may not branch on q: it is called a few times now, and never again.
-        n: how many coordinates it has, 1 to 6.
-        scale: (n,) or one number, how far from zero they go in ordinary use: `pose` is checked there, and random
-            configurations are drawn from it. Coordinates with limits go from one to the other.
+            translation, smooth, and affected by every coordinate. It may use arithmetic, ``@``, np.array, stack, sum,
+            sin, cos, tan, exp, log, sqrt, arctan, sinh, cosh, tanh, powers, `jounce.soft.stumpff` and `jounce.Spline`,
+            and may not branch on q: it is called a few times on construction, and never again.
+        n: number of coordinates, 1 to 6.
+        scale: (n,) or one number, how far from zero the coordinates typically go: `pose` is checked in that range, and
+            random configurations are drawn from it. Coordinates with limits range between these instead.
         damping, stiffness, rest: one number or (n,), as for other joints.
-        limits: `Limits` of its coordinate, or a sequence of n, where None is none.
-        rotor: `Rotor` with an axis; where n is 1.
-        coordinate_names, coordinate_units: n texts each, for trajectories and plots; units are "m", "rad", "1", "1/m",
-            or "?".
+        limits: `Limits` of its coordinate, or a sequence of n, with None for a coordinate without limits.
+        rotor: `Rotor` with an axis; only if n is 1.
+        coordinate_names, coordinate_units: n strings each, for trajectories and plots; units are "m", "rad", "1",
+            "1/m", or "?".
         name: of the joint; the body's name when left out.
 
     Velocities are the rates of the coordinates.
@@ -112,7 +112,7 @@ class CustomJoint(Joint):
 
     @property
     def range(self) -> tuple[Array, Array]:
-        """Where its coordinates are in ordinary use: (n,) from, and (n,) to."""
+        """The typical range of its coordinates: lower (n,) and upper (n,)."""
         each = [x or Limits() for x in self.coordinate_limits]
         lower = [-s if np.isinf(x.lower) else x.lower for x, s in zip(each, self.scale, strict=True)]
         upper = [s if np.isinf(x.upper) else x.upper for x, s in zip(each, self.scale, strict=True)]
@@ -131,7 +131,7 @@ class CustomJoint(Joint):
 
     @cached_property
     def section(self) -> SoftBody:
-        """How the core knows it."""
+        """The joint as the core sees it."""
         return _Section(self)
 
     def _describe(self) -> str:
@@ -144,7 +144,7 @@ class CustomJoint(Joint):
 
 
 class _Pose:
-    """A function as the attribute that `Functions` looks for."""
+    """Holds a function as the attribute that `Functions` looks for."""
 
     def __init__(self, pose: Any) -> None:
         self.pose = pose
@@ -186,7 +186,7 @@ def _limits(given: Any, n: int) -> tuple[Limits | None, ...]:
 
 
 def _check_screws(functions: Functions, frame: Expressions, n: int) -> None:
-    """That every coordinate moves the body, and each in a way of its own."""
+    """Checks that the coordinates move the body, each in a different way."""
     screws = frame.values(functions.places)[:, 12:].reshape(-1, n, 6)
     sizes = np.linalg.svd(screws, compute_uv=False)
     fine = sizes[:, -1] > 1e-9 * np.maximum(sizes[:, 0], 1e-9)

@@ -19,10 +19,10 @@ class Inertia:
         mass: kg, not negative.
         com: (3,) centre of mass in the body frame, m.
         rotational: (3, 3) inertia matrix about the centre of mass in body axes, kg m^2, or its (3,) diagonal.
-            Left out, the body is a point mass.
+            A point mass when left out.
         physical: whether an inertia that no real body has (a negative principal moment, one that exceeds the sum of
-            the other two, moments without mass) is a ``ValueError``. Files hold such; the equations do not mind them
-            until a matrix has no inverse.
+            the other two, moments without mass) raises a ``ValueError``. Model files contain such inertias; the
+            equations accept them unless a matrix becomes singular.
 
     >>> rod = Inertia(2.0, com=(0, 0, 0.5), rotational=(1 / 6, 1 / 6, 0.0))
     >>> rod.mass
@@ -59,12 +59,12 @@ class Inertia:
 
     @property
     def is_zero(self) -> bool:
-        """Whether there is no mass and no rotational inertia at all."""
+        """Whether mass and rotational inertia are both zero."""
         return self.mass == 0 and not self.rotational.any()
 
     @property
     def fault(self) -> str | None:
-        """Why no real body has this inertia; None where one could."""
+        """Why no real body has this inertia; None if one could."""
         return _fault(self.mass, self.rotational)
 
 
@@ -83,7 +83,7 @@ def _fault(mass: float, moments: NDArray[np.float64]) -> str | None:
         return None
     if mass == 0:
         return "is not zero although mass is: no body has that"
-    principal = np.linalg.eigvalsh(moments / scale / 2 + moments.T / scale / 2)  # relative: so no sum is too large
+    principal = np.linalg.eigvalsh(moments / scale / 2 + moments.T / scale / 2)  # scaled, so that no sum overflows
     if principal[0] < -1e-9:
         return f"has a negative principal moment: {_tidy(scale * principal)}"
     if principal[2] > (principal[0] + principal[1]) * (1 + 1e-6) + 1e-12:

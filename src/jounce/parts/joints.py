@@ -1,7 +1,7 @@
-"""The joints a body may hang on.
+"""The joints that can carry a body.
 
-A joint moves the body frame in the joint frame, which `Builder.add` places in the parent. Each knows its motion as a
-sequence of primitives (turn about, slide along, or turn freely), which is all that the compiled core has to know.
+A joint moves the body frame in the joint frame, which `Builder.add` places in the parent. Each joint describes its
+motion as a sequence of primitives (turn about, slide along, or turn freely), which is all the compiled core needs.
 
 =============  ============================  ============================  =====================================
 joint          q                             v                             pose of the body in the joint frame
@@ -43,7 +43,7 @@ class Primitive:
 
     kind: Kind
     axis: Array
-    slide: float = 0.0  # metres along the axis for each unit of the coordinate
+    slide: float = 0.0  # metres along the axis per unit of the coordinate
 
 
 _Z = frozen(np.array([0.0, 0.0, 1.0]))
@@ -51,10 +51,10 @@ _Z = frozen(np.array([0.0, 0.0, 1.0]))
 
 @dataclass(frozen=True)
 class Limits:
-    """How far, how fast and how strongly a joint with one coordinate may move: radians or metres, a second, N m or N.
+    """Limits on a joint with one coordinate: position (rad or m), velocity (rad/s or m/s) and effort (N m or N).
 
-    jounce keeps them for its users (``robot.lower`` and ``upper``, ``velocity_limit``, ``effort_limit``); the dynamics
-    do not know of them.
+    jounce only stores them (``robot.lower`` and ``upper``, ``velocity_limit``, ``effort_limit``); the dynamics ignore
+    them.
     """
 
     lower: float = -np.inf
@@ -89,16 +89,17 @@ class Follow:
 
 @dataclass(frozen=True)
 class Rotor:
-    """The rotor of a joint's motor: it sits on the parent and turns `ratio` times as fast as the joint.
+    """The rotor of a joint's motor: it is mounted on the parent and turns `ratio` times as fast as the joint.
 
-    Unlike `armature`, which is its inertia seen at the joint, ratio^2 times its own, it also has the gyroscopic
-    moments of a wheel that spins on a body that turns, and what the parent's motion does to it.
+    Unlike `armature`, the reflected inertia (ratio^2 times the rotor's own), it also includes the gyroscopic moments
+    of a wheel spinning on a turning body, and the effect of the parent's motion on the rotor.
 
     Args:
-        ratio: of the gear: the rotor's angle for each unit of the joint's coordinate (rad for each metre, of a joint
-            that slides); negative where it turns the other way.
-        inertia: about its own axis, kg m^2. The parent's `Inertia` has its mass, and its moments about other axes.
-        axis: (3,) of the rotor, in the joint frame; when left out, that of the joint.
+        ratio: gear ratio: the rotor's angle per unit of the joint's coordinate (rad per metre for a joint that
+            slides); negative if it turns the other way.
+        inertia: about its own axis, kg m^2. Its mass, and its moments about other axes, belong to the parent's
+            `Inertia`.
+        axis: (3,) of the rotor, in the joint frame; the joint's axis when left out.
     """
 
     ratio: float
@@ -117,7 +118,7 @@ class Rotor:
 
 
 class Options(TypedDict, total=False):
-    """What every joint may be given; see `Joint`."""
+    """The options of every joint; see `Joint`."""
 
     armature: ArrayLike
     damping: ArrayLike
@@ -133,14 +134,14 @@ class Joint:
     """What all joints share.
 
     Args:
-        armature: inertia of the drive, seen at the joint: adds ``armature * dv/dt`` to the force.
+        armature: reflected inertia of the drive: adds ``armature * dv/dt`` to the force.
         damping: adds ``damping * v``.
         stiffness: adds ``stiffness * (q - rest)``; for `Spherical` and `Free` a torsion spring ``stiffness * log(R)``
             (and ``stiffness * position``), in body axes, which must be the same for the three axes.
-        rest: where the spring is at rest; joints with one coordinate only.
+        rest: rest position of the spring; joints with one coordinate only.
         limits: `Limits`; joints with one coordinate only.
-        follows: `Follow`, where this joint has no coordinate of its own; joints with one coordinate only.
-        rotor: `Rotor` of its motor, in place of `armature`; joints with one coordinate only.
+        follows: `Follow`, for a joint without a coordinate of its own; joints with one coordinate only.
+        rotor: `Rotor` of its motor, instead of `armature`; joints with one coordinate only.
         name: of the joint; the body's name when left out.
 
     Each of the first three is one number for all coordinates of the joint or an array (nv,).
@@ -202,7 +203,7 @@ class Joint:
             object.__setattr__(self, key, value)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The motion as a sequence of primitives, first the one next to the parent."""
+        """The motion as a sequence of primitives, starting at the parent."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -261,7 +262,7 @@ class Prismatic(_AxisJoint):
 
 
 class Helical(_AxisJoint):
-    """A screw: turns about `axis` (3,) and advances `pitch` metres a radian along it."""
+    """A screw: turns about `axis` (3,) and advances `pitch` metres per radian along it."""
 
     nq, nv = 1, 1
     pitch: float

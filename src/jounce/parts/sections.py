@@ -1,4 +1,4 @@
-"""What a soft body is to the rest of jounce: sections that move with a few coordinates, forces, and inputs."""
+"""Soft bodies as the rest of jounce sees them: sections that move with a few coordinates, forces, and inputs."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ class Station:
 class Step:
     """exp(Omega) from the frame of step `start` (-1: the near end).
 
-    Omega is constant + linear q where the strain is uniform (`changes` is None). Otherwise it is a Magnus expansion,
-    of which that is the part without commutators, and `changes` the first and second differences of the strain along
-    the step.
+    Omega is constant + linear q if the strain is uniform (`changes` is None). Otherwise it is a Magnus expansion: that
+    is its part without commutators, and `changes` are the first and second differences of the strain along the step.
 
     Shapes: constant (6,), linear (n, 6), changes (2, n, 6); twists are [linear; angular].
     """
@@ -58,9 +57,9 @@ class Sections:
 
     Attributes:
         steps: the chain, in order.
-        recorded: position (3), rotation (9) and body Jacobian (n, 6) of each station, one after the other, as a
-            function of q, in place of steps; `stations` are then those.
-        marks: of each material coordinate that was asked for the station there; the far end is the last.
+        recorded: position (3), rotation (9) and body Jacobian (n, 6) of each station in turn, as a function of q,
+            instead of steps; `stations` lists these stations.
+        marks: the station at each requested material coordinate; the far end is the last.
     """
 
     marks: tuple[int, ...]
@@ -86,7 +85,7 @@ class Sections:
 
     @cached_property
     def recorded_screw_slopes(self) -> Expressions:
-        """The derivatives (n, n, 6) of the recorded Jacobians by q: by coordinate first, then by column."""
+        """The derivatives (n, n, 6) of the recorded Jacobians by q, indexed by coordinate, then by column."""
         screws = self.recorded_screws
         n = screws.tape.inputs
         flat = screws.gradient(range(n)).outputs
@@ -94,11 +93,11 @@ class Sections:
         return Expressions(screws.tape, list(by_coordinate.ravel()))
 
     def placed(self) -> list[tuple[int, Station]]:
-        """All stations of a chain of steps, with the step that each is on."""
+        """All stations of a chain of steps, each with the step it is on."""
         return [(i, s) for i, step in enumerate(self.steps) for s in step.stations]
 
     def masses(self) -> list[Mass]:
-        """Of all stations."""
+        """The masses of all stations."""
         return [s.mass for s in self.stations] if self.recorded else [s.mass for _, s in self.placed()]
 
 
@@ -106,15 +105,16 @@ class SoftBody(ABC):
     """A body that deforms, for ``Builder.add(..., body=...)``: a `Rod`, a `VariableRadius`, or a `Module` of your own.
 
     Attributes:
-        n: how many coordinates its shape has.
-        length: largest material coordinate, m; 0 where it has none but the far end.
-        stiffness: (n, n), with energy q^T stiffness q / 2; zero where `forces` has it all.
+        n: number of coordinates of its shape.
+        length: largest material coordinate, m; 0 if it has only the far end.
+        stiffness: (n, n), with energy q^T stiffness q / 2; zero if `recorded_energy` covers it all.
         viscosity: (n, n), with damping force viscosity v.
-        scale: (n,) how large its coordinates are in ordinary use, for random configurations.
-        coordinate_names: of its coordinates; none, and they are numbered.
-        coordinate_units: of its coordinates, "m", "rad", "1", "1/m", or "?" where nothing is known.
-        input_names: of what drives it.
-        shares_inputs: whether inputs of that name on other bodies are the same; else they get the body's name in front.
+        scale: (n,) typical size of its coordinates, for random configurations.
+        coordinate_names: of its coordinates; numbered if empty.
+        coordinate_units: of its coordinates, "m", "rad", "1", "1/m", or "?" if unknown.
+        input_names: of its inputs.
+        shares_inputs: whether inputs of the same name on other bodies are the same input; otherwise they are prefixed
+            with the body's name.
     """
 
     n: int
@@ -128,7 +128,7 @@ class SoftBody(ABC):
     shares_inputs: bool = False
 
     def sections(self, marks: Sequence[float]) -> Sections:
-        """The sections, with stations at the material coordinates `marks` and at the far end; made once."""
+        """The sections, with stations at the material coordinates `marks` and at the far end; cached."""
         known: dict[tuple[float, ...], Sections] = self.__dict__.setdefault("_known_sections", {})
         key = tuple(marks)
         if key not in known:
@@ -137,18 +137,18 @@ class SoftBody(ABC):
 
     @abstractmethod
     def _sections(self, marks: tuple[float, ...]) -> Sections:
-        """What `sections` gives."""
+        """Builds what `sections` returns."""
 
     def recorded_energy(self) -> Expressions | None:
-        """Energy that is not quadratic, as a recorded function of q."""
+        """Non-quadratic elastic energy, as a recorded function of q."""
         return None
 
     def recorded_dissipation(self) -> Expressions | None:
-        """Half the power that is lost, beyond `viscosity`, as a recorded function of (q, v)."""
+        """Half the dissipated power, beyond `viscosity`, as a recorded function of (q, v)."""
         return None
 
     def recorded_inputs(self) -> Expressions | None:
-        """What the inputs do work on, as a recorded function of q: the power of input u_j is u_j d/dt of the j-th."""
+        """What the inputs do work on, as a recorded function of q: the power of input u_j is u_j d/dt of output j."""
         return None
 
     def backbone(self, q: Array, s: Array) -> Array:
@@ -162,7 +162,7 @@ class SoftBody(ABC):
 
 
 class Shape(Joint):
-    """The coordinates of a soft body, in the place of a joint: so many numbers, without limits, rates as velocities."""
+    """The coordinates of a soft body, in place of a joint: n numbers without limits, whose rates are the velocities."""
 
     nq = nv = 0
 

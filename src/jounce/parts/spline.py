@@ -14,16 +14,17 @@ Array = NDArray[np.float64]
 
 
 class Spline:
-    """The natural spline through points: a smooth function of one number, beyond the knots its last polynomials.
+    """The natural spline through points: a smooth function of one number. Its end polynomials extend beyond the knots.
 
     Args:
         knots: (m,) where its values are given, increasing, at least 2.
-        values: (m,) those values.
-        degree: 1, 3, 5, 7 or 9. The derivatives up to degree - 1 are continuous, so a motion with a continuous snap
+        values: (m,) the values at the knots.
+        degree: 1, 3, 5, 7 or 9. The derivatives up to degree - 1 are continuous, so a motion with continuous snap
             needs at least 5.
 
     Call it with a number, an array, or inside a function that jounce records, such as the pose of a `CustomJoint`.
-    Derivatives of any order are those of the polynomial between the knots; at a knot, of the one that begins there.
+    Derivatives of any order are those of the polynomial between the knots; at a knot, those of the one that starts
+    there.
 
     >>> bump = Spline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])
     >>> [round(float(y), 4) for y in bump([0.5, 1.0, 1.5])]
@@ -65,14 +66,15 @@ class Spline:
 
 
 def _natural(x: Array, y: Array, degree: int) -> Array:
-    """Coefficients (pieces, degree + 1) about the knots where the pieces begin.
+    """Coefficients (pieces, degree + 1) about the knots where the pieces start.
 
-    The unknowns are those of each piece in a variable that goes from 0 to 1 on it: so the equations are of one size.
+    The unknowns are the coefficients of each piece in a variable that runs from 0 to 1 on it, so the equations are well
+    scaled.
     """
     pieces, n = len(x) - 1, degree + 1
     h = np.diff(x)
     A, b = np.zeros((pieces * n, pieces * n)), np.zeros(pieces * n)
-    falling = np.ones((n, n))  # of each derivative and power: m (m - 1) ... over as many
+    falling = np.ones((n, n))  # falling factorials m (m - 1) ..., by order of the derivative and by power
     for k in range(1, n):
         falling[k] = falling[k - 1] * np.maximum(np.arange(n) - k + 1, 0)
     row = 0

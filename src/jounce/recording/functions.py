@@ -1,7 +1,7 @@
-"""Functions of coordinates that a user wrote: recorded (record.py), and checked where they will be used.
+"""User-defined functions of coordinates: recorded (record.py), and checked in the range where they will be used.
 
-They are called with numbers at a few places, recorded, and their recordings compared with those numbers; poses have to
-be poses and derivatives finite at some fifty places within the scale of the coordinates.
+They are called with numbers at a few points, recorded, and the recordings compared with the results; poses must be
+poses and derivatives finite at some fifty points within the scale of the coordinates.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 
 
 class Functions:
-    """Those that an object has as attributes, of n coordinates; `what` begins the errors.
+    """The functions of n coordinates that an object has as attributes; error messages start with `what`.
 
-    Coordinates are tried at `places` (P, n), at most `scale` away from `middle`.
+    They are tried at `places` (P, n), at most `scale` away from `middle`.
     """
 
     def __init__(self, what: str, source: Any, n: int, scale: Any, middle: Array | float = 0.0) -> None:
@@ -53,7 +53,7 @@ class Functions:
         return given(*(a.copy() for a in arguments))
 
     def recorded(self, key: str, shape: tuple[int, ...], *, rates: bool = False) -> Expressions:
-        """A function of the module, recorded; checked to give finite numbers, the same ones as the recording."""
+        """A function of the module, recorded; checks that it returns finite numbers that the recording reproduces."""
         arguments = "(q, v)" if rates else "(q)"
         places = [(q, q[::-1].copy()) if rates else (q,) for q in self._q]
         wanted = [self.numbers(f"{key}{arguments}", self.called(key, *place), shape) for place in places]
@@ -94,7 +94,7 @@ class Functions:
             )
 
     def check_smooth(self, key: str, slopes: Expressions, part: slice = slice(None)) -> None:
-        """That the derivatives of a function, and their rates along some direction, are finite."""
+        """Checks that the derivatives of a function, and their rates along some direction, are finite."""
         rates = slopes.tape.inputs > self.n
         at = self._tried(rates)
         found = slopes.derivatives(np.stack([at, np.ones_like(at)], axis=1))[:, :, part]
@@ -102,7 +102,7 @@ class Functions:
             self._check_finite(key, what, found[:, row], rates)
 
     def _check_finite(self, key: str, what: str, found: Array, rates: bool) -> None:
-        """That a row for each place that was tried is finite."""
+        """Checks that the row of each point tried is finite."""
         fine = np.isfinite(found).all(axis=1)
         if fine.all():
             return
@@ -115,18 +115,18 @@ class Functions:
         )
 
     def _tried(self, rates: bool) -> Array:
-        """(P, n) places, or (P, 2 n) with velocities: none at every other place, the first among them."""
+        """(P, n) points, or (P, 2 n) with velocities, which are zero at every other point, starting with the first."""
         moving = (np.arange(len(self.places)) % 2 == 1)[:, None]
         velocities = np.where(moving, self.places[::-1], 0.0)
         return np.concatenate([self.places, velocities], axis=1) if rates else self.places
 
     def _hint(self, place: int) -> str:
-        """Where the place is not at rest, the scale says that it is one to try."""
+        """For a point other than the rest position, a reminder that the scale put it in range."""
         return f". Its scale, {self.scale.tolist()}, says how far q goes" if self.places[place].any() else ""
 
 
 def moving_frame(pose: Expressions, n: int) -> list[Any]:
-    """Position (3), rotation (9) and screws (n, 6) in its own axes of a recorded pose (4, 4)."""
+    """Position (3), rotation (9) and screws (n, 6), in its own axes, of a recorded pose (4, 4)."""
     whole = np.array(pose.outputs, dtype=object).reshape(4, 4)
     R, p = whole[:3, :3], whole[:3, 3]
     slopes = np.array(Expressions(pose.tape, list(whole[:3].ravel())).gradient(range(n)).outputs, dtype=object)
@@ -149,4 +149,4 @@ def _places(scale: Array) -> Array:
     axes = np.eye(n)[: min(n, 10)]
     anywhere = np.random.default_rng(1).uniform(-1.0, 1.0, (24, n))
     parts = np.concatenate([np.zeros((1, n)), 0.9 * axes, -0.9 * axes, 1e-3 * anywhere[:4], anywhere])
-    return np.asarray(scale * parts + 0.0)  # no zeros with a sign
+    return np.asarray(scale * parts + 0.0)  # no negative zeros

@@ -1,9 +1,9 @@
 """Recording a NumPy function as a list of elementary operations, and differentiating that list.
 
-A function is called once with an array of `Number` in the place of its argument. Every operation on them is written
-down; what comes out is a list (`Expressions`) that the compiled core can run over Taylor series of any length, and
-whose derivatives are lists again. So a function written in Python costs nothing of Python's time afterwards, and the
-price is that it may not branch on its argument.
+A function is called once with an array of `Number` as its argument. Every operation on them is recorded; the result is
+a list (`Expressions`) that the compiled core can run over Taylor series of any length, and whose derivatives are lists
+again. So a function written in Python has no Python overhead afterwards, at the price that it may not branch on its
+argument.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Scalar = Union["Number", float]
 
 
 class Tape:
-    """Operations as they come: (operation, first operand, second operand, number); operands count the inputs first."""
+    """Operations in order: (operation, first operand, second operand, number); operands are numbered inputs first."""
 
     def __init__(self, inputs: int) -> None:
         self.inputs = inputs
@@ -35,7 +35,7 @@ class Tape:
         self._known: dict[tuple[int, int, int, float], int] = {}
 
     def emit(self, operation: int, a: int = 0, b: int = 0, value: float = 0.0) -> Number:
-        """The result of an operation, which is written down once however often it is used."""
+        """The result of an operation, which is recorded only once however often it is used."""
         key = (operation, a, b, value)
         if key not in self._known:
             self._known[key] = self.inputs + len(self.operations)
@@ -52,7 +52,7 @@ class Tape:
         return Number(self, at if operation == SINE else at + 1)
 
     def table(self, knots: Array, coefficients: Array) -> int:
-        """Which table those are."""
+        """The index of that table; added if it is new."""
         for i, (a, b) in enumerate(self.tables):
             if np.array_equal(a, knots) and np.array_equal(b, coefficients):
                 return i
@@ -64,7 +64,7 @@ class Tape:
 
 
 class Number:
-    """A number that is not known yet: what a recorded function computes with; a float to NumPy's functions."""
+    """A number not known yet, which a recorded function computes with; NumPy's functions treat it as a float."""
 
     __slots__ = ("_at", "_tape")
 
@@ -201,8 +201,8 @@ def is_number(x: object) -> bool:
 def stumpff(k: int, u: Any) -> Any:
     """Stumpff's function c_k(u), the sum over j of (-u)^j / (2 j + k)!, which is smooth everywhere.
 
-    c_0(x^2) = cos x, c_1(x^2) = sin x / x, c_2(x^2) = (1 - cos x) / x^2, c_3(x^2) = (x - sin x) / x^3. Of numbers or
-    arrays, and in functions that jounce records.
+    c_0(x^2) = cos x, c_1(x^2) = sin x / x, c_2(x^2) = (1 - cos x) / x^2, c_3(x^2) = (x - sin x) / x^3. Accepts
+    numbers and arrays, also in functions that jounce records.
 
     >>> float(stumpff(1, 0.0)), round(float(stumpff(2, np.pi**2)), 6)
     (1.0, 0.202642)
@@ -232,14 +232,14 @@ class Expressions:
         return len(self.outputs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Operations and outputs: a function that was recorded is not needed again."""
+        """Operations and outputs: the function itself is no longer needed."""
         outputs = [x._at if isinstance(x, Number) else float(x) for x in self.outputs]
         tape = self.tape
         return _restored, (tape.inputs, tuple(tape.operations), tuple(tape.tables), tuple(outputs))
 
     @property
     def compiled(self) -> Recorded:
-        """What the core runs: only the operations that the outputs need."""
+        """The list that the core runs: only the operations that the outputs need."""
         if self._compiled is None:
             tape, inputs = self.tape, self.tape.inputs
             wanted = [tape.number(x)._at for x in self.outputs]
@@ -285,7 +285,7 @@ class Expressions:
 
 
 def _restored(inputs: Any, operations: Any, tables: Any, outputs: Any) -> Expressions:
-    """What `Expressions.__reduce__` took apart; the core checks it."""
+    """Restores what `Expressions.__reduce__` took apart; the core checks it."""
     try:
         tape = Tape(whole("inputs", inputs, 0, 1 << 20))
         for op, a, b, value in operations:
@@ -358,7 +358,7 @@ def _is_zero(x: Scalar) -> bool:
 
 
 def record(function: Callable[..., Any], *sizes: int) -> tuple[Tape, NDArray[np.object_]]:
-    """The tape of a function of arrays of the given lengths, and what it returned, as an array of numbers."""
+    """The tape of a function of arrays of the given lengths, and its return value as an array of numbers."""
     tape = Tape(sum(sizes))
     numbers = np.array([Number(tape, i) for i in range(tape.inputs)], dtype=object)
     arguments = np.split(numbers, np.cumsum(sizes)[:-1])

@@ -1,10 +1,9 @@
-"""Recorded expressions made shorter by algebra: polynomials in sines and cosines, with cos^2 = 1 - sin^2.
+"""Algebraic simplification of recorded expressions: polynomials in sines and cosines, with cos^2 = 1 - sin^2.
 
-What a function returns is often far longer than it need be: the screw of a hinge comes out of R^T dR/dq as dozens of
-products that add up to a constant. Sums and products are multiplied out into polynomials in whatever is neither:
-inputs, sines, cosines, other functions. Squares of cosines are replaced, which leaves one form for one function, and
-terms that are rounding error beside those they are made of vanish. An expression is written anew where that makes it
-shorter.
+A recorded function is often far longer than necessary: R^T dR/dq gives the screw of a hinge as dozens of products that
+add up to a constant. Sums and products are expanded into polynomials in everything else: inputs, sines, cosines, other
+functions. Squares of cosines are replaced, which makes the form unique, and terms that cancel to rounding error are
+dropped. An expression is rewritten if that makes it shorter.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from __future__ import annotations
 from jounce.recording.record import ADD, CONSTANT, COSINE, MULTIPLY, SCALE, SUBTRACT, Expressions, Number, Scalar, Tape
 
 _ROUNDING = 1e-14
-_LONGEST = 64  # terms of a polynomial; longer ones stay as they are
+_LONGEST = 64  # terms of a polynomial; longer ones are left alone
 
 Monomial = tuple[tuple[int, int], ...]  # ((value, power), ...), sorted
-Polynomial = dict[Monomial, tuple[float, float]]  # coefficient, and the size of what it is made of
+Polynomial = dict[Monomial, tuple[float, float]]  # coefficient, and the magnitude of the terms it sums
 
 
 def simplified(given: Expressions) -> Expressions:
-    """The same outputs, each in as few operations as it was found to need."""
+    """The same outputs, each in the fewest operations found."""
     tape = given.tape
     known: dict[int, Polynomial | None] = {}
     wanted = [x._at for x in given.outputs if isinstance(x, Number)]
@@ -34,7 +33,7 @@ def _of(known: dict[int, Polynomial | None], i: int) -> Polynomial:
 
 
 def _polynomial(tape: Tape, known: dict[int, Polynomial | None], i: int) -> Polynomial | None:
-    """Of a value in others; None where it is a variable itself."""
+    """A value as a polynomial in others; None if it is itself a variable."""
     op, a, b, value = tape.operations[i - tape.inputs]
     result: Polynomial
     if op == CONSTANT:
@@ -69,7 +68,7 @@ def _product(a: Monomial, b: Monomial) -> Monomial:
 
 
 def _add(tape: Tape, to: Polynomial, monomial: Monomial, c: float, s: float) -> None:
-    """A term, its cosines at most to the first power."""
+    """Adds a term, with cosines reduced to the first power."""
     for value, power in monomial:
         if power < 2 or value < tape.inputs or tape.operations[value - tape.inputs][0] != COSINE:
             continue
@@ -100,7 +99,7 @@ def _shorter(tape: Tape, known: dict[int, Polynomial | None], x: Scalar) -> Scal
 
 
 def _length(tape: Tape, i: int) -> int:
-    """Sums and products that a value takes, without what functions of others take."""
+    """The number of sums and products in a value, not counting those inside other functions."""
     todo, seen = [i], set()
     while todo:
         at = todo.pop()

@@ -1,4 +1,4 @@
-"""Soft bodies: rods, bodies whose sections swell, and modules of your own, in the same tree as rigid ones."""
+"""Soft bodies: rods, bodies whose sections swell, and custom modules, in the same tree as rigid ones."""
 
 from jounce.parts.sections import SoftBody
 from jounce.recording.record import stumpff

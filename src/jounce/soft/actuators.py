@@ -1,9 +1,8 @@
-"""What drives a rod: tendons that pull along it and chambers that push.
+"""Actuators of a rod: tendons that pull along it and chambers that push.
 
 Each input does work on a length or a volume that depends on the shape: a tendon of tension u on minus its length, a
-chamber of pressure u on its volume. Both are integrals along the rod, taken by Gauss points, and are recorded as
-functions of
-q: their gradients are the columns of the actuation matrix.
+chamber of pressure u on its volume. Both are integrals along the rod, computed by Gauss quadrature and recorded as
+functions of q: their gradients are the columns of the actuation matrix.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_NODES = 16  # of the integrals along a rod; routes are polynomials through their places there
+_NODES = 16  # quadrature nodes along a rod; routes are interpolated there by polynomials
 
 
 @dataclass(frozen=True, eq=False)
 class Actuator:
-    """One input of a rod. Inputs of several rods that have one name are one input: a tendon through all of them.
+    """One input of a rod. Inputs of the same name on several rods are one input: a tendon through all of them.
 
     Attributes:
         name: of the input.
-        route: (2,) where it runs in the section, x and y in metres, or a function of s that gives it.
-        end: how far along the rod it acts, m; to its far end when None.
+        route: (2,) where it runs in the section, x and y in metres, or a function of s that returns this.
+        end: how far along the rod it acts, m; None for the far end.
     """
 
     name: str
@@ -52,13 +51,13 @@ class Actuator:
         return array_of(f"route of {quoted(self.name)} at s = {s:g}", place, (2,))
 
     def rate(self, along: NDArray[np.object_]) -> Any:
-        """What a length of the rod adds, from the tangent (3,) of the route per metre of the rod."""
+        """The integrand along the rod, from the tangent (3,) of the route per metre of the rod."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class Tendon(Actuator):
-    """A tendon with tension u, N, which slides freely along its route and pulls where that ends.
+    """A tendon with tension u, N, which slides freely along its route and pulls at its end.
 
     >>> Tendon("left", route=(0.01, 0.0)).at(0.2)
     array([0.01, 0.  ])
@@ -70,7 +69,7 @@ class Tendon(Actuator):
 
 @dataclass(frozen=True, eq=False)
 class Chamber(Actuator):
-    """A pressure chamber along the route, of cross-section `area`, m^2, with pressure u, Pa. With area 1, u is a force.
+    """A pressure chamber along the route: cross-section `area`, m^2, and pressure u, Pa. With area 1, u is a force.
 
     >>> Chamber("top", route=(0.0, 0.01), area=1e-4).area
     0.0001
@@ -90,7 +89,7 @@ class Chamber(Actuator):
 
 
 def displacements_of(rod: Rod) -> Expressions:
-    """What the rod's inputs do work on, as functions of its coordinates."""
+    """The displacements that the rod's inputs do work on, as functions of its coordinates."""
     from jounce.soft.rod import gauss
 
     tape = Tape(rod.n)
@@ -107,7 +106,7 @@ def displacements_of(rod: Rod) -> Expressions:
         slopes = _differentiation(places) @ route
         total: Any = 0.0
         for s, ds, (x, y), slope in zip(places, weights, route, slopes, strict=True):
-            # The strain's velocity at the place, v + w x r, and how the route itself runs there.
+            # The tangent from the strain at the route, v + w x r, plus that of the route within the section.
             rows = np.array([[1, 0, 0, 0, 0, -y], [0, 1, 0, 0, 0, x], [0, 0, 1, y, -x, 0]])
             constant, linear = rows @ rod.rest + (*slope, 0.0), rows @ rod.strain_at(s)
             along = np.array([_affine(c, row, q) for c, row in zip(constant, linear, strict=True)], dtype=object)

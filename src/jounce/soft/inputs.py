@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SoftPart:
-    """A soft body of a robot, its name, and where its shape's coordinates are in q and in v."""
+    """A soft body of a robot, its name, and the slices of its coordinates in q and in v."""
 
     name: str
     body: SoftBody
@@ -30,7 +30,7 @@ class SoftPart:
 
 
 class Inputs:
-    """The inputs of all soft bodies; those of one name are one input."""
+    """The inputs of all soft bodies; inputs of the same name are one input."""
 
     def __init__(self, parts: Sequence[SoftPart], nv: int) -> None:
         self._nv = nv
@@ -56,10 +56,10 @@ class Inputs:
         return A
 
     def checked(self, q: Array, found: Array) -> Array:
-        """What `matrix` or `derivative` found at q (..., nq).
+        """The result of `matrix` or `derivative` at q (..., nq).
 
         Raises:
-            SingularError: it is not finite; names the body.
+            SingularError: it is not finite; the message names the body.
         """
         if not np.isfinite(found).all():
             for part, gradient, _ in self._parts:

@@ -1,9 +1,9 @@
-"""Soft bodies of your own, from the places of their points: everything else jounce derives.
+"""Custom soft bodies, defined by the positions of their points: jounce derives everything else.
 
-A module says where its far end and its material points are, as functions of its coordinates. They are recorded once
-(see record.py): the core gets the list of operations for the places and for their derivatives by q, and runs both
-over Taylor series. Each point is a station with three translations, dp/dq_c; the far end's body
-Jacobian comes from its pose,
+A module gives its far end and its material points as functions of its coordinates. They are recorded once (see
+record.py): the core gets the list of operations for the positions and for their derivatives by q, and runs both over
+Taylor series. Each point is a station with three translations, dp/dq_c; the far end's body Jacobian follows from its
+pose,
 
     v = R^T dp/dq_c,     [w] = R^T dR/dq_c.
 """
@@ -27,30 +27,29 @@ Array = NDArray[np.float64]
 
 
 class Module:
-    """A soft body given by functions of its coordinates, which you write with NumPy; deriving from this is no must.
+    """A soft body given by functions of its coordinates, written with NumPy; subclassing this is optional.
 
     It has
 
-    * ``n``: how many coordinates;
+    * ``n``: number of coordinates;
     * ``pose(q)``: (4, 4) pose of its far end in its near end, for q (n,);
-    * ``points(q)``: (P, 3) places of its material points in its near end, m;
+    * ``points(q)``: (P, 3) positions of its material points in its near end, m;
     * ``masses``: (P,) of those points, kg;
 
-    and where it wants
+    and optionally
 
     * ``energy(q)``: elastic energy, J;
-    * ``dissipation(q, v)``: Rayleigh's function, W: half the power that is lost; the damping force is its gradient by
-      v;
+    * ``dissipation(q, v)``: Rayleigh's function, W: half the dissipated power; the damping force is its gradient by v;
     * ``inputs(q)``: (m,) what its inputs do work on: a volume for a pressure, minus a length for a tendon, the
       coordinate for a force; ``input_names`` names them;
-    * ``scale``: (n,) how large its coordinates are in ordinary use, for random configurations; 0.1 when left out;
-    * ``coordinate_names``, ``coordinate_units``: (n,) texts for its coordinates, for trajectories and plots; units are
-      "m", "rad", "1", "1/m", or "?" where they are none of these.
+    * ``scale``: (n,) typical size of its coordinates, for random configurations; 0.1 when left out;
+    * ``coordinate_names``, ``coordinate_units``: (n,) strings for its coordinates, for trajectories and plots; units
+      are "m", "rad", "1", "1/m", or "?" for any other.
 
     The functions may use arithmetic, ``@``, np.array, stack, sum, sin, cos, tan, exp, log, sqrt, arctan, sinh, cosh,
     tanh, powers and `jounce.soft.stumpff`. They are called when the robot is built, not afterwards, and may not
-    branch on q. They must be smooth, and the pose a rotation and a translation, at least where each coordinate is
-    within ``scale``: that is checked at some fifty places.
+    branch on q. They must be smooth, and the pose a rotation and a translation, at least while each coordinate is
+    within ``scale``: this is checked at some fifty points.
 
     >>> import jounce as jn
     >>> class Bellows(jn.soft.Module):  # a spring along z with its mass in five slices
@@ -78,7 +77,7 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} has no pose(q)")
 
     def points(self, q: Any) -> Any:
-        """(P, 3) places of the material points."""
+        """(P, 3) positions of the material points."""
         raise NotImplementedError(f"{type(self).__name__} has no points(q)")
 
 
@@ -88,7 +87,7 @@ def is_module(given: object) -> bool:
 
 
 class ModuleBody(SoftBody):
-    """A module as jounce uses it, its functions recorded and checked; `name` is for the errors."""
+    """A module as jounce uses it, its functions recorded and checked; `name` is for error messages."""
 
     length = 0.0
 

@@ -1,11 +1,11 @@
-"""Rods: slender bodies that bend, twist, stretch and shear, by a strain field of a few coordinates.
+"""Rods: slender bodies that bend, twist, stretch and shear, with a strain field of a few coordinates.
 
 The frame at s along a rod follows dT/ds = T [xi(s)], xi(s) = rest + Phi(s) q (paper D, section VI; twists [linear;
-angular], the rod along its local z). Of uniform strain T(s) = exp(s xi) exactly. Otherwise the frame goes by steps
-exp(Omega), with Omega the Magnus expansion of sixth order on three Gauss points (see soft_body.hpp). Mass lies at
-Gauss points along the rod: on the backbone (section "line") or in disks with rotary inertia ("disk"). Elasticity is
-that of a beam, with the section's stiffness diag(GA, GA, EA, EI, EI, GJ); damping is `damping` seconds times the same
-(Kelvin-Voigt).
+angular], the rod along its local z). For uniform strain, T(s) = exp(s xi) exactly. Otherwise the frame advances by
+steps exp(Omega), with Omega the sixth-order Magnus expansion on three Gauss points (see soft_body.hpp). The mass is
+lumped at Gauss points along the rod: on the backbone (section "line") or in disks with rotary inertia ("disk").
+Elasticity is that of a beam, with the section's stiffness diag(GA, GA, EA, EI, EI, GJ); damping is `damping` seconds
+times the same (Kelvin-Voigt).
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class Rod(SoftBody):
 
     Args:
         length: at rest, m.
-        radius: m; a number, (at the base, at the tip), or a function of s.
+        radius: m; a number, (base, tip), or a function of s.
         density: kg/m^3.
         young: Young's modulus, Pa.
         poisson: Poisson's ratio.
-        damping: viscosity over elasticity, s (Kelvin-Voigt).
+        damping: ratio of viscosity to elasticity, s (Kelvin-Voigt).
         strain: how it deforms: `constant_curvature`, `constant_strain`, `polynomial` or `gaussian`, or an array (6,
-            n), or a function of s that gives one, which are used as they are.
+            n), or a function of s that returns one, both used unscaled.
         rest: (6,) strain of the stress-free rod, [linear; angular]; straight along z when left out.
         section: "disk" for rigid disks with rotary inertia, "line" for mass on the backbone only.
-        nodes: Gauss points along the rod; as many as 1e-8 needs when left out.
-        actuators: what drives it, `Tendon` and `Chamber`, each one input.
+        nodes: Gauss points along the rod; enough for an accuracy of 1e-8 when left out.
+        actuators: its drives, `Tendon` and `Chamber`, one input each.
 
     >>> import jounce as jn
     >>> b = jn.Builder()
@@ -114,7 +114,7 @@ class Rod(SoftBody):
     def strain_at(self, s: float) -> Array:
         """The basis Phi(s), (6, n)."""
         key = float(s)
-        if key not in self._strains:  # finding the steps asks for the same places again and again
+        if key not in self._strains:  # the search for the steps evaluates the same s repeatedly
             self._strains[key] = frozen(self.strain.at(key, self.length))
         return self._strains[key]
 
@@ -147,7 +147,7 @@ class Rod(SoftBody):
         return poses
 
     def _steps_to(self, s: float, start: float, count: int) -> list[Step]:
-        """The steps that lead to s from where the `count` steps before end."""
+        """The steps to s from the end of the `count` steps before, at `start`."""
         if self.strain.uniform:
             return [Step(-1, s * self.rest, s * self.strain_at(s).T, None)]
         pieces = max(1, int(np.ceil((s - start) / self.substep - 1e-9)))
@@ -169,7 +169,7 @@ class Rod(SoftBody):
         return K
 
     def _scale(self) -> Array:
-        """A coordinate's ordinary size: half a radian of bend over the rod, or a tenth of its length."""
+        """Typical size of the coordinates: half a radian of bend over the rod, or a tenth of its length."""
         phi = np.max([np.abs(self.strain_at(s)) for s in np.linspace(0, self.length, 7)], axis=0)
         bend, stretch = phi[3:].max(axis=0) * self.length, phi[:3].max(axis=0)
         scale: Array = 1 / np.maximum(2 * bend + 10 * stretch, 1e-12)
@@ -199,7 +199,7 @@ def magnus(rod: Rod, start: float, end: float, pieces: int) -> tuple[Array, Arra
 
 
 def omega_of(a1: Array, a2: Array, a3: Array) -> Array:
-    """Omega (..., 6) of the Magnus expansion of sixth order."""
+    """Omega (..., 6) of the sixth-order Magnus expansion."""
     C1 = -bracket(a1, a2)
     C2 = bracket(a1, 2 * a3 + C1) / 60
     return np.asarray(a1 + a3 / 12 - bracket(-20 * a1 - a3 + C1, a2 + C2) / 240)
@@ -212,7 +212,7 @@ def bracket(a: Array, b: Array) -> Array:
 
 
 def section_stiffness(young: float, poisson: float, radius: float) -> Array:
-    """Of a round section, (6,): shear twice, stretch, bending twice, twist."""
+    """Stiffness (6,) of a round section: shear twice, stretch, bending twice, twist."""
     shear, area = young / (2 * (1 + poisson)), np.pi * radius**2
     bending = area * radius**2 / 4
     return np.array([shear * area] * 2 + [young * area] + [young * bending] * 2 + [2 * shear * bending])
@@ -257,7 +257,7 @@ def _radius(radius: Any, length: float) -> Callable[[float], float]:
 
 
 def _substep(rod: Rod) -> float:
-    """The length of Magnus steps: halved until the far end of some bent shapes settles."""
+    """The length of the Magnus steps: halved until the far end converges for some bent shapes."""
     if rod.strain.uniform:
         return rod.length
     shapes = _test_shapes(rod)
@@ -265,16 +265,16 @@ def _substep(rod: Rod) -> float:
     while pieces < 512:
         finer = _far_ends(rod, shapes, 2 * pieces)
         error = np.abs(finer - pose).max() / max(1.0, rod.length)
-        if error < 64e-11:  # of which the finer steps have a 64th; between the two, it goes with the sixth power
+        if error < 64e-11:  # the finer steps have 1/64 of it; in between, interpolate with the sixth power
             return float(rod.length / np.ceil(2 * pieces * max(0.5, (error / 64e-11) ** (1 / 6))))
         pieces, pose = 2 * pieces, finer
     return rod.length / pieces
 
 
 def _node_count(rod: Rod) -> int:
-    """Gauss points: ten give 1e-8 for a uniform strain, a straight profile and bends to a full turn.
+    """Number of Gauss points: ten give 1e-8 for a uniform strain, a straight profile and bends of up to a full turn.
 
-    Otherwise they are increased until the moments of mass of some bent shapes, and the stiffness, settle.
+    Otherwise it is increased until the moments of mass of some bent shapes, and the stiffness, converge.
     """
     if rod.strain.uniform and not callable(rod._given_radius):
         return 10
@@ -289,10 +289,10 @@ def _node_count(rod: Rod) -> int:
 
 
 def _test_shapes(rod: Rod) -> Array:
-    """Shapes that ordinary use hardly exceeds.
+    """Shapes at the limit of typical use.
 
-    Each coordinate alone, bending by three radians or stretching by a fifth, and some at random together, two thirds of
-    that each, nine radians at most.
+    Each coordinate alone, bending by three radians or stretching by a fifth, and some random combinations, up to two
+    thirds of that each, nine radians in total at most.
     """
     bases = np.array([rod.strain_at(s) for s in np.linspace(0, rod.length, 9)])
 
@@ -310,13 +310,13 @@ def _far_ends(rod: Rod, shapes: Array, pieces: int) -> Array:
     a1 = constant + np.einsum("kai,sa->ksi", linear, shapes)
     a2, a3 = np.einsum("kjai,sa->jksi", changes, shapes)
     steps = exponential(omega_of(a1, a2, a3))
-    while len(steps) > 1:  # the product of all, in pairs; there is a power of two of them
+    while len(steps) > 1:  # the product of all, in pairs: their number is a power of two
         steps = steps[::2] @ steps[1::2]
     return np.asarray(steps[0])
 
 
 def _moments(rod: Rod, shapes: Array, count: int) -> Array:
-    """Mass times position and position squared of bent shapes, by `count` Gauss points."""
+    """First and second moments of mass of bent shapes, and the stiffness, with `count` Gauss points."""
     s, weights = gauss(count, rod.length)
     mass = weights * np.array([rod.radius(x) ** 2 for x in s])
     inertia = weights * np.array([rod.radius(x) ** 4 for x in s])

@@ -1,9 +1,9 @@
-"""Strain bases: which strains a rod can have, as functions of s along it.
+"""Strain bases: the strains that a rod can have, as functions of s along it.
 
 The strain of a rod is xi(s) = rest + Phi(s) q, rows [linear; angular]: shear along x and y, stretch along z, bending
-about x and y, twist about z. A basis named here has coordinates scaled as in paper D: q is the strain times the
-length L0 of the rod, an angle or a length, whatever the rod's size. Each has the name of its strain, with the axis it
-bends about: "bend_-x" is a bend about -x.
+about x and y, twist about z. The coordinates of the bases named here are scaled as in paper D: q is the strain times
+the length L0 of the rod, an angle or a length, whatever the rod's size. Each is named after its strain, with the axis
+it bends about: "bend_-x" is a bend about -x.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Strain(ABC):
     """A basis Phi(s), (6, n), for a rod of a given length.
 
     Attributes:
-        n: how many coordinates.
-        uniform: whether Phi is the same all along.
-        names: of the coordinates; none, and they are numbered.
-        units: of the coordinates, "m", "rad", "1" or "1/m"; "?" or none, and nothing is said of them.
+        n: number of coordinates.
+        uniform: whether Phi is constant along the rod.
+        names: of the coordinates; numbered if empty.
+        units: of the coordinates, "m", "rad", "1" or "1/m"; "?" or empty if unspecified.
     """
 
     n: int
@@ -102,11 +102,11 @@ class _Function(Strain):
 def constant_curvature(planar: bool = False, elongation: bool = True) -> Strain:
     """Piecewise constant curvature (PCC).
 
-    Coordinates: the angles by which the rod bends about y and about -x (towards x and towards y), in the plane only
-    the one about -y, and its elongation in metres.
+    Coordinates: the angles by which the rod bends about y and about -x (towards x and towards y; if planar, only one,
+    about -y), and its elongation in metres.
 
     Args:
-        planar: bending in the plane x z only.
+        planar: bending in the x-z plane only.
         elongation: whether the rod can stretch.
 
     >>> constant_curvature().at(0.0, 2.0)
@@ -135,10 +135,10 @@ def constant_strain(*strains: str) -> Strain:
 def polynomial(
     order: int | dict[str, int], strains: tuple[str, ...] = ("bend_x", "bend_y", "twist", "stretch")
 ) -> Strain:
-    """Legendre polynomials in s up to an order, for each of some strains, one strain after the other.
+    """Legendre polynomials in s up to an order, for each of the given strains in turn.
 
     Args:
-        order: of all `strains`, or by name for each.
+        order: one for all `strains`, or one for each by name.
         strains: among shear_x, shear_y, stretch, bend_x, bend_y, twist.
     """
     names = order if isinstance(order, dict) else strains
@@ -159,12 +159,12 @@ def polynomial(
 
 
 def gaussian(center: float = 0.5, width: float | None = None, elongation: bool = True) -> Strain:
-    """Paper D, Simulation 2: curvature about y constant and as a Gaussian bell, about -x likewise, and elongation.
+    """Paper D, Simulation 2: curvature about y, constant and as a Gaussian bell; the same about -x; and elongation.
 
     Args:
         center: of the bell, as a fraction of the length.
-        width: of the bell exp(-((s - center) / width)^2), in metres; 1 m as printed in the paper when left out, which
-            makes the bell of a short rod nearly constant, and its mass matrix nearly singular.
+        width: of the bell exp(-((s - center) / width)^2), in metres; when left out 1 m, as printed in the paper, which
+            makes the bell of a short rod nearly constant and its mass matrix nearly singular.
         elongation: whether the rod can stretch.
     """
     spread = 1.0 if width is None else float(array_of("width", width, ()))
@@ -175,7 +175,7 @@ def gaussian(center: float = 0.5, width: float | None = None, elongation: bool =
 
 
 def given(strain: object) -> Strain:
-    """What the user gave as a basis: one of the above, an array (6, n), or a function s -> (6, n), used as given."""
+    """The basis that the user gave: one of the above, an array (6, n), or a function s -> (6, n), used unscaled."""
     if isinstance(strain, Strain):
         return strain
     if callable(strain):
@@ -193,7 +193,7 @@ def given(strain: object) -> Strain:
 
 
 def _strain_of(column: Array) -> str:
-    """The strain that a coordinate is, where it is one: 1 or -1 in one row."""
+    """The single strain that a coordinate stands for, if it is one: 1 or -1 in one row."""
     (rows,) = np.nonzero(column)
     if len(rows) != 1 or abs(column[rows[0]]) != 1:
         return ""
@@ -202,7 +202,7 @@ def _strain_of(column: Array) -> str:
 
 
 def _unit(name: str, *, scaled: bool) -> str:
-    """Of a strain, or of a strain times a length."""
+    """The unit of a strain, or of a strain times a length."""
     if not name:
         return "?"
     turns = name.lstrip("-").startswith(("bend", "twist"))

@@ -8,15 +8,15 @@ r (1 + q_h b(s, phi) / R) in its section, with the bump
 
 (the paper prints exp(-L / ...), which is e^-20 at most; the authors' toolbox has 0.01 L).
 
-*Mass.* In a section, a point's place is linear in (1, q_2, q_3); all that its mass does is in the moments W(s) of the
-seven numbers (1, x, y, and x and y of the two slopes). Along s these moments go into polynomials: W_j = int W(s)
-l_j(s) ds with l_j the Lagrange polynomials on Gauss points. So a few sections stand for a fine quadrature of the
-volume, exactly for motions that are polynomials of s; each is seven points of equal mass with the moments W_j.
+*Mass.* In a section, a point's position is linear in (1, q_2, q_3); the effect of its mass is fully described by the
+moments W(s) of the seven numbers (1, x, y, and x and y of the two slopes). Along s these moments are projected onto
+polynomials: W_j = int W(s) l_j(s) ds with l_j the Lagrange polynomials on Gauss points. So a few sections replace a
+fine quadrature of the volume, exactly for motions polynomial in s; each is seven points of equal mass with the moments
+W_j.
 
-*Elasticity.* "beam" is quadratic, E/2 (I q_0^2 + A q_1^2) / L + E/2 int (b q_h)^2 ds dphi, as the authors' toolbox
-has it. "solid" is the three-dimensional law of Saint Venant and Kirchhoff, int mu tr E^2 + lambda/2 (tr E)^2 dV with
-E = (F^T F - 1) / 2, a polynomial of fourth degree in q. Damping is `damping` seconds times the same operator on the
-rates.
+*Elasticity.* "beam" is quadratic, E/2 (I q_0^2 + A q_1^2) / L + E/2 int (b q_h)^2 ds dphi, as in the authors'
+toolbox. "solid" is the three-dimensional Saint Venant-Kirchhoff law, int mu tr E^2 + lambda/2 (tr E)^2 dV with E =
+(F^T F - 1) / 2, a polynomial of fourth degree in q. Damping is `damping` seconds times the same operator on the rates.
 
 *Chambers.* The half sections up to r = R - wall, swollen: dV = (stretch + curvature r sin phi) r dr dphi ds.
 """
@@ -47,8 +47,8 @@ class VariableRadius(SoftBody):
         density: kg/m^3.
         young: Young's modulus, Pa.
         poisson: Poisson's ratio, for the law "solid".
-        damping: viscosity over elasticity, s.
-        wall: of the chambers, m.
+        damping: ratio of viscosity to elasticity, s.
+        wall: wall thickness of the chambers, m.
         law: "beam" (quadratic) or "solid" (three-dimensional).
         nodes: sections along the body, and (along, around each half) of the quadrature behind them.
 
@@ -158,7 +158,7 @@ class VariableRadius(SoftBody):
         s, s_weights, phi, phi_weights, bumps = self._surface
         r, r_weights = gauss(2, self.radius)
         out = np.stack([np.cos(phi), np.sin(phi)], axis=-1)
-        # r^2 and r^4 parts of the moments of (1; x, y; slopes): all are products of out, r and bumps.
+        # Moments of (1; x, y; slopes), in r^2 and r^4: all are products of out, r and bumps.
         e = np.zeros((len(s), len(phi), len(r), 7))
         e[..., 0] = 1
         e[..., 1:3] = out[:, None, :] * r[:, None]
@@ -198,7 +198,7 @@ class VariableRadius(SoftBody):
 
     @cached_property
     def _energy_tensors(self) -> tuple[list[tuple[int, ...]], Array]:
-        """E = sum over the monomials of q of constant tensors; twice the energy is their quadratic form, (14, 14)."""
+        """E is a sum over monomials of q times constant tensors; twice the energy is their quadratic form, (14, 14)."""
         s, s_weights, phi, phi_weights, bumps = self._surface
         r, r_weights = gauss(3, self.radius)  # the energy has r^5
         L, shape = self.length, (len(s), len(phi), len(r))
@@ -220,7 +220,7 @@ class VariableRadius(SoftBody):
             F[(2 + h,)][..., 0, 1] = b * slope_phi[:, None]
             F[(2 + h,)][..., 0, 2] = b * slope_s[:, None, None] * r
             F[(0, 2 + h)][..., 2, 2] = b * lever
-        # E = (F^T F - 1) / 2, to the fourth degree in all, by monomials.
+        # E = (F^T F - 1) / 2, of fourth degree in total, by monomials.
         E: dict[tuple[int, ...], Array] = {}
         for (a, Fa), (b_, Fb) in product(F.items(), F.items()):
             key = tuple(sorted(a + b_))
@@ -271,15 +271,15 @@ def _polynomial(coefficients: Sequence[float], x: Number) -> Any:
 def _points(W: Array) -> list[Station]:
     """Points with the moments W (7, 7) of (1; x, y; slopes of x and y by q_2 and by q_3).
 
-    About their mean, W is a sum over directions u of l u u^T. Where l > 0 for all of them, seven points of equal mass
-    do it, spread over all directions alike; a direction with l < 0 takes a pair of negative masses.
+    About their mean, W is a sum over directions u of l u u^T. If l > 0 for all of them, seven points of equal mass,
+    spread evenly over the directions, have these moments; a direction with l < 0 takes a pair of negative masses.
     """
     mass, mean = W[0, 0], W[0, 1:] / W[0, 0]
     spread, axes = np.linalg.eigh(W[1:, 1:] - mass * np.outer(mean, mean))
     negative = spread < 0
-    pair = 0.05 * mass  # mass of each of two points that are taken away
+    pair = 0.05 * mass  # mass of each of the two points subtracted
     heavy = mass + 2 * pair * np.count_nonzero(negative)
-    # Seven points with mean 0 and sum x x^T = 7 times one: rows of an orthogonal matrix without its constant column.
+    # Seven points with mean 0 and sum x x^T = 7 times identity: rows of an orthogonal matrix less its constant column.
     simplex = np.linalg.qr(np.column_stack([np.ones(7), np.eye(7)[:, :6]]))[0][:, 1:] * np.sqrt(7)
     corners = mean + (simplex * np.sqrt(np.where(negative, 0.0, spread) / heavy)) @ axes.T
     stations = [_point(heavy / 7, c) for c in corners]
@@ -307,7 +307,7 @@ def _lagrange(nodes: Array, s: Array) -> Array:
 
 
 def _monomials(q: Sequence[Number]) -> Any:
-    """By key, the monomial of q."""
+    """A function from keys to monomials of q."""
 
     def monomial(key: tuple[int, ...]) -> Any:
         result: Any = 1.0
@@ -319,7 +319,7 @@ def _monomials(q: Sequence[Number]) -> Any:
 
 
 def _monomial_rates(q: Sequence[Number], v: Sequence[Number]) -> Any:
-    """By key, the time derivative of the monomial of q."""
+    """A function from keys to the time derivatives of the monomials of q."""
 
     def rate(key: tuple[int, ...]) -> Any:
         total: Any = 0.0

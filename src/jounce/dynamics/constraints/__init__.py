@@ -1,1 +1,1 @@
-"""Loops and contacts: motions that obey them, their forces, and what follows from those."""
+"""Loops and contacts: motions that obey them, their forces, and results derived from these."""

@@ -1,8 +1,8 @@
-"""Robots with constraints: their motion and forces to any order, and states brought onto the constraints.
+"""Robots with constraints: their motion and forces to any order, and projection of states onto the constraints.
 
-The core solves for motions and for forces that cause them (constraint_forces.hpp). Where rows of the Jacobian J depend
-on each other, many forces cause the same motion; of those, this returns the least, and as rates their derivatives
-(least_multipliers.cpp).
+The core solves for motions and the forces that cause them (constraint_forces.hpp). If rows of the Jacobian J are
+redundant, many forces cause the same motion; of these, the ones of least norm are returned, and their derivatives as
+rates (least_multipliers.cpp).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-RANK = 1e-6  # singular values of J below this fraction of the largest are none
+RANK = 1e-6  # singular values of J below this fraction of the largest count as zero
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,11 +33,11 @@ class ConstrainedDynamics:
 
     Attributes:
         acc: dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of it and its derivatives.
-        forces: for each constraint by name the wrench [force; moment] on its first body, on its second where the first
-            is the world, or on the frame of a contact, (..., 6), or with its derivatives (..., r + 1, 6), in the axes
-            asked for; where the constraint is at a place on a soft body, about that. For a `Gear` the forces on its two
-            joints, (..., 2) or (..., r + 1, 2).
-        multipliers: (..., rows), or (..., r + 1, rows): what the rows of `Model.constraint_jacobian` are multiplied by.
+        forces: for each constraint by name the wrench [force; moment] on its first body (on its second if the first is
+            the world), or on the frame of a contact, (..., 6), or with its derivatives (..., r + 1, 6), in the
+            requested axes; if the constraint is at a place on a soft body, about that place. For a `Gear` the forces on
+            its two joints, (..., 2) or (..., r + 1, 2).
+        multipliers: (..., rows), or (..., r + 1, rows), of the rows of `Model.constraint_jacobian`.
     """
 
     acc: Array
@@ -86,7 +86,7 @@ def is_stack(v: ArrayLike, tau: ArrayLike) -> bool:
 
 
 def stacked_wrenches(wrenches: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    """With one row each."""
+    """The wrenches as stacks of one row each."""
     if not isinstance(wrenches, Mapping):
         raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
     given = {name: reals(f"wrenches[{quoted(name)}]", wrench) for name, wrench in wrenches.items()}
@@ -94,7 +94,7 @@ def stacked_wrenches(wrenches: Mapping[str, ArrayLike]) -> dict[str, Array]:
 
 
 def by_name(model: Model, forces: Array) -> dict[str, Array]:
-    """Those of each constraint, from the core's (..., count, 6)."""
+    """The forces of each constraint by name, from the core's (..., count, 6)."""
     return {
         c.name: forces[..., i, :2] if isinstance(c.kind, Gear) else forces[..., i, :]
         for i, c in enumerate(model.constraints)
@@ -102,7 +102,7 @@ def by_name(model: Model, forces: Array) -> dict[str, Array]:
 
 
 def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) -> tuple[Array | None, list[bool]]:
-    """The twists of all places that move, (..., count, r + 2, 6), and which ones do."""
+    """The twists of all moving contacts, (..., count, r + 2, 6), and which ones move."""
     moves = [False] * len(model.constraints)
     if motions is None:
         return None, moves
@@ -135,7 +135,7 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
 
 
 def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: str) -> Array:
-    """The multipliers of least norm that make the same forces, and their derivatives."""
+    """The multipliers of least norm that give the same forces, and their derivatives."""
     order = acc.shape[-2] - 1
     first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))
     scale = np.array([float(factorial(k)) for k in range(order + 1)])
@@ -149,7 +149,7 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
 
 
 def free_directions(jacobian: Array) -> Array:
-    """An orthonormal basis (nv, n) of what a Jacobian (rows, nv) lets move."""
+    """An orthonormal basis (nv, n) of the null space of a Jacobian (rows, nv)."""
     if not len(jacobian):
         return np.eye(jacobian.shape[-1])
     _, sizes, directions = np.linalg.svd(jacobian)
@@ -198,7 +198,7 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
 
 
 def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
-    """A state that is nearly on the constraints, on them: one step of Newton's method."""
+    """Projects a state that nearly obeys the constraints onto them: one step of Newton's method."""
     J, broken, _ = model._constraint_rows(q, None, "body")
     if np.abs(broken).max(initial=0.0) > 1e-14:
         q = model.integrate(q, -pseudo_inverse(J[0]) @ broken)
@@ -207,7 +207,7 @@ def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
 
 
 def _assembled(model: Model, start: Array) -> Array:
-    """Newton's method, in the steps of least norm; from other places near the start where it does not succeed."""
+    """Newton's method with steps of least norm; retried from other points near the start if it fails."""
     rng = np.random.default_rng(0)
     best = np.inf
     for attempt in range(30):

@@ -1,10 +1,10 @@
-"""How motions and forces under constraints change with the state and the forces, at every order.
+"""Derivatives of motions and forces under constraints with respect to the state and the forces, at every order.
 
 A constraint is a wrench F on its frame B, F = N^T l in B's axes about its origin, and the opposite one on its frame A.
 Let J be the Jacobian of the motion of B relative to A in B's axes, V = J v that motion, and A the part of J that comes
 from A. A change dq of the motion, with dq' = dv - ad_v dq, displaces B relative to A by eta = J dq, so that
-dV = eta' + ad_V eta, and rows and wrench by terms linear in eta, dN V = Y eta and dN^T l = E eta. With K, D and M of
-inverse dynamics under wrenches that are held in their bodies (partials.py),
+dV = eta' + ad_V eta, and changes rows and wrench by terms linear in eta, dN V = Y eta and dN^T l = E eta. With K, D and
+M of inverse dynamics under wrenches fixed in their bodies (partials.py),
 
     dtau = (K - J^T E J + A^T (J x* F)) dq + D dv + M dv' - (N J)^T dl
     0    = (Y J + N (J' + ad_V J - J ad_v)) dq + N J dv
@@ -12,10 +12,10 @@ inverse dynamics under wrenches that are held in their bodies (partials.py),
 at every instant. Differentiated k times, these are equations for dv^(k + 1) and dl^(k) with the matrix of the
 constrained dynamics itself, the same at every order.
 
-Rows that depend on each other leave dl open by what J^T does not feel. As the multipliers returned are the least ones
-at every state, l = J z, theirs is fixed by dl = dJ z + J dz: with P the projection onto the null space of J^T,
-P dl = P (dJ z + J dz), again order by order. Row i of dJ z is -z^T S_i dq, S_i being what stands before dq in the
-first equation where the multipliers are those of row i alone.
+Redundant rows leave dl undetermined in the null space of J^T. As the multipliers returned are the least ones at every
+state, l = J z, it is fixed by dl = dJ z + J dz: with P the projection onto the null space of J^T,
+P dl = P (dJ z + J dz), again order by order. Row i of dJ z is -z^T S_i dq, with S_i the factor of dq in the first
+equation for a unit multiplier of row i alone.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ class ConstrainedDerivatives:
     """Derivatives of `ConstrainedDynamics`, with respect to q, v and tau.
 
     For tau (..., nv) the shapes are those below without the axes r + 1. Positions change in left-trivialized tangent
-    coordinates, as `Model.integrate` takes them; `Free` rows and columns are in body axes.
+    coordinates, as in `Model.integrate`; `Free` rows and columns are in body axes.
 
     Attributes:
-        acc: what `ConstrainedDynamics` has.
+        acc: as in `ConstrainedDynamics`.
         acc_q, acc_v: (..., r + 1, nv, nv) of every derivative of the acceleration.
-        acc_tau: (..., r + 1, r + 1, nv, nv), the second axis that of the derivative of tau.
+        acc_tau: (..., r + 1, r + 1, nv, nv); the second axis is the derivative of tau.
         jacobian: (..., rows, nv), J.
-        speed_q: (..., rows, nv) of J v: what obeys the constraints near the state is speed_q dq + J dv = 0.
-        forces: what `ConstrainedDynamics` has.
+        speed_q: (..., rows, nv) of J v: nearby states that obey the constraints have speed_q dq + J dv = 0.
+        forces: as in `ConstrainedDynamics`.
         forces_q, forces_v: by name (..., r + 1, 6, nv), of wrenches in body axes.
         forces_tau: by name (..., r + 1, r + 1, 6, nv).
     """
@@ -115,13 +115,13 @@ def constrained_derivatives(
         none = np.zeros((*np.shape(free[0])[: np.ndim(free[0]) - 2 - is_stack(v, tau)], 0, model.nv))
         return ConstrainedDerivatives(acc, *free, none, none.copy(), names, (), ((), (), ()))
     stacked = is_stack(v, tau)
-    if not stacked and model._constant_rows:  # the core has it
+    if not stacked and model._constant_rows:  # done by the core
         by_q, by_v, by_tau, acc, wrench, change_q, change_v, change_tau, jacobian, speed_q, dependent = (
             model._constrained_derivatives(q, v, tau, wrenches, wrench_frame)
         )
         changes: Any = _Parts(change_q, len(names)), _Parts(change_v, len(names)), _Parts(change_tau, len(names))
         forces: Any = np.moveaxis(wrench, -2, 0) if wrench.ndim > 2 else wrench
-        if dependent:  # forces that are shared take longer: their changes come when they are asked for
+        if dependent:  # forces of redundant rows take longer: their changes are computed on demand
             motion = constrained_dynamics(model, q, v, tau, wrenches, wrench_frame, "body", None, None)
             forces = list(motion.forces.values())
             at_q, at_v, at_tau = reals("q", q).copy(), reals("v", v).copy(), reals("tau", tau).copy()
@@ -145,7 +145,7 @@ def _at_any_order(
 ) -> ConstrainedDerivatives:
     stacked = is_stack(v, tau)
     force = rows_of("tau", tau, model.nv, "nv")
-    if not stacked:  # a stack of one row, of as many states as v has dimensions for
+    if not stacked:  # a stack of one row, with the batch dimensions of v
         force = force.reshape((1,) * (dimensions("v", v) - force.ndim) + force.shape)[..., None, :]
     outside = wrenches if stacked or wrenches is None else stacked_wrenches(wrenches)
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
@@ -167,7 +167,7 @@ def _at_any_order(
 
 
 class _Parts(Sequence[Array]):
-    """The parts (..., 6, nv) of an array (..., count, 6, nv), one after the other."""
+    """The parts (..., 6, nv) of an array (..., count, 6, nv), in turn."""
 
     __slots__ = ("_count", "_whole")
 
@@ -196,16 +196,16 @@ class _Tie:
 
     record: ConstraintRecord
     jacobian: Series  # N J
-    known: Series  # what stands before dq in the second equation
-    stiffness: Series  # what stands before dq in the first, beside K
+    known: Series  # the factor of dq in the second equation
+    stiffness: Series  # the factor of dq in the first, besides K
     F: Series = field(default_factory=list)
-    G: Series = field(default_factory=list)  # the opposite wrench, on A, in its axes; empty where that is the world
+    G: Series = field(default_factory=list)  # the opposite wrench, on A, in its axes; empty if A is the world
     N: Series = field(default_factory=list)
     E: Series = field(default_factory=list)
     J: Series = field(default_factory=list)
-    turn: Series = field(default_factory=list)  # makes wrenches on A of those on B
-    fixed: Series = field(default_factory=list)  # where A starts with B: what to take off J
-    known_start: Series = field(default_factory=list)  # beside known and stiffness, of dq at the start
+    turn: Series = field(default_factory=list)  # turns wrenches on B into those on A
+    fixed: Series = field(default_factory=list)  # if A starts with B: what to subtract from J
+    known_start: Series = field(default_factory=list)  # besides known and stiffness, factors of dq at the start
     stiffness_start: Series = field(default_factory=list)
 
 
@@ -286,7 +286,7 @@ def _ties(model: Model, q: Array, stack: Array, multipliers: Array) -> list[_Tie
         G: Series = []
         turn: Series = []
         across: Series | None = None
-        fixed: Series | None = None  # how far A is displaced by where the motion starts, in B's axes
+        fixed: Series | None = None  # displacement of A with the start of the motion, in B's axes
         if record.held and record.a != "world":
             pose_a, J_a = _moved(model, q, stack, record.a, record.pose_a)
             relative = _times(_inverse_pose(pose_a), pose_b)
@@ -296,7 +296,7 @@ def _ties(model: Model, q: Array, stack: Array, multipliers: Array) -> list[_Tie
             relative = [_inverse(record.pose_a) @ p for p in pose_b]
         else:  # with the world's axes
             relative = pose_b
-        if not record.held and isinstance(record.kind, Joint):  # A is where B starts, and starts elsewhere with it
+        if not record.held and isinstance(record.kind, Joint):  # A is where B starts, and moves with that
             start = _inverse(pose_b[0])
             relative = [start @ p for p in pose_b]
             fixed = [x @ J[0] for x in _adjoint(_inverse_pose(relative))]
@@ -400,7 +400,7 @@ def _rows_and_changes(
 
 
 def _contact(other: Array, normal: Series, radius: float, wedge: Callable[[Series], Series]) -> tuple[Series, Series]:
-    """From a wheel's or ball's centre to where it touches, in B's axes, and how that changes with the turn of B."""
+    """From a wheel's or ball's centre to its contact point, in B's axes, and how that changes as B turns."""
     turn = wedge(normal)  # d normal = [normal] eta_w
     if not other.any():
         return [-radius * x for x in normal], [-radius * x for x in turn]
@@ -502,7 +502,7 @@ def _solved(
         -transposed[..., 0, :, :],
         J[..., 0, :, :],
     )
-    known_rows = np.broadcast_to(model.constraint_jacobian(q), (*lead, m, nv))  # zero where they are but rounding
+    known_rows = np.broadcast_to(model.constraint_jacobian(q), (*lead, m, nv))  # rounding errors set to zero
     inverse = pseudo_inverse(known_rows)
     open_ = np.eye(m) - known_rows @ inverse  # onto the null space of J^T
     least = None
@@ -535,7 +535,7 @@ def _solved(
 
 
 class _LeastChanges:
-    """How multipliers of least norm change where rows depend on each other, order by order."""
+    """How multipliers of least norm change if rows are redundant, order by order."""
 
     def __init__(self, model: Model, q: Array, stack: Array, multipliers: Array, J: Array, inverse: Array) -> None:
         self._model, self._stack = model, stack
@@ -550,7 +550,7 @@ class _LeastChanges:
         self._wanted = np.zeros(())
 
     def _row_stiffness(self, q: Array) -> tuple[Series, Series]:
-        """S_i, (rows, ..., nv, nv), and what stands before dq at the start besides."""
+        """S_i, (rows, ..., nv, nv), and the additional factor of dq at the start."""
         m, model = self._J[0].shape[-2], self._model
         lead, orders = self._stack.shape[:-2], self._stack.shape[-2] - 1
         unit = np.zeros((m, *lead, orders, m))
@@ -568,7 +568,7 @@ class _LeastChanges:
         return [x + _sum(t.stiffness[k] for t in ties) for k, x in enumerate(_taylor(K, -3))], start
 
     def wanted(self, acc: Array, k: int) -> Array:
-        """The k-th derivative of dJ z + J dz without that of dz, from the changes of accelerations before."""
+        """The k-th derivative of dJ z + J dz without that of dz, from the changes of lower-order accelerations."""
         dq = _displacements(self._model, self._stack, acc, k)
         total = _sum(self._J[j] @ self._dz[k - j] for j in range(1, k + 1))
         for a in range(k + 1):
@@ -579,12 +579,12 @@ class _LeastChanges:
         return self._wanted
 
     def take(self, dl: Array) -> None:
-        """The k-th derivative of dl, as found."""
+        """Stores the k-th derivative of dl once found."""
         self._dz.append(self._inverse @ (dl - self._wanted) / factorial(len(self._dz)))
 
 
 def _displacements(model: Model, stack: Array, acc: Array, orders: int) -> Series:
-    """dq by all that can change, to an order, from the changes of accelerations (..., r + 1, nv, width)."""
+    """dq by all variables, up to an order, from the changes of accelerations (..., r + 1, nv, width)."""
     nv = model.nv
     ad = [_whole_bracket(model, x) for x in _taylor(stack, -2)]
     dv = np.zeros((*acc.shape[:-3], 1, nv, acc.shape[-1]))
@@ -598,7 +598,7 @@ def _displacements(model: Model, stack: Array, acc: Array, orders: int) -> Serie
 
 
 def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array, dl: Array) -> list[Array]:
-    """Of the wrenches, by all that can change: what multipliers, displacements of B and of A do to them."""
+    """Changes of the wrenches by all variables: through the multipliers and the displacements of B and of A."""
     dq = _displacements(model, stack, acc, acc.shape[-3])
     all_dl = _taylor(dl, -3)
     changes = []
@@ -622,10 +622,10 @@ def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array,
 
 
 def _gear_change(model: Model, tie: _Tie, dl: Series, dq: Series) -> Series:
-    """Of the forces of a gear on its two joints, -f'(q) l and l."""
+    """Changes of the forces of a gear on its two joints, -f'(q) l and l."""
     first = model.coordinate(tie.record.a)
     slope = [x[..., :, first] for x in tie.jacobian]
-    if tie.record.a == tie.record.b:  # the column has the 1 of the second in it, too
+    if tie.record.a == tie.record.b:  # the column also contains the 1 of the second
         slope[0] = slope[0] - 1.0
     on_first = _plus(_times(slope, dl), [-x for x in _times([k[..., first, :] for k in tie.stiffness], dq)])
     return [np.concatenate(pair, axis=-2) for pair in zip(on_first, dl, strict=False)]
@@ -636,6 +636,6 @@ def _stacked(series: Series) -> Array:
 
 
 def _split(x: Array, nv: int, rows: int) -> tuple[Array, Array, Array]:
-    """By q, v, and each derivative of tau."""
+    """Splits derivatives into those by q, v, and each derivative of tau."""
     by_force = np.moveaxis(x[..., 2 * nv :].reshape(*x.shape[:-1], rows, nv), -2, -3)
     return x[..., :nv], x[..., nv : 2 * nv], by_force

@@ -1,4 +1,4 @@
-"""The frames A and B that a constraint ties together, at a state: where they are and how B moves relative to A."""
+"""The frames A and B that a constraint connects, at a state: where they are and how B moves relative to A."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def placed(model: Model, record: ConstraintRecord, q: ArrayLike) -> tuple[Array,
 
 
 def relative(model: Model, record: ConstraintRecord, q: ArrayLike, v: Array | None = None) -> Relative:
-    """How B is in A and, with a velocity v (..., nv), how it moves there; without one as at rest."""
+    """The pose of B in A and its motion there at a velocity v (..., nv); at rest if v is None."""
     a, b = placed(model, record, q)
     Rt = np.swapaxes(a[..., :3, :3], -1, -2)
     R = Rt @ b[..., :3, :3]
@@ -62,7 +62,7 @@ def _pose(model: Model, name: str, q: ArrayLike) -> Array:
 
 
 def _twist(model: Model, name: str, q: ArrayLike, v: Array, frame: Array) -> tuple[Array, Array]:
-    """The velocity of a frame's origin and its angular velocity, in world axes; the frame is fixed in the named one."""
+    """The velocity of a frame's origin and its angular velocity, in world axes; it is fixed in the frame `name`."""
     if name == "world":
         return np.zeros(3), np.zeros(3)
     twist = model.twist(name, q, v[..., None, :], frame="mixed", velocity_frame="body")[..., 0, :]

@@ -1,17 +1,17 @@
-"""Impact: how velocities jump where constraints close all at once.
+"""Impact: the jump of velocities when constraints close instantaneously.
 
-Positions stay, velocities jump by the impulses L of the constraints, and weight and motors do nothing in no time:
+Positions stay, velocities jump by the impulses L of the constraints; weight and motors have no time to act:
 
     M (v+ - v) = J^T L,    J v+ = -E J v,
 
 where E is Newton's restitution along the normals of contacts and zero elsewhere. Of all v+ that obey the second
-equation this is the nearest to v in the kinetic energy of the difference; it is unique where rows of J depend on each
-other, too, and L is then the least that does it. The energy that is lost,
+equation, this is the nearest to v in the kinetic energy of the difference. It is unique even if rows of J are
+redundant; L is then the solution of least norm. The energy lost,
 
     T - T+ = ((1 + E) J v)^T (J M^-1 J^T)^-1 ((1 - E) J v) / 2,
 
-is never negative where all rows have the same E, up to 1, and so for one normal. Where friction stops what slides while
-the normal bounces, rows that are coupled can break that: a fault of Newton's law (Kane and Levinson, Dynamics, 1985).
+is never negative if all rows have the same E, up to 1, and so for a single normal. If friction stops sliding while the
+normal bounces, coupled rows can violate this: a known flaw of Newton's law (Kane and Levinson, Dynamics, 1985).
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-_OBEYED = 1e-8  # what may be left of J v+ = -E J v, relative to J v
+_OBEYED = 1e-8  # largest residual of J v+ = -E J v, relative to J v
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Impact:
-    """A jump of velocity.
+    """A velocity jump.
 
     Attributes:
         v: (..., nv) velocity after it.
         impulses: for each constraint by name [impulse; its moment], (..., 6), N s and N m s, on the first body, or on
-            the frame of a contact, in the axes asked for; for a `Gear` those on its two joints, (..., 2).
-        multipliers: (..., rows): what the rows of `Model.constraint_jacobian` are multiplied by.
+            the frame of a contact, in the requested axes; for a `Gear` those on its two joints, (..., 2).
+        multipliers: (..., rows), of the rows of `Model.constraint_jacobian`.
     """
 
     v: Array
@@ -81,7 +81,7 @@ def impact(
         along = apply(np.swapaxes(a[..., :3, :3], -1, -2), normal)
         N = constant_rows(record.kind)
         target = np.concatenate([along, np.zeros_like(along)], axis=-1)
-        combination = apply(np.linalg.pinv(N.T), target)  # of rows, that is the motion along the normal
+        combination = apply(np.linalg.pinv(N.T), target)  # of rows that gives the motion along the normal
         if np.abs(apply(N.T, combination) - target).max(initial=0.0) > 1e-9:
             raise ValueError(
                 f"normals[{quoted(name)}] is {quoted(normal.tolist())}, along which the constraint lets its frame move"
@@ -102,7 +102,7 @@ def impact(
 def _bounces(
     model: Model, restitution: float | Mapping[str, float], normals: Mapping[str, ArrayLike] | None
 ) -> dict[str, tuple[float, Array | None]]:
-    """For constraints that bounce by name: how much, and the normal in world axes; None where it is the first row."""
+    """Constraints that bounce, by name: restitution and the normal in world axes (None if it is the first row)."""
     given: dict[str, Array] = {}
     if normals is not None and not isinstance(normals, Mapping):
         raise ValueError(f"normals is {quoted(normals)}, expected a mapping from constraints to directions (3,)")
@@ -149,7 +149,7 @@ def _fraction(what: str, value: object) -> float:
 
 
 def _expect_obeyed(model: Model, left: Array, closing: Array) -> None:
-    """That there is a velocity with J v+ = -E J v."""
+    """Checks that there is a velocity with J v+ = -E J v."""
     if not left.size:
         return
     excess = np.abs(left) - _OBEYED * np.abs(closing).max(axis=-1, keepdims=True)

@@ -1,11 +1,11 @@
-"""Which coordinates of a robot with constraints are independent, and how the others follow.
+"""Which coordinates of a robot with constraints are independent, and how the others follow from them.
 
-J v = 0 gives some columns of v, as many as J has rank, from the others:
+J v = 0 determines some columns of v, as many as the rank of J, from the others:
 
     J_d v_d + J_i v_i = 0,    v_d = -J_d^+ J_i v_i.
 
-Any columns will do where J_d has full rank. Those found here are what pivoting leaves: at each step the column of J
-that is the longest across those taken already becomes dependent, the last of several equals.
+Any choice with J_d of full rank will do. The one made here comes from pivoting: at each step the column of J with the
+largest component orthogonal to those already taken becomes dependent; among equals, the last.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class IndependentCoordinates:
         names: of the joints that these belong to.
         G: (nv, n) with v = G v[columns] for all v that obey the constraints.
         velocities: n, the number of independent velocities.
-        positions: the number of independent positions: more than velocities where something rolls. What rolls is
-            counted as if it could get anywhere, which a wheel that is led along a line, say, cannot.
+        positions: the number of independent positions: more than velocities if something rolls. Rolling bodies are
+            counted as if they could get anywhere, which is not true of, say, a wheel guided along a line.
     """
 
     columns: NDArray[np.intp]
@@ -90,7 +90,7 @@ def _rank(J: Array, size: float | None = None) -> int:
 
 
 def _pivots(J: Array, rank: int) -> NDArray[np.intp]:
-    """As many columns as the rank, far from depending on each other."""
+    """As many columns as the rank, well conditioned."""
     left, taken = J.copy(), []
     for _ in range(rank):
         lengths = np.linalg.norm(left, axis=0)
@@ -103,7 +103,7 @@ def _pivots(J: Array, rank: int) -> NDArray[np.intp]:
 
 
 def _columns(model: Model, names: Sequence[str]) -> NDArray[np.intp]:
-    """Those of joints by name."""
+    """The columns of joints given by name."""
     if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
         raise ValueError(f"names is {quoted(names)}, expected a list of joint names")
     if len(set(map(quoted, names))) < len(names):
@@ -113,9 +113,9 @@ def _columns(model: Model, names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def _held(model: Model, J: Array, chosen: NDArray[np.intp]) -> str:
-    """The joint whose chosen coordinates the others, and the constraints, say most about."""
+    """The joint whose chosen coordinates are most nearly determined by the others and the constraints."""
     _, _, Vt = np.linalg.svd(J)
-    null = Vt[_rank(J) :].T  # all motions; those of the chosen coordinates have less than full rank
+    null = Vt[_rank(J) :].T  # all motions; their rows at the chosen coordinates are rank-deficient
     U, _, _ = np.linalg.svd(null[chosen])
     worst = int(chosen[int(np.argmax(np.abs(U[:, -1])))])
     name = next(n for n in model.joint_names if worst in range(model.nv)[model.coordinate(n)])

@@ -1,23 +1,24 @@
-"""Inverse dynamics under constraints: the least forces of motors that produce a motion, and their true rates.
+"""Inverse dynamics under constraints: the least motor forces that produce a motion, and their true rates.
 
 The tree's inverse dynamics gives the force f(t) on all coordinates. Motors, at the columns B, and constraints share it,
 
     B tau + J^T l = f,
 
-in many ways. The one with the least tau^T W tau + l^T V l is the one for which there is a y(t) with
+in many ways. Of these, tau^T W tau + l^T V l is least if and only if there is a y(t) with
 
     W tau = B^T y,    V l = J y.
 
-All of this is differentiated: with J(t) and f(t) as series, the coefficients of order k of tau, l and y stand before
-the same matrix at every order, and those of lower orders are known. So the rates are the derivatives of the optimum,
+All of this is differentiated: with J(t) and f(t) as series, the coefficients of order k of tau, l and y are multiplied
+by the same matrix at every order, and those of lower orders are known. So the rates are the derivatives of the optimum,
 which is not the optimum of each order by itself.
 
-Where V is singular, l may be free in directions that neither J^T nor V sees. Of those the least is taken, as in the
-limit V -> 0: l lies in the range of [J V], once more as series (`least_multipliers`). y may be free, too, where no
-motor and no constraint acts; wherever the rank is constant, any choice of its lower orders leads to the same tau and l.
+If V is singular, l may be undetermined in directions in the null spaces of both J^T and V. The least l is taken, as in
+the limit V -> 0: l lies in the range of [J V], again as series (`least_multipliers`). y, too, may be undetermined where
+no motor and no constraint acts; as long as the rank is constant, any choice of its lower orders leads to the same tau
+and l.
 
-Equations V l = J y that J has no part in, u^T V l = 0 for u^T J = 0, may be as small as V is. They are made as large as
-the others, so that it does not matter how small V is.
+Those of the equations V l = J y that do not involve J, u^T V l = 0 for u^T J = 0, may be as small as V is. They are
+scaled up to the size of the others, so that the size of V does not matter.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-_RANK = 1e-10  # singular values of the equations below this fraction of the largest are none
-_OBEYED = 1e-7  # what a motion may break of a constraint, relative to the velocities that meet in it
-_STILL = 1e-10  # m/s or rad/s, what rounding leaves of a velocity that should be none
-_PRODUCED = 1e-7  # what may be left of a force, relative to those that make it up
+_RANK = 1e-10  # singular values of the equations below this fraction of the largest count as zero
+_OBEYED = 1e-7  # largest violation of a constraint by a motion, relative to the velocities involved
+_STILL = 1e-10  # m/s or rad/s, rounding error of a velocity that should be zero
+_PRODUCED = 1e-7  # largest residual of a force, relative to its components
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,9 +53,9 @@ class ConstrainedInverseDynamics:
     """The forces of motors and of constraints that produce a motion.
 
     Attributes:
-        tau: (..., nv), zero where nothing is actuated, or with its derivatives (..., r + 1, nv).
-        forces: those of constraints by name, as in `ConstrainedDynamics`.
-        multipliers: (..., rows), or (..., r + 1, rows): what the rows of `Model.constraint_jacobian` are multiplied by.
+        tau: (..., nv), zero in columns that are not actuated, or with its derivatives (..., r + 1, nv).
+        forces: of the constraints by name, as in `ConstrainedDynamics`.
+        multipliers: (..., rows), or (..., r + 1, rows), of the rows of `Model.constraint_jacobian`.
     """
 
     tau: Array
@@ -104,7 +105,7 @@ def constrained_inverse_dynamics(
     if not model.constraints:
         parts = (full, multipliers) if a is None else (full[..., 0, :], multipliers[..., 0, :])
         return ConstrainedInverseDynamics(parts[0], {}, parts[1])
-    # The core knows the wrenches, and their rates, in all axes; rows that depend on others take the shares given.
+    # The core computes the wrenches, and their rates, in any axes; redundant rows keep the given multipliers.
     none = [False] * len(model.constraints)
     pushes = wrenches if a is None or wrenches is None else stacked_wrenches(wrenches)
     fixed = (q, stack[..., 0, :], None, full, None, pushes, wrench_frame, frame)
@@ -115,7 +116,7 @@ def constrained_inverse_dynamics(
 
 
 def _weight(name: str, given: ArrayLike | None, default: float, n: int, of: str, definite: bool) -> Array:
-    """A symmetric matrix (n, n), from a number, a diagonal or itself."""
+    """A symmetric matrix (n, n), given as a number, a diagonal or a matrix."""
     if given is None:
         return default * np.eye(n)
     W = array_of(name, given, (), (n,), (n, n))
@@ -162,14 +163,14 @@ def _least(
         _expect_produced(model, missing, size[..., k] + 1e-3 * size[..., 0], k)
         found.append(apply(inverse, right))
     tau, multipliers = (np.stack([x[..., part] for x in found], axis=-2) for part in (tau_, l_))
-    # Of all l that do the same, the least.
+    # Of all equivalent l, the least.
     seen = np.concatenate([J, np.zeros((*J.shape[:-1], rows))], axis=-1)
     seen[..., 0, :, nv:] = V / (np.abs(V).max(initial=0.0) or 1.0)
     return tau, least_multipliers(seen, multipliers)
 
 
 def _apart(J0: Array, size: float) -> Array:
-    """(..., rows, rows) that parts V l = J y into equations which J has a part in and those of V alone, enlarged."""
+    """(..., rows, rows) that splits V l = J y into equations that involve J and those of V alone, scaled up."""
     if not J0.size:
         return np.zeros((*J0.shape[:-1], J0.shape[-2]))
     U, values, _ = np.linalg.svd(J0)
@@ -180,7 +181,7 @@ def _apart(J0: Array, size: float) -> Array:
 
 
 def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
-    """That all derivatives of J v vanish."""
+    """Checks that all derivatives of J v vanish."""
     scale = np.array([float(factorial(k)) for k in range(stack.shape[-2])])
     J, v = J / scale[:, None, None], stack / scale[:, None]
     for k in range(len(scale)):
@@ -197,7 +198,7 @@ def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
 
 
 def _expect_produced(model: Model, missing: Array, size: Array, k: int) -> None:
-    """That motors and constraints can give the force."""
+    """Checks that motors and constraints can produce the force."""
     if np.size(missing) and (np.abs(missing) > _PRODUCED * size[..., None]).any():
         state, column = divmod(int(np.argmax(np.abs(missing))), missing.shape[-1])
         name = next(n for n in model.joint_names if column in range(model.nv)[model.coordinate(n)])

@@ -1,7 +1,7 @@
-"""Coordinates of the joints that close loops, read off the tree.
+"""Coordinates of the joints that close loops, computed from those of the tree.
 
-A joint that closes a loop has no coordinates of its own in q: they follow from how its frame B is placed in its frame
-A. They are those that the same joint would have in the tree (see `joints`), and the rates those that it would have.
+A joint that closes a loop has no coordinates of its own in q: they follow from the pose of its frame B in its frame A.
+They, and their rates, are those that the same joint would have in the tree (see `joints`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 def loop_coordinate(model: Model, name: str, q: ArrayLike, v: ArrayLike | None) -> Any:
     """See `Model.loop_coordinate`."""
-    model.constraint_rows(name)  # which checks the name
+    model.constraint_rows(name)  # checks the name
     record = model.constraints[model.constraint_names.index(name)]
     if not record.held:
         raise ValueError(
@@ -55,7 +55,7 @@ def _nothing(kind: Fixed, b: Relative) -> Array:
 
 
 def _turn(R: Array, axis: Array) -> Array:
-    """The angle by which R turns about an axis, -pi to pi; the nearest where R turns about others, too."""
+    """The angle by which R turns about an axis, -pi to pi; the nearest one if R also turns about other axes."""
     twice = np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], axis=-1)
     along = np.einsum("i,...ij,j", axis, R, axis)
     result: Array = np.arctan2(twice @ axis, np.trace(R, axis1=-2, axis2=-1) - along)
@@ -63,7 +63,7 @@ def _turn(R: Array, axis: Array) -> Array:
 
 
 def _screw_angle(kind: Helical, b: Relative) -> Array:
-    """The angle that goes with how far the screw has advanced, of all that look alike."""
+    """The angle that matches the advance of the screw, of all that differ by full turns."""
     angle = _turn(b.R, kind.axis)
     if kind.pitch != 0:
         angle = angle + 2 * np.pi * np.round((b.p @ kind.axis / kind.pitch - angle) / (2 * np.pi))
@@ -93,7 +93,7 @@ def _rotation(axis: Array, angle: Array) -> Array:
 
 
 def _quaternion(kind: Spherical, b: Relative) -> Array:
-    """x y z w, with w >= 0: the column of 4 q q^T that is the longest, so that nothing is lost."""
+    """x y z w, with w >= 0: from the longest column of 4 q q^T, which avoids cancellation."""
     R = b.R
     x, y, z = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
     trace = np.trace(R, axis1=-2, axis2=-1)

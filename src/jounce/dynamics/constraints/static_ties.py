@@ -1,13 +1,13 @@
 """Constraints in statics: their forces at rest, and displacements that they allow.
 
-At rest F(q) = J^T l and c(q) = 0. For any q, l is what comes nearest, the least of several, so that only q is sought.
-With l held, what is left changes as K - d(J^T l)/dq, and Newton's step is the one of
+At rest F(q) = J^T l and c(q) = 0. For any q, l is the least-squares solution of least norm, so only q is unknown.
+With l held, the residual changes by K - d(J^T l)/dq, and Newton's step is that of
 
     [ K - d(J^T l)/dq  -J^T ] [ dq ]   [ J^T l - F ]
     [        J           0  ] [ dl ] = [    -c     ]
 
-solved with the null space Z of J, dq = -J^+ c + Z z, as rows of J may depend on each other. Rows that come from no
-position, those of what rolls, have c = 0: each step rolls.
+solved with the null space Z of J, dq = -J^+ c + Z z, as rows of J may be redundant. Nonholonomic rows, those of rolling
+contacts, have c = 0: each step rolls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-_CLOSED = 1e-10  # m or rad, what may be left of a constraint
+_CLOSED = 1e-10  # m or rad, largest residual of a constraint
 
 
 class Ties(NamedTuple):
@@ -49,20 +49,20 @@ class Ties(NamedTuple):
         return bool(np.abs(self.broken).max(initial=0.0) <= _CLOSED)
 
     def multipliers(self, F: Array) -> Array:
-        """Those that come nearest to holding forces F."""
+        """The multipliers that come nearest to balancing forces F."""
         if not self.broken.size or not np.isfinite(F).all():
             return np.zeros_like(self.broken)
         return pseudo_inverse(self.J).T @ F
 
     def freed(self, F: Array, K: Array) -> tuple[Array, Array]:
-        """What the constraints leave of forces F, and how that changes."""
+        """The part of forces F that the constraints do not balance, and its derivative."""
         if not self.broken.size:
             return F, K
         multipliers = self.multipliers(F)
         return F - self.J.T @ multipliers, K - np.einsum("jri,r->ij", self.slopes, multipliers)
 
     def split(self, scale: Array) -> tuple[Array, Array]:
-        """In scaled coordinates: the displacement (nv,) that closes the constraints, and a basis (nv, n) of others."""
+        """In scaled coordinates: the displacement (nv,) that closes the constraints; a basis (nv, n) of free ones."""
         if not self.broken.size:
             return np.zeros(len(scale)), np.eye(len(scale))
         U, values, Vt = np.linalg.svd(self.J / scale)
@@ -72,7 +72,7 @@ class Ties(NamedTuple):
 
 
 def held(robot: Model, q: Array) -> Model:
-    """The robot with its contacts held where they are now, so that they stay there."""
+    """The robot with its contacts fixed where they are now."""
     if all(c.held for c in robot.constraints):
         return robot
     records = [c if c.held else replace(c, pose_a=placed(robot, c, q)[0], held=True) for c in robot.constraints]

@@ -1,4 +1,4 @@
-"""The wrenches that multipliers of constraints stand for, at one instant.
+"""The wrenches that correspond to multipliers of constraints, at one instant.
 
 `ConstrainedDynamics.forces` has the same with derivatives, from the core.
 """
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def constraint_wrenches(model: Model, q: ArrayLike, multipliers: Array, wrench_frame: str) -> dict[str, Array]:
-    """For each constraint its wrench (..., 6) on the first body, or the forces (..., 2) of a gear."""
+    """For each constraint, its wrench (..., 6) on the first body, or the forces (..., 2) of a gear."""
     J, _, unit = model._constraint_rows(q, None, "body")
     found = {}
     for c in model.constraints:
@@ -29,7 +29,7 @@ def constraint_wrenches(model: Model, q: ArrayLike, multipliers: Array, wrench_f
         if isinstance(c.kind, Gear):
             joints = [model.coordinate(name).start for name in (c.a, c.b)]
             factors = J[..., 0, rows.start, joints]
-            found[c.name] = (factors - [1.0, 0.0] if c.a == c.b else factors) * share  # both are one column then
+            found[c.name] = (factors - [1.0, 0.0] if c.a == c.b else factors) * share  # then both share one column
             continue
         wrench = np.einsum("...ri,...r->...i", unit[..., rows, :], share)
         found[c.name] = wrench if wrench_frame == "world" else _about(model.pose(c.named, q), wrench, wrench_frame)
@@ -37,7 +37,7 @@ def constraint_wrenches(model: Model, q: ArrayLike, multipliers: Array, wrench_f
 
 
 def _about(pose: Array, wrench: Array, wrench_frame: str) -> Array:
-    """A wrench in world axes about the world's origin, about a frame's origin, and in its axes."""
+    """A wrench given in world axes about the world's origin, moved to a frame's origin and into its axes."""
     force = wrench[..., :3]
     moment = wrench[..., 3:] - np.cross(pose[..., :3, 3], force)
     if wrench_frame == "body":
