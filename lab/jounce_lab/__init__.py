@@ -1,1 +1,1 @@
-"""What is done with jounce: the papers' experiments repeated, and races against other libraries."""
+"""Work done with jounce: the papers' experiments reproduced, and races against other libraries."""

@@ -1,4 +1,4 @@
-"""``python -m jounce_lab``: its commands, where it is not installed."""
+"""``python -m jounce_lab``: its commands, if it is not installed."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""What this package adds to the ``jounce`` command: ``jounce reproduce`` and ``jounce bench``."""
+"""The commands that this package adds to ``jounce``: ``jounce reproduce`` and ``jounce bench``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 
 def add(app: typer.Typer) -> None:
-    """To the command line of jounce: see ``jounce.commands`` in pyproject.toml."""
+    """Adds them to the command line of jounce: see ``jounce.commands`` in pyproject.toml."""
     app.command()(reproduce)
     app.command()(bench)
 
@@ -38,7 +38,7 @@ def bench(
     results: Path | None = typer.Option(None, help="Run nothing, take this results.json."),  # noqa: B008
     page: list[Path] = typer.Option([], help="Markdown page to put the tables into; repeat for more."),  # noqa: B008
 ) -> None:
-    """Race jounce against the libraries that are here; first check that the answers agree."""
+    """Race jounce against the libraries that are installed; first check that the answers agree."""
     from .bench.page import write_into
     from .bench.run import has_faults, run
 

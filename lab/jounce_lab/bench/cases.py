@@ -1,4 +1,4 @@
-"""What is raced: paper A's trees over N and r (its Table 4); Panda, ANYmal and TALOS, the last two also standing."""
+"""The races: paper A's trees over N and r (its Table 4); Panda, ANYmal and TALOS, the last two also standing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GRAPHS = {
 
 @dataclass(frozen=True)
 class Case:
-    """A problem and who is asked to solve it."""
+    """A problem and the peers that are to solve it."""
 
     quantity: str
     subject: str
@@ -51,7 +51,7 @@ class Case:
         """Random numbers, the same in every run.
 
         Raises:
-            LeftOut: the robot is not here.
+            LeftOut: the robot is not available.
         """
         robot = subject(self.subject)
         if self.quantity == "constrained dynamics":
@@ -66,7 +66,7 @@ class Case:
 
 
 def cases(full: bool) -> list[Case]:
-    """All of them, those that goals are about first."""
+    """All cases, those with goals first."""
     return [*_robots(), *_standing(), *_batches(full), *_trees(full)]
 
 
@@ -84,7 +84,7 @@ def _robots() -> list[Case]:
 
 
 def _standing() -> list[Case]:
-    """Robots whose feet are held, in which Pinocchio has the acceleration only."""
+    """Robots whose feet are fixed, for which Pinocchio has the acceleration only."""
     peers = "Pinocchio", "Pinocchio, lcaba"
     found = []
     for name in (robot + joints for joints in ("", INDEPENDENT) for robot in STANDING):

@@ -1,4 +1,4 @@
-"""The two pictures of paper A's Fig. 4, with the peers' lines: time over the number of bodies, and over the order."""
+"""The two plots of paper A's Fig. 4, with the peers' lines: time over the number of bodies, and over the order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from jounce.display.style import AMBER, BLUE, GREEN, ORANGE, PINK, picture, tidy
 
-# markers tell apart what is printed in grey
+# markers distinguish the lines when printed in grey
 _STYLES: dict[str, dict[str, Any]] = {
     "jounce": {"color": BLUE, "marker": "o", "linewidth": 1.8, "zorder": 5},
     "Pinocchio": {"color": ORANGE, "marker": "s"},
@@ -22,7 +22,7 @@ Points = dict[str, list[tuple[float, float]]]
 
 
 def draw(results: dict[str, Any], folder: Path) -> list[Path]:
-    """Writes the pictures for which there are at least two points; returns their paths."""
+    """Writes the plots that have at least two points; returns their paths."""
     trees = [c for c in results["cases"] if c.get("tree") and c["states"] == 1 and "microseconds" in c]
     over_bodies = [
         (f"{kind} dynamics, $r = {r}$", _points(trees, "bodies", quantity=f"{kind} dynamics", order=r))
@@ -47,7 +47,7 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _points(trees: list[dict[str, Any]], along: str, **fixed: object) -> Points:
-    """Microseconds of everybody over `along`; a peer without derivatives is there for r = 0 only."""
+    """Everybody's microseconds over `along`; peers without derivatives appear for r = 0 only."""
     found: Points = {}
     for c in trees:
         if all(c[key] == value for key, value in fixed.items()):

@@ -1,4 +1,4 @@
-"""How fast jounce wants to be, as ratios within one run, and whether it is."""
+"""How fast jounce should be, as ratios within one run, and whether it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .subjects import tree_name
 
 @dataclass(frozen=True)
 class Goal:
-    """The peer shall take at least `ratio` times as long as jounce in the race `case`."""
+    """The peer should take at least `ratio` times as long as jounce in the race `case`."""
 
     text: str
     case: str
@@ -21,7 +21,7 @@ class Goal:
 
 
 def goals(instruction_set: str) -> list[Goal]:
-    """All of them; that of batches depends on how wide the vectors are."""
+    """All goals; the one for batches depends on the vector width."""
     found = []
     for bodies in (7, 101):
         race = Case("inverse dynamics", tree_name(bodies), 5).name
@@ -54,7 +54,7 @@ def goals(instruction_set: str) -> list[Goal]:
 
 
 def judged(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The goals as JSON, each with the ratio that was found (None where it was not raced) and whether it holds."""
+    """The goals as JSON, each with the ratio found (None if it was not raced) and whether it is met."""
     found = {(c["name"], p["peer"]): p for c in results["cases"] for p in c["peers"]}
     rows = []
     for goal in goals(results["machine"]["instruction_set"]):

@@ -1,4 +1,4 @@
-"""Where the race was run, and with which versions."""
+"""The machine the race was run on, and the versions."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def our_call(problem: Problem, threads: int = 1) -> Call:
 
 
 def one_state(problem: Problem) -> Call:
-    """One state of a batch, less what a call from Python costs: that of a robot with a single joint."""
+    """One state of a batch, less the cost of a call from Python: that of a robot with a single joint."""
     m, states = problem.model, problem.states
     _, run = _run(m, problem.quantity, problem.q[0], problem.v[0], problem.tau[0])
     tiny, rng = _one_joint(), np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The results as Markdown, put between the markers of a page.
+"""The results as Markdown, inserted between the markers of a page.
 
 ``<!-- bench -->`` ... ``<!-- /bench -->`` takes the goals, ``<!-- bench: all -->`` ... ``<!-- /bench -->`` every race.
 """

@@ -1,9 +1,9 @@
 """One race: the same problem for jounce and for others, answers compared first, then timed in turns.
 
-A sample is as many calls as take half a millisecond; jounce and a peer take turns, sample by sample, so that whatever
-else the machine does hits them alike. Up to five calls before each sample are not counted: they bring back what the
-other drove out of the caches, which for a graph of a million operations is everything. The best sample counts, and the
-quartiles of the ratios within a turn are the spread.
+A sample is as many calls as take half a millisecond; jounce and a peer alternate, sample by sample, so that any other
+load on the machine affects both alike. Up to five calls before each sample are not timed: they refill the caches after
+the other's turn, which for a graph of a million operations is everything. The best sample counts, and the spread is
+given by the quartiles of the ratios within a turn.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Subject:
     urdf: str
     floating: bool
     is_tree: bool = False  # one of paper A's
-    independent: Model | None = None  # where `model` has joints that follow or damping: without, as peers read the file
+    independent: Model | None = None  # if `model` has followers or damping: without them, as peers read the file
 
     @property
     def bodies(self) -> int:
@@ -47,7 +47,7 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What all are given: q (nq,), v (order + 2, nv), tau (order + 1, nv); in a batch, an axis of states before."""
+    """The input for all: q (nq,), v (order + 2, nv), tau (order + 1, nv); in a batch, with a leading axis of states."""
 
     subject: Subject
     quantity: str
@@ -64,17 +64,17 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """What is timed, and what it says.
+    """The call that is timed, and its answer.
 
     Attributes:
         label: the function's name.
-        run: called again and again.
+        run: called repeatedly.
         answer: the result of `run` in jounce's coordinates.
-        part: what of jounce's answer that is to be compared with; all of it when left out.
-        states: how many states one `run` is for.
+        part: the part of jounce's answer to compare it with; all of it when left out.
+        states: number of states per `run`.
         threads: how many jounce may use.
-        overhead: timed likewise; its time is subtracted, turn by turn.
-        keep: whatever must live as long as the call.
+        overhead: also timed; its time is subtracted, turn by turn.
+        keep: objects that must live as long as the call.
     """
 
     label: str
@@ -89,7 +89,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds a state: one for each sample. Of differences of two times the best is the median: both are noisy."""
+    """Seconds per state, for each sample. For differences of two times, both noisy, the best is the median."""
 
     samples: tuple[float, ...]
     differences: bool = False
@@ -113,7 +113,7 @@ def disagreement(ours: Array, theirs: Array) -> float:
 
 
 def timed(calls: Sequence[Call], seconds: float, samples: int = 300) -> list[Times]:
-    """The calls in turns, at most `samples` times and, after five times, for at most `seconds` together."""
+    """Times the calls in turns, at most `samples` times and, after five times, for at most `seconds` in total."""
     runs = [call.run for call in calls] + [call.overhead for call in calls if call.overhead is not None]
     threads = [call.threads for call in calls] + [1] * (len(runs) - len(calls))
     timers = [timeit.Timer(run) for run in runs]
@@ -148,7 +148,7 @@ def _times(call: Call, times: list[float], overheads: Iterator[list[float]]) -> 
 
 
 def _plan(timer: timeit.Timer, threads: int) -> tuple[int, int]:
-    """How many calls go before a sample, and how many make it."""
+    """The number of warm-up calls before a sample, and of calls in it."""
     set_num_threads(threads)
     timer.timeit(1)
     once = timer.timeit(1)

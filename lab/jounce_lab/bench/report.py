@@ -1,4 +1,4 @@
-"""The results as people read them in a terminal."""
+"""The results, for reading in a terminal."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def headline(results: dict[str, Any]) -> str:
 
 
 def remarks(results: dict[str, Any]) -> list[tuple[str, bool]]:
-    """What was not timed and why, a line for each reason; True where that is a fault."""
+    """What was not timed and why, one line per reason; True if that is a fault."""
     reasons: dict[tuple[str, str, bool], list[str]] = {}
     for case in results["cases"]:
         if "left_out" in case:

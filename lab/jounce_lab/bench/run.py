@@ -17,10 +17,10 @@ from .race import TOLERANCE, Array, Call, LeftOut, disagreement, spread, timed
 
 
 def selected(full: bool, only: Sequence[str]) -> list[Case]:
-    """The cases whose name contains one of the words in `only`, all of them when there are none.
+    """The cases whose name contains one of the words in `only`, or all cases if it is empty.
 
     Raises:
-        ValueError: a word fits none.
+        ValueError: a word matches none.
     """
     everything = cases(full)
     for word in only:
@@ -31,7 +31,7 @@ def selected(full: bool, only: Sequence[str]) -> list[Case]:
 
 
 def raced(case: Case, seconds: float, peers: Mapping[str, Peer] = PEERS) -> dict[str, Any]:
-    """One race, as JSON: jounce's time, and for each peer its status and, where its answer agrees, its time and ratio.
+    """One race, as JSON: jounce's time, and for each peer its status and, if its answer agrees, its time and ratio.
 
     A peer's status is "raced", "disagrees", "not installed", "left out" or "failed"; "why" says more.
     """
@@ -87,7 +87,7 @@ def _prepared(peer: Peer, problem: Any, entry: dict[str, Any]) -> Call | None:
     except LeftOut as reason:
         entry |= {"status": "left out", "why": str(reason)}
         return None
-    except Exception as fault:  # whatever goes wrong there shall not end the run
+    except Exception as fault:  # a peer's failure must not end the run
         entry |= {"status": "failed", "why": _first_line(fault)}
         return None
     if call is None:
@@ -102,7 +102,7 @@ def _first_line(fault: Exception) -> str:
 def results_of(
     chosen: Sequence[Case], full: bool, peers: Mapping[str, Peer] = PEERS, tell: Callable[[Case], None] = lambda _: None
 ) -> dict[str, Any]:
-    """The races, the machine and the goals, as JSON; Ctrl-C ends it early, with those races that are done."""
+    """The races, the machine and the goals, as JSON; Ctrl-C ends it early, with the races done so far."""
     results: dict[str, Any] = {"format": 1, "full": full, "tolerance": TOLERANCE, "machine": machine(), "cases": []}
     try:
         for case in chosen:

@@ -1,7 +1,7 @@
 """The robots of the race: paper A's trees, and Panda, ANYmal and TALOS from the package example-robot-data.
 
-Each of the latter as ``jn.load`` gives it with nothing else said than the base, and once more as Pinocchio reads the
-file: joints that mimic others on their own, no damping.
+Each of the latter as ``jn.load`` loads it by default apart from the base, and once more as Pinocchio reads the file:
+joints that mimic others made independent, no damping.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def tree_name(bodies: int) -> str:
 
 @lru_cache(maxsize=4)
 def subject(name: str) -> Subject:
-    """The robot of that name; "N = 101" is paper A's tree of so many bodies.
+    """The robot of that name; "N = 101" is paper A's tree of 101 bodies.
 
     Raises:
-        LeftOut: its file is not here.
+        LeftOut: its file is not available.
     """
     if name.removesuffix(INDEPENDENT) in _FILES:
         return _from_file(name, *_FILES[name.removesuffix(INDEPENDENT)])
@@ -60,7 +60,7 @@ def subject(name: str) -> Subject:
 
 
 def on_its_feet(robot: Subject) -> Subject:
-    """The same robot with feet that the world holds: four points of ANYmal, two soles of TALOS."""
+    """The same robot with its feet fixed to the world: four points of ANYmal, two soles of TALOS."""
     feet = _FEET[robot.name.removesuffix(INDEPENDENT)]
     other = None if robot.independent is None else robot.independent.constrained(feet)
     return replace(robot, model=robot.model.constrained(feet), independent=other)
@@ -76,12 +76,12 @@ def _from_file(name: str, file: str, base: Literal["fixed", "floating"]) -> Subj
         independent = load(path, base, mimic="independent", damping=False)  # as Pinocchio reads it
         model = independent if name.endswith(INDEPENDENT) else load(path, base)
     alike = model.nv == independent.nv and not model.damping_force(model.neutral(), np.ones(model.nv)).any()
-    urdf = re.sub(r"<(visual|collision)>.*?</\1>", "", path.read_text(), flags=re.DOTALL)  # meshes are not here
+    urdf = re.sub(r"<(visual|collision)>.*?</\1>", "", path.read_text(), flags=re.DOTALL)  # meshes are not available
     return Subject(name, model, urdf, base == "floating", independent=None if alike else independent)
 
 
 def urdf_of(model: Model) -> str:
-    """A model of fixed, revolute and prismatic joints, its base free or not, as a URDF; joints keep their names."""
+    """A model with fixed, revolute and prismatic joints, its base free or not, as a URDF; joints keep their names."""
     root = Xml.Element("robot", name="robot")
     if not isinstance(model.bodies[0].joint, Free):
         _add_inertial(Xml.SubElement(root, "link", name="world"), Inertia(0.0))

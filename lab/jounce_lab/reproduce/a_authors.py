@@ -1,8 +1,8 @@
-"""Paper A's published C++ as a racer, built from a clone that a user has: https://github.com/ahmed11406/Dynamics.
+"""Paper A's published C++ as a racer, built from the user's clone: https://github.com/ahmed11406/Dynamics.
 
-Nothing of it is here but the names of its classes and of their arguments. Its ``grne_id.hpp`` includes a header that
-was not published, ``se3_spatial.hpp``; where that is missing, one is made that names what ``gabi_fbs.hpp`` has. A C++17
-compiler is needed, and Eigen, which is looked for where the system and Python packages (CasADi, Pinocchio) have it.
+None of it is included here but the names of its classes and their arguments. Its ``grne_id.hpp`` includes an
+unpublished header, ``se3_spatial.hpp``; if that is missing, one is generated that names what ``gabi_fbs.hpp`` has. A
+C++17 compiler is needed, and Eigen, which is searched for in the system and in Python packages (CasADi, Pinocchio).
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ void drop(void* p) { delete static_cast<Robot*>(p); }
 
 
 class Authors(Peer):
-    """The published code in a folder, as one that can be raced.
+    """The published code in a folder, as a peer.
 
     Raises:
-        ValueError: the folder does not have its files.
+        ValueError: the folder lacks its files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -175,7 +175,7 @@ def _eigen() -> Path:
 
 
 class _Robot:
-    """One of the library's, freed with this."""
+    """A robot of the compiled library, freed with this object."""
 
     def __init__(self, library: ctypes.CDLL, problem: Problem) -> None:
         m, r = problem.model, problem.order
@@ -190,7 +190,7 @@ class _Robot:
             library.make(n, parents, *(p for p, _ in model), r, ctypes.c_double(-m.gravity[2]))
         )
         v = problem.v
-        if problem.quantity == "forward dynamics":  # the motion that the forces make, to turn them to the world's axes
+        if problem.quantity == "forward dynamics":  # the motion under the forces, to rotate them to world axes
             v = np.vstack([v[:1], m.forward_dynamics(problem.q, v[0], problem.tau)])
         spatial = m.change_velocity_frame(problem.q, v, "body", "world")
         force = m.change_force_frame(problem.q, v, problem.tau, "body", "world")

@@ -51,7 +51,7 @@ def _pushed_form(robot: Model, rng: np.random.Generator) -> tuple[SpatialForm, A
 
 
 def _rate_as_printed(form: SpatialForm) -> Array:
-    """(14) with (16)-(19), (39) and (40), to the letter: ad S for the derivative of S in all its blocks."""
+    """(14) with (16)-(19), (39) and (40), as printed: ad S for the derivative of S in all its blocks."""
     G_p, G_c, M, S, a, G = form.G_p, form.G_c, form.M, form.S, form.ad, form.G
     v, dv, ddv = form.v[:3]
     dV = G_p @ (S @ dv + a @ S @ v)
@@ -67,7 +67,7 @@ def _rate_as_printed(form: SpatialForm) -> Array:
 
 
 def _external_rate_as_printed(form: SpatialForm) -> Array:
-    """(19), to the letter: with ad S in place of S' in -S'^T G_c W_app."""
+    """(19), as printed: with ad S in place of S' in -S'^T G_c W_app."""
     return form.dtau_ext() + (form.dS - form.ad @ form.S).T @ form.G_c @ form.W_app
 
 
@@ -186,7 +186,7 @@ def _appendix(robot: Model, rng: np.random.Generator) -> list[Claim]:
 
 
 def _wrench_error(robot: Model, q: Array, v: Array, rng: np.random.Generator) -> float:
-    """(69) to the letter for r = 0, 1, against the library's own conversion."""
+    """(69) as printed for r = 0, 1, against the library's own conversion."""
     given = rng.normal(size=(2, 6))  # [force; moment] on B4, about the origin of its frame and in its axes
     kin = robot.forward_kinematics(q, v[:1], frame="world", velocity_frame="body")
     V, to_world = kin.twist[0, 3][_SWAP], np.linalg.inv(paper_a.Ad(kin.pose[3])).T

@@ -87,7 +87,7 @@ def run(
 def _jobs(
     bodies: Sequence[int], orders: Sequence[int], large: int, most: int, quick: bool, full: bool
 ) -> Iterator[_Job]:
-    """Races, those of a size together; only then is its model made once."""
+    """Races, grouped by size, so that each model is made only once."""
     some = set(bodies[::10]) | {bodies[1], bodies[-1], large}
     for n in bodies:
         for kind in KINDS:
@@ -109,7 +109,7 @@ def _jobs(
 
 
 def _growth(times: Times, orders: Sequence[int], large: int) -> str:
-    """What the clock says of jounce itself."""
+    """The measured growth of jounce's own times."""
     parts = []
     for kind in KINDS:
         slopes = [exponent(*(x[-len(x) // 2 :] for x in times.over_bodies("jounce", kind, r))) for r in orders]

@@ -1,7 +1,7 @@
-"""How the work of paper A's algorithms grows with N and r, by counted operations: claims of A-fig3 and A-fig4.
+"""How the work of paper A's algorithms grows with N and r, in operation counts: claims of A-fig3 and A-fig4.
 
-Counts are exact and the same everywhere. They are of the algorithms as printed, in spatial representation with 6 x 6
-matrices, zeros included. Times, which the figure shows, are those of jounce.
+Counts are exact and machine-independent. They are for the algorithms as printed, in spatial representation with 6 x 6
+matrices, zeros included. The times in the figure are jounce's.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ PAPER = {  # µs, caption of Fig. 3
 
 
 def counted(robot: Model, order: int) -> tuple[int, int]:
-    """Operations of Algorithms 1 and 2 and of Algorithm 3 to this order, at a random state.
+    """Operations of Algorithms 1 and 2 and of Algorithm 3 up to this order, at a random state.
 
     Raises:
-        ArithmeticError: what they compute is not what the library does.
+        ArithmeticError: their results differ from the library's.
     """
     rng = np.random.default_rng(order)
     q, v = robot.random_configuration(rng), rng.normal(size=(order + 2, robot.nv))
@@ -131,10 +131,10 @@ def differentiation(most: int) -> list[Claim]:
 
 
 def graph_sizes(robot: Model, most: int, shared: bool) -> list[int]:
-    """Operations in the graph of the r-th derivative of the inverse dynamics of a motion in time, r = 0 and on.
+    """Operations in the graph of the r-th time derivative of the inverse dynamics of a motion, r = 0, 1, ...
 
     Raises:
-        ArithmeticError: the last derivative is not what the library computes.
+        ArithmeticError: the last derivative differs from the library's.
     """
     rng = np.random.default_rng(0)
     q, v = robot.random_configuration(rng), rng.normal(size=(most + 2, robot.nv))

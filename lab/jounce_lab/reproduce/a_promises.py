@@ -1,4 +1,4 @@
-"""What paper A says of its algorithms in sections 1, 4, 6 and 7.1: claims of A-fig3."""
+"""What paper A says about its algorithms in sections 1, 4, 6 and 7.1: claims of A-fig3."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .claims import Array, Claim, agrees, judged, off, unchecked
 
 
 def promises(robot: Model) -> list[Claim]:
-    """What sections 1, 4 and 6 say of all states, at random ones with lively derivatives."""
+    """What sections 1, 4 and 6 say about all states, checked at random ones with large derivatives."""
     rng = np.random.default_rng(0)
     q, v = robot.random_configuration(rng), rng.normal(size=(ORDER + 2, robot.nv))
     spatial = robot.change_velocity_frame(q, v, "body", "world")
@@ -22,7 +22,7 @@ def promises(robot: Model) -> list[Claim]:
 
     prescribed = np.repeat([True, False], 6)
     acc, force = robot.hybrid_dynamics(q, v[0], v[1:], tau, prescribed=prescribed)
-    passive = np.zeros_like(tau)  # joints that nothing drives, base on its motion
+    passive = np.zeros_like(tau)  # passive joints, base on its motion
     moved, wrench = robot.hybrid_dynamics(q, v[0], v[1:], passive, prescribed=prescribed)
     again = robot.forward_dynamics(q, v[0], wrench)
 

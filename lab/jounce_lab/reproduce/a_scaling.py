@@ -13,7 +13,7 @@ CASADI, BODY, SIMPLIFIED, AUTHORS = "CasADi", "CasADi, body axes", "CasADi, cse"
 
 
 class Times:
-    """Microseconds of a call, by who, kind, bodies and order; and why somebody is missing."""
+    """Microseconds per call, by racer, kind, bodies and order; and why a racer is missing."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str, int, int], float] = {}
@@ -30,11 +30,11 @@ class Times:
                 self.missing.setdefault(peer["peer"], f"{peer['status']}{where}: {peer.get('why', '')}")
 
     def absent(self, who: str) -> bool:
-        """Whether somebody took part in no race."""
+        """Whether a racer took part in no race."""
         return not any(name == who for name, *_ in self.found)
 
     def over_bodies(self, who: str, kind: str, order: int) -> tuple[Array, Array]:
-        """N and µs, of the trees with five branches."""
+        """N and µs, for the trees with five branches."""
         return self._line(
             [(n, t) for (w, k, n, r), t in self.found.items() if (w, k, r) == (who, kind, order) and n != 7]
         )
@@ -44,7 +44,7 @@ class Times:
         return self._line([(r, t) for (w, k, n, r), t in self.found.items() if (w, k, n) == (who, kind, bodies)])
 
     def ratios(self, who: str, kind: str, bodies: int) -> tuple[Array, Array]:
-        """r, and how many times as long as jounce somebody takes."""
+        """r, and how many times as long as jounce a racer takes."""
         r, theirs = self.over_order(who, kind, bodies)
         return r, theirs / np.array([self.found["jounce", kind, bodies, int(k)] for k in r])
 
@@ -55,7 +55,7 @@ class Times:
 
 
 def exponent(x: Array, y: Array) -> float:
-    """Of y in x."""
+    """The exponent of y in x."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
@@ -75,7 +75,7 @@ def faster(times: Times, large: int) -> Claim:
 
 
 def published(times: Times) -> list[Claim]:
-    """Their published C++, where it was given."""
+    """The authors' published C++, if given."""
     if times.absent(AUTHORS):
         return []
     found = []

@@ -19,7 +19,7 @@ _SWAP = np.r_[3:6, 0:3]  # [linear; angular] to the paper's [angular; linear], a
 
 
 def run(output: Path, quick: bool = False, tell: Tell = silent) -> Result:
-    """Every cell of Table 5 against the library and against slopes in time, at random states."""
+    """Every cell of Table 5 against the library and against differences in time, at random states."""
     robot, rng = robots.aerial_manipulator(), np.random.default_rng(0)
     states = 2 if quick else 20
     found: dict[str, float] = {}

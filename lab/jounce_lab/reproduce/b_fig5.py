@@ -1,4 +1,4 @@
-"""B-fig5: paper B's study of the step of finite differences."""
+"""B-fig5: paper B's study of the step size of finite differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = (
 
 
 def run(output: Path, quick: bool = False, tell: Tell = silent) -> Result:
-    """Fig. 5, and what the text says of it."""
+    """Fig. 5, and what the text says about it."""
     deltas = 10.0 ** -np.arange(1, 13) if quick else np.logspace(-1, -12, 45)
     states = 10 if quick else 100
     largest, average = difference_errors(list(deltas), states, lambda done: tell(0.5 * done, "differences"))
@@ -67,7 +67,7 @@ def run(output: Path, quick: bool = False, tell: Tell = silent) -> Result:
 
 
 def _better(there: Array, adapted: Array, central: Array) -> list[Claim]:
-    """From e^avg at δ = 1e-6, at the best δ, and of central differences at theirs."""
+    """From e^avg at δ = 1e-6, at the best δ, and of central differences at their best δ."""
     ratios = [[float(x) for x in e / there] for e in (central, adapted)]
     return [
         judged(

@@ -1,4 +1,4 @@
-"""What paper B's section 2.2 says of joints with several coordinates: claims of B-section5."""
+"""What paper B's section 2.2 says about joints with several coordinates: claims of B-section5."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .small_robot import base_and_load
 
 
 def joints(rng: np.random.Generator) -> list[Claim]:
-    """Section 2.2: joints of several coordinates as chains; balls directly on SO(3)."""
+    """Section 2.2: joints with several coordinates as chains; ball joints directly on SO(3)."""
     pairs = [
         (base_and_load(Cylindrical((0, 0, 1))), base_and_load(Prismatic((0, 0, 1)), Revolute((0, 0, 1)))),
         (base_and_load(Planar()), base_and_load(Prismatic((1, 0, 0)), Prismatic((0, 1, 0)), Revolute((0, 0, 1)))),
@@ -50,7 +50,7 @@ def joints(rng: np.random.Generator) -> list[Claim]:
 
 
 def _matching(a: Model, b: Model, q: Array) -> list[int]:
-    """Which coordinate of a's last joint each joint of b is: the permutation that gives the same pose."""
+    """Which coordinate of a's last joint each joint of b corresponds to: the permutation that gives the same pose."""
     target = a.pose("load", q)
     for order in permutations(range(a.nq - 7)):
         if np.allclose(b.pose("load", np.append(q[:7], q[7:][list(order)])), target, atol=1e-12):

@@ -1,4 +1,4 @@
-"""B-section5: paper B's linearization against finite differences, its propositions, and no singularity."""
+"""B-section5: paper B's linearization against finite differences, its propositions, and freedom from singularities."""
 
 from __future__ import annotations
 
@@ -143,14 +143,14 @@ def _propositions(rng: np.random.Generator) -> list[Claim]:
 
 
 def _perturbed(robot: Model, q: Array, v: Array, tau: Array, A: Array, rng: np.random.Generator) -> float:
-    """How much smaller the error of z' = A z gets when z gets ten times smaller."""
+    """The factor by which the error of z' = A z shrinks when z is ten times smaller."""
     z = rng.normal(size=30)
     errors = []
     for size in (1e-2, 1e-3):
         d, dv = size * z[:15], size * z[15:]
         near = robot.integrate(q, d)
         h, ends = 1e-3, []
-        for t in (h, -h):  # both motions, to second order in time, and how they part on the group
+        for t in (h, -h):  # both motions, to second order in time, and their difference on the group
             here = robot.integrate(q, t * v + t**2 / 2 * robot.forward_dynamics(q, v, tau))
             there = robot.integrate(near, t * (v + dv) + t**2 / 2 * robot.forward_dynamics(near, v + dv, tau))
             ends.append(robot.difference(here, there))
@@ -165,11 +165,11 @@ def _perturbed(robot: Model, q: Array, v: Array, tau: Array, A: Array, rng: np.r
 
 
 def _speed(rng: np.random.Generator) -> list[Claim]:
-    """Both in batches, in which neither the calls from Python nor their checks count."""
+    """Both in batches, which makes the cost of calls from Python and of their checks negligible."""
     robot = random_robot(rng)
     q, v, tau = random_state(rng, robot)
     steps, states = 1e-6 * np.eye(15), 64
-    moved = np.vstack([robot.integrate(q, steps), np.tile(q, (16, 1))])  # as (82)-(85) ask for: 1 + 2 n of them
+    moved = np.vstack([robot.integrate(q, steps), np.tile(q, (16, 1))])  # as (82)-(85) require: 1 + 2 n of them
     pushed = np.vstack([np.tile(v, (15, 1)), v + steps, v[None]])
     here = [np.tile(x, (states, 1)) for x in (q, v, tau)]
     near = [np.tile(x, (states, 1)) for x in (moved, pushed, np.tile(tau, (31, 1)))]

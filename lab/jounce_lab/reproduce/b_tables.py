@@ -15,11 +15,11 @@ from .printed import in_doubt, to_the_letter
 
 
 def tables(rng: np.random.Generator) -> list[Claim]:
-    """Tables 4 to 9 as they are read; lines to the letter; Proposition 4; (54)-(62)."""
+    """Tables 4 to 9 as read here; lines as printed; Proposition 4; (54)-(62)."""
     robot = random_robot(rng)
     tree = Tree.of(robot)
     q, v, tau = random_state(rng, robot)
-    a = robot.forward_dynamics(q, v, tau) + rng.normal(size=15)  # not consistent: the extended system
+    a = robot.forward_dynamics(q, v, tau) + rng.normal(size=15)  # inconsistent, for the extended system
     e = extended(tree, q, v, a)
     _, dv, M = robot.inverse_dynamics_derivatives(q, v, a)
     return [

@@ -1,7 +1,7 @@
-"""C-timing: the work of paper C's recursion and of its closed form, counted; their times in NumPy; and jounce's.
+"""C-timing: operation counts of paper C's recursion and of its closed form; their times in NumPy; and jounce's.
 
-In NumPy, as in MATLAB, what a small product costs is the call, so that the clock says more of the language than of the
-formulas. Operations are counted instead, zeros included, as the paper's code has them.
+In NumPy, as in MATLAB, the cost of a small product is that of the call, so the clock says more about the language than
+about the formulas. Operations are counted instead, including those on zeros, as in the paper's code.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def counted(robot: Model, q: Array, v: Array) -> tuple[int, int, int]:
     """Operations of the recursion, of the closed form, and of the latter without those on zeros.
 
     Raises:
-        ArithmeticError: what they compute is not what the library does.
+        ArithmeticError: their results differ from the library's.
     """
     truth = robot.inverse_dynamics(q, v)
     links = [
@@ -143,7 +143,7 @@ def _seconds(robot: Model, q: Array, v: Array, rounds: int) -> tuple[float, floa
 
 
 def _arm(joints: int) -> Model:
-    """A chain of equal links of 0.2 m that turn about y and x in turns."""
+    """A chain of equal links of 0.2 m that turn about y and x alternately."""
     builder, placement = Builder(), np.eye(4)
     link = Inertia(1.0, com=(0.0, 0.0, 0.1), rotational=(4e-3, 4e-3, 1e-3))
     for i in range(joints):

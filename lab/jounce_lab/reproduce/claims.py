@@ -1,4 +1,4 @@
-"""What a paper states, what was found, and whether it holds."""
+"""A paper's claims, what was found, and whether they hold."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]  # of floats
 Verdict = Literal["holds", "holds with a change", "does not hold", "cannot be checked"]
-Tell = Callable[[float, str], None]  # how much is done, 0 to 1, and what comes next
+Tell = Callable[[float, str], None]  # progress, 0 to 1, and what comes next
 
 
 def silent(done: float, doing: str) -> None:
-    """A `Tell` that tells nobody."""
+    """A `Tell` that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Claim:
     Attributes:
         text: what it says.
         where: paper and place, such as "A, section 7, Fig. 4".
-        paper: its number or word, as printed; empty where it has none.
+        paper: its number or word, as printed; empty if it has none.
         ours: what was found here.
-        verdict: "holds"; "holds with a change", to what is printed; "does not hold"; or "cannot be checked".
-        why: of a verdict that needs words; of a change, which.
+        verdict: "holds"; "holds with a change" to what is printed; "does not hold"; or "cannot be checked".
+        why: explanation of a verdict that needs one; for a change, which.
 
     >>> judged("2 + 2 is 5", "nowhere", "5", 2 + 2, lambda sum: sum == 5).verdict
     'does not hold'
@@ -50,7 +50,7 @@ def judged(
     """A claim that was checked; `holds` may be a function of what was found. Numbers are written to two digits.
 
     Args:
-        change: what was changed of what is printed, for it to hold; empty where nothing was.
+        change: what was changed in the printed text for it to hold; empty if nothing was.
     """
     true = holds(ours) if callable(holds) else holds
     verdict: Verdict = "does not hold" if not true else "holds with a change" if change else "holds"

@@ -1,4 +1,4 @@
-"""Numbers that count what is done with them, and arrays that count it by their shapes: work without a clock."""
+"""Numbers that count operations on them, and arrays that count them by shape: work without a clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Counted:
-    """A number that counts additions, products, quotients and functions of all of its kind.
+    """A number that counts additions, products, quotients and functions across all instances.
 
     >>> x = as_counted(np.ones(3))
     >>> operations(lambda: x @ x)

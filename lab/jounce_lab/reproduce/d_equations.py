@@ -32,7 +32,7 @@ _IN_DOUBT = {
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """Joint, rigid body, rod, joint, rigid body, rod: for paper D's recursion and for jounce, and a state of it."""
+    """Joint, rigid body, rod, joint, rigid body, rod: for paper D's recursion and for jounce, with a state."""
 
     chain: list[modules.Module]
     robot: Model
@@ -238,7 +238,7 @@ def _of_points(points: Array, mass: Array) -> Inertia:
 
 
 def _gradient(function: Callable[[Array], Any], q: Array) -> Array:
-    """By a central difference of eighth order."""
+    """By an eighth-order central difference."""
     weights, h = (4 / 5, -1 / 5, 4 / 105, -1 / 280), 5e-3
     steps = h * np.eye(len(q))
     return np.asarray(

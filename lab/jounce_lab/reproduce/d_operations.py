@@ -1,4 +1,4 @@
-"""How many operations paper D's algorithms take over the number of modules, counted: claims of D-sim2."""
+"""Operation counts of paper D's algorithms over the number of modules: claims of D-sim2."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .claims import Array, Claim, judged
 def _counting(operation: Callable[[float, float], float]) -> Callable[[Counted, Any], Any]:
     def method(self: Counted, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return NotImplemented  # NumPy goes through its entries
+            return NotImplemented  # NumPy then iterates over its entries
         Counted.made += 1
         return Counted(operation(self.value, other.value if isinstance(other, Counted) else float(other)))
 
@@ -23,7 +23,7 @@ def _counting(operation: Callable[[float, float], float]) -> Callable[[Counted, 
 
 
 class Counted:
-    """A number that counts the sums, products and quotients made of its kind."""
+    """A number that counts sums, products and quotients across all instances."""
 
     made: ClassVar[int] = 0
 
@@ -52,7 +52,7 @@ def counted(values: Any) -> Array:
 
 
 def operations(counts: Array) -> dict[str, Array]:
-    """Of each algorithm, for these numbers of soft bodies of three coordinates each."""
+    """Operations of each algorithm, for these numbers of soft bodies with three coordinates each."""
     found: dict[str, list[int]] = {}
     for n in counts:
         for name, made in _operations(int(n)).items():
@@ -75,7 +75,7 @@ def _operations(bodies: int) -> dict[str, int]:
     def gid(v: Array, a: Array, base: Array | None = None) -> Array:
         return paper_d_modules.generalized_inverse_dynamics([rod] * bodies, q, v, a, base)
 
-    def aid() -> Array:  # gravity by the base; elastic and damping forces are those of the body's own coordinates
+    def aid() -> Array:  # gravity through the base; elastic and damping forces act on the body's own coordinates
         return np.asarray(gid(v, a, np.array([0.0, 0.0, 9.81])) + stiffness * (q + v))
 
     column = made(lambda: gid(none, unit))  # the same for each
@@ -104,7 +104,7 @@ def claims(counts: Array, made: dict[str, Array], each: str) -> list[Claim]:
     """Judged by the exponents of N.
 
     Args:
-        each: what jounce's forward dynamics takes, in words.
+        each: time of jounce's forward dynamics, in words.
     """
     power = {
         name: float(np.polyfit(np.log(counts[-3:]), np.log(numbers[-3:].astype(float)), 1)[0])

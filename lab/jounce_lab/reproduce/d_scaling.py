@@ -1,4 +1,4 @@
-"""How long paper D's algorithms take over the number of modules, by jounce: a figure of D-sim2."""
+"""Time of paper D's algorithms over the number of modules, in jounce: a figure of D-sim2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .claims import Array
 
 
 def times(quick: bool) -> dict[str, tuple[Array, Array]]:
-    """Numbers of soft bodies and seconds a call, of each algorithm; quick: fewer and shorter."""
+    """Numbers of soft bodies and seconds per call, for each algorithm; quick: fewer and shorter."""
     counts = np.array([4, 8, 16, 32] if quick else [4, 8, 16, 32, 64, 128])
     seconds: dict[str, list[float]] = {}
     for n in counts:
@@ -28,7 +28,7 @@ def times(quick: bool) -> dict[str, tuple[Array, Array]]:
 
 
 def chain(n: int) -> Model:
-    """Soft bodies of constant curvature, one on the other, three coordinates each."""
+    """A chain of soft bodies of constant curvature, three coordinates each."""
     b, rod, last = Builder(), Rod(0.1, 0.01, 1000.0, 1e6, damping=0.01, nodes=6), "world"
     for i in range(n):
         b.add(f"rod {i}", last, body=rod)
@@ -37,7 +37,7 @@ def chain(n: int) -> Model:
 
 
 def algorithms(robot: Model, q: Array, v: Array, a: Array) -> dict[str, Callable[[], Any]]:
-    """By name. The paper's forward dynamics takes the columns of M from inverse dynamics, and solves."""
+    """Algorithms by name. The paper's forward dynamics takes the columns of M from inverse dynamics, and solves."""
     unit, none = np.eye(robot.nv), np.zeros(robot.nv)
 
     def columns() -> Array:  # or rows: M is symmetric
@@ -56,14 +56,14 @@ def algorithms(robot: Model, q: Array, v: Array, a: Array) -> dict[str, Callable
 
 
 def in_words(measured: dict[str, tuple[Array, Array]]) -> str:
-    """What jounce's forward dynamics takes, for the fewest and the most bodies."""
+    """Time of jounce's forward dynamics, for the fewest and the most bodies."""
     counts, seconds = measured["forward dynamics, jounce"]
     each = 1e6 * seconds / counts
     return f"jounce's takes {each[0]:.2g} µs a body with {counts[0]} of them, {each[-1]:.2g} µs with {counts[-1]}"
 
 
 def _fastest(call: Callable[[], Any], budget: float) -> float:
-    """The shortest of some calls, in processor time of this thread, s."""
+    """The fastest of some calls, in CPU time of this thread, s."""
     call()
     best, until = np.inf, time.thread_time() + budget
     while True:

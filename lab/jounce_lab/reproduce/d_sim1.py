@@ -1,7 +1,7 @@
-"""D-sim1: paper D's equations, and its Simulation 1: a hanging arm whose radius changes, under pressure.
+"""D-sim1: paper D's equations, and its Simulation 1: a hanging arm of variable radius, under pressure.
 
-Not all of it is in the paper, and its law is infinite at the printed nu. With the law of the authors' toolbox the
-motion runs away; it is shown so, with a tenth of the pressures, and with the three-dimensional law at nu = 0.3.
+The paper does not give all of it, and its law is infinite at the printed nu. With the law of the authors' toolbox the
+motion diverges; it is shown as is, with a tenth of the pressures, and with the three-dimensional law at nu = 0.3.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VI = "D, section VI.A"
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """A way to read the simulation, and what came of it."""
+    """One reading of the simulation, and its outcome."""
 
     key: str
     title: str
@@ -146,7 +146,7 @@ def _tips(robot: Model, q: Array) -> Array:
 
 
 def _limit(robot: Model, tenth: _Case, steps: int) -> float:
-    """The part of the pressures up to which there is a stable equilibrium, by bisection."""
+    """The fraction of the pressures up to which there is a stable equilibrium, by bisection."""
     assert tenth.rest is not None
     low, high, q = 0.12, 0.14, tenth.rest.q
     for _ in range(steps):
@@ -205,7 +205,7 @@ def _model(beam: Model, solid: Model, quick: bool) -> list[Claim]:
 
 
 def _volume_gradient(q: Array) -> Array:
-    """(4, 2), of the two chambers' volumes, by midpoints and differences."""
+    """(4, 2), of the two chambers' volumes, by the midpoint rule and finite differences."""
     s = (np.arange(400) + 0.5) / 400 * LENGTH
     half = (np.arange(400) + 0.5) / 400 * np.pi
     bump = np.exp(-0.01 * LENGTH / (s * (LENGTH - s)))[:, None] * np.exp(-1 / (half * (np.pi - half)))
@@ -255,7 +255,7 @@ def _outcomes(printed: _Case, tenth: _Case, solid: _Case, limit: float) -> list[
 
 
 def _settling(case: _Case) -> tuple[float, float]:
-    """When the tip is within 5 % of its largest distance from the equilibrium for good, s; its last distance, m."""
+    """When the tip stays within 5 % of its largest distance from the equilibrium, s; its final distance, m."""
     assert case.rest is not None
     distance = np.linalg.norm(case.tip - _tips(case.robot, case.rest.q[None]), axis=1)
     outside = np.flatnonzero(distance > 0.05 * distance.max())
@@ -291,7 +291,7 @@ def _written(case: _Case, output: Path) -> Path:
 
 
 def outline(q: Array) -> list[Array]:
-    """Of each body of the arm in its plane, the sides and ends as a closed curve (P, 2) of y and z."""
+    """For each body of the arm, its sides and ends in the plane as a closed curve (P, 2) of y and z."""
     curves = []
     place, turn = np.zeros(2), 0.0
     s = np.linspace(0, LENGTH, 121)

@@ -28,7 +28,7 @@ _VI = "D, section VI.B"
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """The motion with a modulus, and where it ends."""
+    """The motion for one modulus, and where it ends."""
 
     key: str
     title: str
@@ -37,7 +37,7 @@ class _Case:
     q: Array
     tip: Array
     rest: Equilibrium
-    slowest: float  # s, time constant of the slowest mode but that which turns the whole arm about the vertical
+    slowest: float  # s, time constant of the slowest mode, except the one that turns the whole arm about the vertical
 
 
 def arm(young: float) -> Model:
@@ -147,7 +147,7 @@ def _integrated(q: Array, steps: int = 2000) -> Array:
 
 
 def _outcomes(stiff: _Case, soft: _Case) -> list[Claim]:
-    """Both by the same measure: when the tip is within 1 mm of its steady state for good."""
+    """Both by the same measure: when the tip stays within 1 mm of its steady state."""
     settled = {case.key: _settled(case) for case in (stiff, soft)}
     height = {case.key: float(_tips(case.robot, case.rest.q)[2]) for case in (stiff, soft)}
     return [
@@ -175,7 +175,7 @@ def _outcomes(stiff: _Case, soft: _Case) -> list[Claim]:
 
 
 def _settled(case: _Case) -> float:
-    """When the tip is within 1 mm of its steady state for good, s."""
+    """When the tip stays within 1 mm of its steady state, s."""
     distance = np.linalg.norm(case.tip - _tips(case.robot, case.rest.q), axis=1)
     outside = np.flatnonzero(distance > 1e-3)
     return float(case.time[outside[-1] + 1]) if outside[-1] + 1 < len(distance) else np.inf

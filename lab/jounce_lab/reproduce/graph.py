@@ -1,7 +1,7 @@
-"""Expressions as a graph, and their derivatives node by node: what automatic differentiation does.
+"""Expressions as a graph, and their derivatives node by node, as in automatic differentiation.
 
-Differentiating r times in a row makes a graph of the graph before it, as CasADi's ``jtimes`` does: a product turns into
-two and a sum. With `shared`, an expression that is there already is not made again.
+Differentiating r times builds each graph from the previous one, as CasADi's ``jtimes`` does: a product turns into two
+and a sum. With `shared`, an existing expression is reused.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Graph:
 
     @staticmethod
     def size(roots: list[Any]) -> int:
-        """How many operations there are in these expressions, each counted once."""
+        """The number of operations in these expressions, each counted once."""
         return sum(1 for node in _ordered(roots) if node.name)
 
     def derivative(self, roots: list[Any], by: Node) -> list[Any]:
-        """Their derivatives: 0.0 where they do not depend on it."""
+        """Their derivatives: 0.0 if they do not depend on it."""
         rate: dict[int, Any] = {id(by): 1.0}
         for node in _ordered(roots):
             if node.name:
@@ -51,7 +51,7 @@ class Graph:
 
 
 class Node:
-    """An operation, its arguments nodes or floats; no name: a variable."""
+    """An operation, its arguments nodes or floats; a variable if it has no name."""
 
     __slots__ = ("arguments", "graph", "name")
 
@@ -120,7 +120,7 @@ def _ordered(roots: list[Any]) -> list[Node]:
 
 
 def evaluated(roots: list[Any], given: dict[int, float]) -> NDArray[np.float64]:
-    """Their values; `given` has those of variables, by ``id``."""
+    """Their values; `given` maps variables, by ``id``, to theirs."""
     value = dict(given)
     for node in _ordered(roots):
         if node.name:

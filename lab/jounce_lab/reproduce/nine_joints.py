@@ -1,4 +1,4 @@
-"""Paper B's section 5: the robot of nine joints, its random states, and the differences (82)-(87)."""
+"""Paper B's section 5: the robot with nine joints, its random states, and the differences (82)-(87)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def random_robot(rng: np.random.Generator) -> Model:
 
 
 def random_tree(rng: np.random.Generator) -> Tree:
-    """The same with inertias as the paper draws them, which no real body has, and which a model refuses."""
+    """The same with inertias as the paper draws them, which no real body has and which a model rejects."""
     axes, screws = np.eye(6), [np.zeros(6)]
     for i in range(9):
         slide = (0.0, 1.0, rng.uniform())[i // 3]
@@ -59,7 +59,7 @@ def random_tree(rng: np.random.Generator) -> Tree:
 def random_inertias(rng: np.random.Generator, count: int) -> list[Array]:
     """Symmetric (6, 6), the mean of a matrix of uniform entries and its transpose, if positive definite.
 
-    They are drawn row by row, and given up at the first leading minor that is not positive.
+    They are drawn row by row, and rejected at the first leading minor that is not positive.
     """
     found: list[Array] = []
     while len(found) < count:
@@ -75,12 +75,12 @@ def random_inertias(rng: np.random.Generator, count: int) -> list[Array]:
 
 
 def _small_minor(A: Array) -> Array:
-    """Determinants of 1 x 1 or 2 x 2, of which there are many."""
+    """Determinants of many 1 x 1 or 2 x 2 matrices."""
     return np.asarray(A[:, 0, 0] if A.shape[1] == 1 else A[:, 0, 0] * A[:, 1, 1] - A[:, 0, 1] ** 2)
 
 
 def random_state(rng: np.random.Generator, robot: Model) -> tuple[Array, Array, Array]:
-    """q, v and tau, uniform in [0, 1], the base moving as no wrench on it makes it move (Definition 3.1)."""
+    """q, v and tau, uniform in [0, 1], with no wrench on the base, which moves accordingly (Definition 3.1)."""
     q, world, joints = _drawn(rng)
     v = robot.change_velocity_frame(q, world[None], "world", "body")[0]
     acc = np.append(np.zeros(6), joints)
@@ -89,7 +89,7 @@ def random_state(rng: np.random.Generator, robot: Model) -> tuple[Array, Array, 
 
 
 def random_state_of_tree(rng: np.random.Generator, tree: Tree) -> tuple[Array, Array, Array]:
-    """q, v and the accelerations that go with no wrench on the base (third remark below Table 4)."""
+    """q, v and the accelerations without a wrench on the base (third remark below Table 4)."""
     q, world, joints = _drawn(rng)
     v = np.append(transform(np.linalg.inv(base_pose(tree, q))) @ world[:6], world[6:])
     e = extended(tree, q, v, np.append(np.zeros(6), joints))
@@ -168,7 +168,7 @@ def _tree_differences(tree: Tree, q: Array, v: Array, tau: Array, delta: float) 
 
 
 def _moved(q: Array, d: Array) -> Array:
-    """H exp(d), s + d, as (82) and (83) have them, for a d along one axis."""
+    """H exp(d), s + d, as in (82) and (83), for a d along one axis."""
     (x, y, z), w = q[3:6], q[6]
     angle = np.linalg.norm(d[3:6])
     u = np.append(np.sinc(angle / 2 / np.pi) / 2 * d[3:6], np.cos(angle / 2))

@@ -1,9 +1,9 @@
 """Paper A's recursions, literally: Algorithms 1 to 3 and the expressions of appendix E, for numbers of any kind.
 
-Equations have the paper's numbers. Representation is spatial, vectors are [angular; linear]. The numbers may be such
-that count what is done with them (`counting`) or that remember it (`graph`): arrays are then of objects. `Trees` are
-those of section 3, a base on SE(3) that carries joints with one coordinate; the test oracles use the same expressions
-for joints of all kinds.
+Equation numbers are the paper's. The representation is spatial, vectors are [angular; linear]. The numbers may be of a
+kind that counts operations (`counting`) or records them (`graph`): arrays are then of objects. `Trees` are those of
+section 3, a base on SE(3) that carries joints with one coordinate; the test oracles use the same expressions for joints
+of all kinds.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def screws_and_twists(S: Array, carrier: Rows, v: Rows, order: int) -> tuple[lis
 
     Args:
         S: (6, k) screws of the joint, k = 1 in the paper.
-        carrier: V_p^(0..order) of the parent; empty where that is the world.
+        carrier: V_p^(0..order) of the parent; empty if that is the world.
         v: (k,) rates of the joint and their derivatives, q^(1..order+1).
     """
     screws, twists = [S], list[Array]()
@@ -110,7 +110,7 @@ def applied_wrenches(C: Array, V: Array, W_b: Array) -> Array:
 
 
 def generalized_force(S: Rows, W: Rows, r: int, less: int = 0) -> Array:
-    """Algorithm 2's Q_j^(r), and (25)'s torque that is known before, with `less` = 1."""
+    """Algorithm 2's Q_j^(r), and, with `less` = 1, the part of (25)'s torque known beforehand."""
     return np.asarray(_sum([comb(r, k) * (S[r - k].T @ W[k]) for k in range(r + 1 - less)]))
 
 
@@ -123,17 +123,17 @@ def _sum(terms: Sequence[Any]) -> Any:
 
 @dataclass
 class Tree:
-    """Section 3's trees. Body 0 is the base, and body j > 0 hangs on joint j."""
+    """Section 3's trees. Body 0 is the base, and joint j carries body j > 0."""
 
     parent: list[int]
     home: list[Array]  # A_j^0
-    Y: list[Array]  # (6,) spatial screws at home; of the base none
+    Y: list[Array]  # (6,) spatial screws at home; the base has none
     M_b: list[Array]
     gravity: Array  # G^0
 
     @classmethod
     def of(cls, model: Model) -> Tree:
-        """Of a model whose first body has a `Free` joint, and all others one coordinate."""
+        """The tree of a model whose first body has a `Free` joint, and all others one coordinate."""
         first, *others = model.bodies
         if not isinstance(first.joint, Free) or any(b.joint.nv != 1 for b in others):
             raise ValueError("model has other joints, expected a free base that carries joints with one coordinate")
@@ -178,7 +178,7 @@ def inverse_dynamics(tree: Tree, C1: Array, V1: Array, q: Array, r: int) -> tupl
 def forward_dynamics(tree: Tree, C1: Array, V1: Array, q: Array, wrench: Array, tau: Array) -> tuple[Array, Array]:
     """Algorithm 3: V_1^(1..r+1) (r + 1, 6) and q^(2..r+2) (r + 1, N - 1).
 
-    What Algorithm 1 and (61) give at an order is kept for the next.
+    The results of Algorithm 1 and (61) at each order are kept for the next.
 
     Args:
         V1: (6,) spatial twist of the base.

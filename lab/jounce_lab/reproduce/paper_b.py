@@ -1,7 +1,7 @@
 """Paper B's Table 4, the extended inverse dynamics EIDAmb, line by line. Twists are [linear; angular].
 
-Tables 5 to 8 are in `paper_b_derivatives`, Table 9 and Proposition 3 in `paper_b_inverse`. Lines are read as
-docs/paper_b.md reads them; what is named in ``printed`` is taken to the letter instead.
+Tables 5 to 8 are in `paper_b_derivatives`, Table 9 and Proposition 3 in `paper_b_inverse`. Lines are read as in
+docs/paper_b.md; those named in ``printed`` are taken as printed instead.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .claims import Array
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A moving base, body 0, and joints of one coordinate: all that the tables need of a robot.
+    """A moving base, body 0, and joints with one coordinate: all that the tables need of a robot.
 
     Attributes:
-        parent: lambda(i); what body 0 has there does not matter.
-        placement: (4, 4) each, of a joint in the body before; that of body 0 in the world.
+        parent: lambda(i); the entry of body 0 is ignored.
+        placement: (4, 4) each, of a joint in the previous body; that of body 0 in the world.
         screw: Gamma_i (6,) each.
-        inertia: M_Bi (6, 6) each, symmetric and positive definite; that of no real body will do, too.
+        inertia: M_Bi (6, 6) each, symmetric and positive definite; not necessarily that of a real body.
         gravity: (3,) acceleration of a falling body.
     """
 
@@ -36,7 +36,7 @@ class Tree:
 
     @staticmethod
     def of(robot: Model) -> Tree:
-        """Of a robot whose first joint is free, and all others of one coordinate."""
+        """The tree of a robot whose first joint is free, all others having one coordinate."""
         screws = [np.zeros(6)]
         for body in robot.bodies[1:]:
             (primitive,) = body.joint.primitives()
@@ -67,7 +67,7 @@ class Extended:
     bc: list[Array]
     bvp: list[Array]
     a0: list[Array]  # ^i a_{A,0}
-    F: list[dict[int, Array]]  # F[i][j] is _jF_Bi, for j on the way from i to the base
+    F: list[dict[int, Array]]  # F[i][j] is _jF_Bi, for j on the path from i to the base
     r_dot: Array
     base: tuple[Array, Array, Array]  # ^A H_0, ^A v_{A,0}, ^A a_grav
     tau: Array  # (6 + n_J,), [tau_b; tau], (32)
@@ -78,7 +78,7 @@ class Extended:
 
     @property
     def mass_matrix(self) -> Array:
-        """(54), (56), and Gamma_j . _jF_Bi where j is on the way from i to the base."""
+        """(54), (56), and Gamma_j . _jF_Bi if j is on the path from i to the base."""
         n = len(self.parent)
         M = np.zeros((n + 5, n + 5))
         M[:6, :6] = self.Mc[0]
@@ -111,7 +111,7 @@ def cross_star(v: Array) -> Array:
 
 
 def inertia(mass: float, com: Array, rotational: Array) -> Array:
-    """(6, 6), of a body with this moment of inertia about its centre of mass."""
+    """(6, 6), of a body with this rotational inertia about its centre of mass."""
     c = hat(com)
     return np.block([[mass * np.eye(3), -mass * c], [mass * c, rotational - mass * c @ c]])
 
@@ -145,7 +145,7 @@ def eidamb(
     """EIDAmb: ^A H_0, s, ^A v_{A,0}, r, ^0 a_{A,0} and r' to the extended input, (39).
 
     Args:
-        printed: "4.6" takes "the gravitational acceleration" a_grav for that of a falling body; else it is minus that.
+        printed: "4.6" takes "the gravitational acceleration" a_grav as that of a falling body; otherwise minus that.
     """
     n, parent = len(tree.parent), list(tree.parent)
     a_grav = np.append(tree.gravity if printed == "4.6" else -tree.gravity, np.zeros(3))

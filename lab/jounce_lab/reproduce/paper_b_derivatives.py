@@ -19,8 +19,8 @@ def by_pose(e: Extended, held: str = "body", printed: str = "") -> Array:
     """Table 5: D_1 ID, (6 + n_J, 6).
 
     Args:
-        held: the components of the base twist that are held: "world", as (67) has it, or "body", as (42) and (82) do.
-        printed: "5.12" adds to what the body has, not to what its parent has.
+        held: the components of the base twist that are held: "world", as in (67), or "body", as in (42) and (82).
+        printed: "5.12" adds to the body's own term, not to its parent's.
     """
     H, v_world, a_grav = e.base
     dv = [_base_columns(H, v_world) if held == "world" else np.zeros((6, 6))]  # 1
@@ -29,7 +29,7 @@ def by_pose(e: Extended, held: str = "body", printed: str = "") -> Array:
 
 
 def _base_columns(H: Array, vector: Array) -> Array:
-    """(67), (68): the left-trivialized derivative of ^0X_A times a vector that stands still in the world."""
+    """(67), (68): the left-trivialized derivative of ^0X_A times a vector fixed in the world."""
     R, o = H[:3, :3], H[:3, 3]
     turn, slide = R.T @ hat(vector[3:]) @ R, R.T @ hat(vector[:3] - hat(o) @ vector[3:]) @ R
     return np.block([[turn, slide], [np.zeros((3, 3)), turn]])
@@ -75,8 +75,8 @@ def _gathered(e: Extended, dv: list[Array], dar: list[Array], printed: str = "")
 
 
 def by_joints(e: Extended, printed: str = "") -> Array:
-    """Table 6: D_2 ID, (6 + n_J, n_J). As "6.18" is in the text at hand, its last factor is the derivative of
-    the wrench transformation; else that of the velocity transformation.
+    """Table 6: D_2 ID, (6 + n_J, n_J). With "6.18" as in the text at hand, its last factor is the derivative of
+    the wrench transformation; otherwise that of the velocity transformation.
     """
     n = len(e.joints)
     zero = np.zeros((6, n))

@@ -10,7 +10,7 @@ from .paper_b_derivatives import by_joints, by_pose, by_rates, by_twist
 
 
 def immamb(tree: Tree, s: Array, printed: str = "") -> Array:
-    """M^inv, (6 + n_J, 6 + n_J), for joints s. It starts from M^A_B0 = M_B0, which no line says.
+    """M^inv, (6 + n_J, 6 + n_J), for joints s. It starts from M^A_B0 = M_B0, which no line states.
 
     Args:
         printed: "9.11" puts X before the first of its two terms only. Line 18, whose shapes do not fit in the text at
@@ -54,7 +54,7 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, v: Array, a: Array, held:
 
 
 def linearization(tree: Tree, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-    """A of Proposition 3, (42), and B of Proposition 1, (23), for the accelerations a that the forces make."""
+    """A of Proposition 3, (42), and B of Proposition 1, (23), for the accelerations a under the forces."""
     inverse, n = immamb(tree, q[7:]), len(v)
     A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n - 6))
     A[:6, :6], A[:n, n:] = -cross(v[:6]), np.eye(n)

@@ -1,9 +1,9 @@
 """Paper C's section II: inverse dynamics of a serial arm and its derivatives to any order, as a recursion.
 
-Written down once, for C-panda, C-timing and the test oracles, and for numbers of any kind (`counting`). How it is read
-is in docs/paper_c.md: (20) with derivatives of the acceleration, as (19) has it. Gravity, which the section leaves out,
-is the base's upward acceleration. Vectors are [angular; linear]; joint j of the paper is j - 1 here, and calB_ij of the
-algorithm's box, whose sum begins at j, is U[r][i][j].
+Shared by C-panda, C-timing and the test oracles, and for numbers of any kind (`counting`). For how it is read, see
+docs/paper_c.md: (20) with derivatives of the acceleration, as in (19). Gravity, which the section leaves out, is the
+base's upward acceleration. Vectors are [angular; linear]; joint j of the paper is j - 1 here, and calB_ij of the
+algorithm's box, whose sum starts at j, is U[r][i][j].
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Link:
     """A joint and the body that it moves.
 
     Attributes:
-        placement: B_i, the body in the one before it at q_i = 0.
+        placement: B_i, the body in the previous one at q_i = 0.
         X: (6,) its screw, in the body's frame.
         M: (6, 6) inertia of the body there, (12).
     """
@@ -38,13 +38,13 @@ class Link:
 
 
 def inertia(mass: float, com: Array, rotational: Array) -> Array:
-    """(12), `rotational` being about the centre of mass."""
+    """(12), with `rotational` about the centre of mass."""
     d = skew(com)
     return np.block([[rotational - mass * d @ d, mass * d], [-mass * d, mass * np.eye(3)]])
 
 
 def links_of(robot: Model) -> list[Link]:
-    """An arm of revolute joints."""
+    """The links of an arm with revolute joints."""
     links = []
     for body in robot.bodies:
         X = np.append(body.joint.primitives()[0].axis, np.zeros(3))
@@ -128,5 +128,5 @@ class ClosedForm(BodyForm):
 
 
 def closed_form(robot: Model, q: Array, v: Array) -> ClosedForm:
-    """Of an arm of joints with one coordinate."""
+    """The closed form of an arm whose joints have one coordinate each."""
     return ClosedForm(_links_and_places(robot, q, v)[0], v, robot.gravity)

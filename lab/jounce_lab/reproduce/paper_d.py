@@ -1,10 +1,10 @@
-"""Paper D's recursion by Kane's equations, literally, in NumPy; a check, not a way to compute.
+"""Paper D's recursion by Kane's equations, literally, in NumPy; for checking, not for production.
 
 Kinematics is its input: the `Motion` of each module, from `paper_d_modules` or elsewhere. {S_i} is the frame at the far
-end of module i, where the next one sits, R and t its pose in {S_{i-1}}. Everything of body i is in {S_i}; p is a
-material point, r = p - p_CoM, a dot the rate of components there; a, dw, a_CoM and the twice dotted p of (19) and (38)
-are inertial accelerations, turned into {S_i}. "i - 1" is the parent, so that trees work as well. Numbers may be
-complex, or count.
+end of module i, where the next one attaches, R and t its pose in {S_{i-1}}. All quantities of body i are in {S_i}; p is
+a material point, r = p - p_CoM, a dot the rate of components there; a, dw, a_CoM and the twice dotted p of (19) and
+(38) are inertial accelerations, rotated into {S_i}. "i - 1" is the parent, so that trees work as well. Numbers may be
+complex, or of a kind that counts operations.
 
     (12)  v_i  = R^T (v_{i-1} + w_{i-1} x t + v_rel)
     (13)  w_i  = R^T (w_{i-1} + w_rel)
@@ -21,7 +21,7 @@ complex, or count.
     (45)  Q*_j = pi*_j + (dv_j/dq')^T F_j + (dw_j/dq')^T T_j,  and Q = -Q*
     (54)  F^g  = m g;  (55) pi^g = m (dp_CoM/dq)^T g, with g in {S_i}; the same as a_0 = -g in (16)
 
-(d): damaged in the text at hand, or missing there; derived here from what it has before.
+(d): damaged in the text at hand, or missing there; derived here from what precedes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 
 from .claims import Array
 
-LITERAL = ("(17)", "(18)", "(35)", "(47)")  # what can be taken as the text at hand has it
+LITERAL = ("(17)", "(18)", "(35)", "(47)")  # equations that can be taken as in the text at hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class Motion:
         v_rel, w_rel, dv_rel, dw_rel: velocity of {S_i} as seen from {S_{i-1}} and in its axes, and the rates of these.
         v_q, w_q: (3, n) partial velocities in {S_i}, (42), (43) transposed.
         mass: (P,) of points.
-        p, dp, ddp: (P, 3) their places in {S_i}, and rates of these.
-        p_q: (P, 3, n) partial derivatives of the places.
+        p, dp, ddp: (P, 3) their positions in {S_i}, and rates of these.
+        p_q: (P, 3, n) partial derivatives of the positions.
     """
 
     R: Array
@@ -65,7 +65,7 @@ class Motion:
 
 
 class Body:
-    """One body of the robot: what of its motion does not depend on the others, and then its inertial forces."""
+    """One body of the robot: the part of its motion that does not depend on the others, then its inertial forces."""
 
     def __init__(self, motion: Motion) -> None:
         self.motion, self.m = motion, motion.mass.sum()
@@ -75,7 +75,7 @@ class Body:
         self.r, self.dr, self.ddr = motion.p - self.com, motion.dp - self.dcom, motion.ddp - self.ddcom  # (6)
 
     def accelerate(self, w: Array, a: Array, dw: Array, literal: str = "") -> None:
-        """(13), (16)-(18), from the w, a and dw of the body before."""
+        """(13), (16)-(18), from the w, a and dw of the previous body."""
         x, k = cross, self.motion
         R, t, v_rel, w_rel = k.R, k.t, k.v_rel, k.w_rel
         self.a = R.T @ (a + x(dw, t) + x(w, x(w, t) + v_rel) + x(w, v_rel) + k.dv_rel)
@@ -125,7 +125,7 @@ def generalized_inverse_dynamics(
     Args:
         parents: of each body, before it in the list, -1 for the base; a chain when left out.
         base: (3,) acceleration of the base; none when left out, -g for the forces with gravity.
-        literal: the equation, of `LITERAL`, that is taken as the text at hand has it.
+        literal: the equation, of `LITERAL`, that is taken as in the text at hand.
     """
     parents = range(-1, len(bodies) - 1) if parents is None else parents
     zero = np.zeros(3)

@@ -21,7 +21,7 @@ class Module:
     """Sections (S), the last without mass.
 
     Attributes:
-        placement: (4, 4) of the near end in the far end of the module before.
+        placement: (4, 4) of the near end in the far end of the previous module.
         constant, basis: (S, 6) and (S, 6, n), the exponents of the sections.
         offset, mass: (S - 1, 3) and (S - 1,), the points in the sections.
     """
@@ -49,7 +49,7 @@ class Module:
 
 
 def rod(placement: Array, length: float, line_density: float, columns: Sequence[Array], nodes: int) -> Module:
-    """A rod of constant strain, columns (6,) a coordinate, its mass on the backbone at Gauss points."""
+    """A rod of constant strain, one column (6,) per coordinate, its mass on the backbone at Gauss points."""
     x, w = np.polynomial.legendre.leggauss(nodes)
     s = np.append((1 + x) / 2 * length, length)
     rest = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -64,7 +64,7 @@ def hinge(placement: Array, axis: Array, points: Array, mass: Array) -> Module:
 
 
 def motion(module: Module, q: Array, qd: Array, qdd: Array) -> paper_d.Motion:
-    """Of a module whose coordinates move so."""
+    """The motion of a module with these coordinates and rates."""
     (T, dT, ddT), (p, dp, ddp) = module.moved(q, qd, qdd)
     R, dR, ddR = (x[:3, :3] for x in (T, dT, ddT))
     partial = [module.moved(q, e, np.zeros(module.n)) for e in np.eye(module.n)]
@@ -77,7 +77,7 @@ def motion(module: Module, q: Array, qd: Array, qdd: Array) -> paper_d.Motion:
 
 
 def bodies(chain: Sequence[Module], q: Array, qd: Array, qdd: Array) -> list[paper_d.Body]:
-    """Of modules one on the other."""
+    """The bodies of a chain of modules."""
     at = [slice(a, b) for a, b in pairwise(np.cumsum([0, *(m.n for m in chain)]))]
     return [paper_d.Body(motion(m, q[i], qd[i], qdd[i])) for m, i in zip(chain, at, strict=True)]
 
@@ -90,7 +90,7 @@ def generalized_inverse_dynamics(
 
 
 def _product(a: Array, b: Array) -> Array:
-    """Of two polynomials of second degree, coefficients first."""
+    """The product of two polynomials of second degree; coefficients are the first axis."""
     return np.stack([a[0] @ b[0], a[0] @ b[1] + a[1] @ b[0], a[0] @ b[2] + a[1] @ b[1] + a[2] @ b[0]])
 
 

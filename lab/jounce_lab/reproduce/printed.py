@@ -1,4 +1,4 @@
-"""Formulas to the letter against the truth, and what to say where the letter is in doubt."""
+"""Formulas as printed against the truth, and what to say if the print is in doubt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .claims import Array, Claim, judged, off, unchecked, written
 
 
 def to_the_letter(text: str, where: str, printed: Array, truth: Array, why: str, tolerance: float = 1e-9) -> Claim:
-    """A formula as the paper prints it: where it differs most from the truth, what it gives and what is right."""
+    """A formula as the paper prints it: where it differs most from the truth, its value and the right one."""
     error = off(printed, truth)
     worst = np.unravel_index(np.abs(printed - truth).argmax(), np.shape(truth))
     paper, ours = (written(float(x[worst])) for x in (printed, truth))
@@ -19,11 +19,11 @@ def to_the_letter(text: str, where: str, printed: Array, truth: Array, why: str,
 
 
 def in_doubt(text: str, where: str, literal: Array, read: Array, truth: Array, how: str) -> Claim:
-    """A line that is damaged in the only text there was to read: its print cannot be judged.
+    """A line that is damaged in the only text available: its print cannot be judged.
 
     Args:
-        literal, read: by the line as it stands there, and as it is read here.
-        how: it is read.
+        literal, read: results of the line as it stands there, and as it is read here.
+        how: how it is read.
     """
     ours = f"relative error {written(off(literal, truth))} as it stands, {written(off(read, truth))} as read here"
     return unchecked(

@@ -18,15 +18,15 @@ class Experiment:
     name: str
     title: str
     module: str
-    options: tuple[str, ...] = ()  # what else its function `run` takes
+    options: tuple[str, ...] = ()  # further arguments of its function `run`
 
     def run(self, output: Path, quick: bool = False, tell: Tell = silent, **options: object) -> Result:
         """Runs it; figures and data go into the folder `output`.
 
         Args:
-            quick: a few seconds, on less: for tests.
-            tell: hears how far it is.
-            options: those of `self.options`; it ignores others.
+            quick: a few seconds, on less data: for tests.
+            tell: called with its progress.
+            options: those of `self.options`; others are ignored.
         """
         known = {name: value for name, value in options.items() if name in self.options}
         return cast(Result, import_module(f".{self.module}", __package__).run(output, quick, tell, **known))
@@ -56,10 +56,10 @@ EXPERIMENTS = {
 
 
 def find(name: str) -> Experiment:
-    """The experiment of that name, in capitals or not.
+    """The experiment of that name, case-insensitive.
 
     Raises:
-        ValueError: there is none; the message has near matches and all names.
+        ValueError: there is none; the message has close matches and all names.
 
     >>> find("a-fig3").title
     'the aerial manipulator: forces to fifth order, and the motion back from them'

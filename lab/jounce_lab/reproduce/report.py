@@ -1,4 +1,4 @@
-"""All results as one HTML page that needs nothing else: pictures inside, no network."""
+"""All results as one self-contained HTML page: pictures inside, no network."""
 
 from __future__ import annotations
 

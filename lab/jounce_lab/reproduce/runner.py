@@ -1,4 +1,4 @@
-"""Runs experiments with a progress bar, prints their claims, writes what they found."""
+"""Runs experiments with a progress bar, prints their claims, writes their results."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def reproduce(
     Writes figures, CSV files and ``NAME.json`` into `output`, for "all" also ``report.html``.
 
     Args:
-        full: whatever A-fig4 leaves out because it takes long.
+        full: also what A-fig4 leaves out because it takes long.
         authors: a clone of paper A's published code, which A-fig4 builds and races.
 
     Raises:
-        ValueError: no experiment has that name, or `authors` has not the files that are expected.
+        ValueError: no experiment has that name, or `authors` lacks expected files.
     """
     from rich.console import Console
     from rich.markup import escape

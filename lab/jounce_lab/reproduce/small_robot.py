@@ -9,7 +9,7 @@ from jounce.parts.joints import Fixed, Free, Joint
 
 
 def base_and_load(*joints: Joint) -> Model:
-    """A floating body, "base", that carries another, "load", on these joints in a row.
+    """A floating body, "base", that carries another, "load", on these joints in series.
 
     >>> from jounce import Revolute
     >>> base_and_load(Revolute((0, 0, 1))).nv

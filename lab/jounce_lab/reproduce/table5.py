@@ -1,6 +1,6 @@
 """Paper A's Table 5, literally: the aerial manipulator's kinematics, inverse and forward dynamics up to first order.
 
-Vectors are [angular; linear], as the paper has them; bodies are numbered 1 to 7; `q[k]` is the k-th derivative of the
+Vectors are [angular; linear], as in the paper; bodies are numbered 1 to 7; `q[k]` is the k-th derivative of the
 joints, with entries for joints 2 to 7 at [0] to [5], and `V1[k]` that of the spatial twist of the base.
 """
 

@@ -1,4 +1,4 @@
-"""The libraries jounce is raced against. Each is imported where it is used, and only if it is there."""
+"""The libraries jounce is raced against. Each is imported where it is used, and only if it is installed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Peer:
 
     Attributes:
         name: in tables and pictures.
-        package: what is imported; empty where nothing is needed.
-        distribution: what ``pip install`` calls it.
-        source: module and function that make its `Call` from a `Problem`, or None where it has no such function.
+        package: what is imported; empty if nothing is needed.
+        distribution: its name for ``pip install``.
+        source: module and function that make its `Call` from a `Problem`, or None if it has no such function.
     """
 
     name: str

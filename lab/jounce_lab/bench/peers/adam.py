@@ -1,6 +1,6 @@
 """adam: its recursive Newton-Euler algorithm without accelerations, and its mass matrix, both through CasADi.
 
-The URDF is written from jounce's model: adam's parser stumbles over links without mass in the robots' own files.
+The URDF is written from jounce's model: adam's parser fails on massless links in the robots' own files.
 Its functions always take a floating base; for a fixed one the base rests at the origin and its rows are dropped.
 """
 

@@ -1,8 +1,8 @@
 """Forward dynamics as an expression graph for CasADi: the articulated-body algorithm with 3-vectors, in body axes.
 
 `acc` is the classical acceleration of a body's origin less gravity, as in the Newton-Euler recursion, and `alpha` the
-angular one. Of matrices that are symmetric only one half is part of the graph, and whatever a robot's axes x, y and z
-make zero is not.
+angular one. Only one half of each symmetric matrix is part of the graph, and entries that are zero because a robot's
+axes are x, y or z are not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .vectors import Matrix, Vector, cross, dot, rotation, times, total
 
 
 class _Articulated(NamedTuple):
-    """What it takes to move a body with all it carries: M acc + H alpha + force, and H' acc + J alpha + moment."""
+    """Wrench to move a body with all it carries: M acc + H alpha + force, and H' acc + J alpha + moment."""
 
     M: Matrix
     H: Matrix
@@ -28,7 +28,7 @@ class _Articulated(NamedTuple):
 
 
 class _Joint(NamedTuple):
-    """Its acceleration is free - push . acc - twist . alpha, of a body that its parent carries along."""
+    """Its acceleration is free - push . acc - twist . alpha, with acc and alpha of the body carried by its parent."""
 
     free: Any
     push: Vector
@@ -36,7 +36,7 @@ class _Joint(NamedTuple):
 
 
 def accelerations(model: Model, g: Vector, q: Vector, v: Vector, tau: Vector) -> list[Any]:
-    """Of a free base and revolute joints; g is gravity in the base's axes."""
+    """Accelerations of a free base and revolute joints; g is gravity in the base's axes."""
     bodies = model.bodies
     axes = [[], *(b.joint.axis.tolist() for b in bodies[1:])]  # type: ignore[attr-defined]
     places = [b.placement[:3, 3].tolist() for b in bodies]
@@ -74,13 +74,13 @@ def _rigid(b: BodyRecord, w: Vector) -> _Articulated:
 
 
 def _let_go(whole: _Articulated, axis: Vector, tau: Any, swing: Vector, drift: Vector) -> tuple[_Articulated, _Joint]:
-    """The body as its parent feels it, the joint giving way, and what tells how much it does."""
+    """The body as seen by its parent through the joint, and the terms of the joint's acceleration."""
     M, H, J, force, moment = whole
     push, twist = times(H, axis), times(J, axis)
     rate = 1 / dot(axis, twist)
     given = [x * rate for x in push], [x * rate for x in twist]
     u = tau - dot(axis, moment)
-    kept = [0.0 if abs(x) == 1 else 1.0 for x in axis]  # nothing is felt about an axis x, y or z
+    kept = [0.0 if abs(x) == 1 else 1.0 for x in axis]  # no moment is transmitted about an axis x, y or z
     M = _mirrored(_less(M, push, given[0]))
     H = [[x * k for x, k in zip(row, kept, strict=True)] for row in _less(H, push, given[1])]
     J = _mirrored(_less(J, twist, given[1]))
@@ -127,7 +127,7 @@ def _transposed(A: Matrix) -> Matrix:
 
 
 def _mirrored(A: Matrix) -> Matrix:
-    """Its upper half, above and below."""
+    """The matrix made symmetric from its upper half."""
     return [[A[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)]
 
 

@@ -10,11 +10,11 @@ CasADi, body axes      the recursion in body axes, with nothing but 3-vectors. F
                        v' by the articulated-body algorithm, and depends on the forces; each derivative, a function of
                        the lower ones, is given them at the end.
 CasADi, cse            the same, with common subexpressions eliminated after each: without that the graph triples with
-                       each order, because most of it is there many times over.
+                       each order, because most of it is repeated many times.
 CasADi, cse, compiled  the same as C, compiled by ``cc -O1 -march=native``.
 
-All give the r-th derivative only, take what depends on the base's pose (its Taylor coefficients, or g) as given, and
-are called through CasADi's buffers, without conversions: each is to their advantage.
+All compute the r-th derivative only, take what depends on the base's pose (its Taylor coefficients, or g) as given, and
+are called through CasADi's buffers, without conversions: all of this is in their favour.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _call(
 
 
 def _inputs(problem: Problem) -> list[Array]:
-    """Gravity in the base's axes, the joints' positions, and v or v and tau: of one state, or of all in a row."""
+    """Gravity in the base's axes, the joints' positions, and v or v and tau: of one state, or of all concatenated."""
     pose = problem.model.pose(problem.model.body_names[0], problem.q)
     g = np.einsum("...ji,j->...i", pose[..., :3, :3], problem.model.gravity)
     motion = [problem.v] if problem.quantity == "inverse dynamics" else [problem.v[..., 0, :], problem.tau]

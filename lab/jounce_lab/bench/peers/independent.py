@@ -1,10 +1,10 @@
-"""A robot whose joints follow others, for a peer that has all joints independent.
+"""A robot whose joints follow others, for a peer with independent joints only.
 
 With v_x = G v the velocities of the independent joints, the equations of the robot are those of the peer, projected:
 
     tau = G^T tau_x + D v,     M = G^T M_x G,     dtau/dq = G^T (dtau_x/dq) G,     and so on; D the joints' damping.
 
-The peer is timed on its own problem, in the same state; what it says about this robot follows from these.
+The peer is timed on its own problem, in the same state; its answer for this robot follows from these equations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..race import Array, Call, Problem
 
 
 def expansion(model: Model, independent: Model) -> tuple[Array, Array, Array]:
-    """G (nv_x, nv), and what makes q_x = P q + offset: P (nq_x, nq) and offset (nq_x,)."""
+    """G (nv_x, nv), and P (nq_x, nq) and offset (nq_x,) of q_x = P q + offset."""
     G = np.zeros((independent.nv, model.nv))
     P, offset = np.zeros((independent.nq, model.nq)), np.zeros(independent.nq)
     leaders = resolve(model.bodies)

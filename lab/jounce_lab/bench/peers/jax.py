@@ -1,6 +1,6 @@
 """JAX: the recursive Newton-Euler algorithm in jax.numpy, lifted to Taylor series by ``jax.experimental.jet``, jitted.
 
-Bodies at the same depth of the tree are one array, so that there is a step for each level, not for each body. The
+Bodies at the same depth of the tree are one array, so that there is one step per level, not per body. The
 series of gravity in the base's axes, g' = g x omega, is part of the function; the base's rotation matrix is given.
 """
 
@@ -31,7 +31,7 @@ def call(problem: Problem) -> Call | None:
 
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_cpu_enable_async_dispatch", False)  # on the calling thread, without a handover
+    jax.config.update("jax_cpu_enable_async_dispatch", False)  # run on the calling thread, without a handover
     function = _stack(problem.model, problem.order)
     compiled = jax.jit(jax.vmap(function) if problem.states > 1 else function)
     R = problem.model.pose(problem.model.body_names[0], problem.q)[..., :3, :3]
@@ -45,9 +45,9 @@ def call(problem: Problem) -> Call | None:
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """All bodies that are as deep in the tree: constants, along their first axis."""
+    """All bodies at one depth of the tree: their constants, along the first axis."""
 
-    parent: NDArray[np.intp]  # place in the level above
+    parent: NDArray[np.intp]  # index in the level above
     column: NDArray[np.intp]  # of v
     axis: Array
     placement: Array  # (bodies, 3, 3)
@@ -88,7 +88,7 @@ def _levels(model: Model) -> list[_Level]:
 
 
 def _stack(model: Model, order: int) -> Any:
-    """A function of R (3, 3), the joints' q and the stack v (order + 2, nv) that gives (order + 1, nv)."""
+    """A function of R (3, 3), the joints' q and the stack v (order + 2, nv) that returns (order + 1, nv)."""
     import jax.numpy as jnp
     from jax.experimental.jet import jet
 

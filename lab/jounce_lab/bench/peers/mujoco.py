@@ -45,7 +45,7 @@ def call(problem: Problem) -> Call | None:
 
 
 def mjcf_of(model: Model) -> str:
-    """The model as MJCF, with nothing but smooth dynamics; what is fixed to a body is part of it."""
+    """The model as MJCF, with smooth dynamics only; bodies fixed to another are merged into it."""
     root = Xml.Element("mujoco")
     Xml.SubElement(root, "compiler", angle="radian", inertiafromgeom="false")
     option = Xml.SubElement(root, "option", gravity=_text(model.gravity))

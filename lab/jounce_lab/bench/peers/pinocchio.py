@@ -1,8 +1,8 @@
 """Pinocchio: rnea, aba, crba, computeMinverse, Jacobians, the derivatives of rnea and aba, and rneaInParallel.
 
-Where the robot has joints that follow others or damping, which these functions do not know, Pinocchio is timed on its
-model of the same file, with independent joints, in the state that the robot is in; jounce's answer is compared with
-what follows from Pinocchio's equations for the joints that are coupled (see `independent`).
+If the robot has damping or joints that follow others, which these functions do not support, Pinocchio is timed on its
+model of the same file, with independent joints, in the same state; jounce's answer is compared with what follows from
+Pinocchio's equations for the coupled joints (see `independent`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_NV = 300
 
 
 def call(problem: Problem) -> Call | None:
-    """Order 0 is all it has; against a higher order of jounce it computes that."""
+    """It has order 0 only, and computes that even when raced against a higher order of jounce."""
     import pinocchio as pin
 
     if problem.quantity in ("constrained dynamics", "contacts"):
@@ -37,7 +37,7 @@ def call(problem: Problem) -> Call | None:
     data, convert = model.createData(), Pinocchio(problem.model, model)
     q, v, a = convert.to(problem.q, problem.v[..., 0, :], problem.v[..., 1, :])
     tau = convert.force_to(problem.q, problem.tau[..., 0, :])
-    # our place of each of Pinocchio's coordinates, and its place of each of ours
+    # our index of each of Pinocchio's coordinates, and its index of each of ours
     there = convert.to(problem.model.neutral(), np.arange(problem.model.nv, dtype=float))[1].astype(int)
     here = np.argsort(there)
 

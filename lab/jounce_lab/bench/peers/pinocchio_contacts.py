@@ -1,9 +1,9 @@
-"""Pinocchio: constraintDynamics and lcaba of a robot whose feet are held, on its best terms.
+"""Pinocchio: constraintDynamics and lcaba of a robot whose feet are fixed, in its best configuration.
 
-Constraints are a StdVec_RigidConstraintModel and all memory is there before, lcaba has its joints ordered. Its proximal
-iterations are as few as give the acceleration of constraintDynamics to `_ENOUGH`, and constraintDynamics needs none:
-here no row of J depends on others. Each answer is of new memory: lcaba of Pinocchio 4.1 gives another one for TALOS,
-off by 2e-4, every second time that it runs on the same.
+Constraints are a StdVec_RigidConstraintModel, all memory is preallocated, and lcaba has its joints ordered. It gets the
+fewest proximal iterations that match the acceleration of constraintDynamics to `_ENOUGH`; constraintDynamics needs
+none, as no rows of J are redundant here. Each answer uses fresh memory: lcaba of Pinocchio 4.1 gives a different one
+for TALOS, off by 2e-4, every second time that it runs on the same memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..race import TOLERANCE, Array, Call, LeftOut, Problem
 from . import independent
 
 _ENOUGH = TOLERANCE / 2
-_MU = (1e-6, 1e-5, 1e-4, 1e-7, 1e-8, 1e-9, 1e-10)  # that which Pinocchio says is typical first
+_MU = (1e-6, 1e-5, 1e-4, 1e-7, 1e-8, 1e-9, 1e-10)  # the one that Pinocchio calls typical first
 
 
 class _Held:
@@ -39,7 +39,7 @@ class _Held:
         self.q, self.v = convert.to(problem.q, problem.v[0])
         self.tau = convert.force_to(problem.q, problem.tau[0])
         there = convert.to(problem.model.neutral(), np.arange(problem.model.nv, dtype=float))[1].astype(int)
-        self.here = np.argsort(there)  # Pinocchio's place of each of our coordinates
+        self.here = np.argsort(there)  # Pinocchio's index of each of our coordinates
         self.frames = [self.model.getFrameId(c.b, pin.FrameType.BODY) for c in problem.model.constraints]
         self.contacts = pin.StdVec_RigidConstraintModel()
         for frame, constraint in zip(
@@ -90,7 +90,7 @@ class _Held:
         return partial(pin.lcaba, self.model, data, self.q, self.v, self.tau, self.contacts, contact_data, settings)
 
     def rows(self) -> Array:
-        """(rows, nv + 1): the Jacobian of the contacts and, last, their acceleration where that of v is zero."""
+        """(rows, nv + 1): the Jacobian of the contacts and, last, their acceleration when dv/dt is zero."""
         import pinocchio as pin
 
         data = self.model.createData()
@@ -108,7 +108,7 @@ class _Held:
 
 
 def dynamics(problem: Problem) -> Call | None:
-    """constraintDynamics; against a higher order of jounce it computes the acceleration."""
+    """constraintDynamics; it computes the acceleration even when raced against a higher order of jounce."""
     return _call(problem, "constraintDynamics", _Held.dynamics)
 
 

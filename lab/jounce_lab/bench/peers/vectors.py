@@ -1,4 +1,4 @@
-"""Vectors of three scalars, numbers or CasADi's symbols: a graph of nothing else is as small as it can be."""
+"""Vectors of three scalars, numbers or CasADi's symbols: a graph of scalars alone is the smallest possible."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def total(*vectors: Vector) -> Vector:
 
 
 def rotation(b: BodyRecord, angle: Any) -> Matrix:
-    """Of the body in its parent: Rodrigues' formula, so that entries that are zero for an axis x, y or z stay so."""
+    """Rotation of the body in its parent: Rodrigues' formula keeps entries that are zero for an axis x, y or z zero."""
     import casadi
 
     axis = b.joint.axis  # type: ignore[attr-defined]
