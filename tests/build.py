@@ -1,4 +1,4 @@
-"""jounce models of the neutral trees."""
+"""jounce models of the library-neutral trees."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every public call of a robot, with arguments for it: good ones, in batches of any shape, and bad ones.
 
-The table below says how each call is made. `public_calls` finds out which there are, from the class itself; tests fail
-if one of them, or one of its parameters, is not in the table.
+The table below says how to make each call. `public_calls` lists them from the class itself; tests fail if one of them,
+or one of its parameters, is not in the table.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from coupled_robots import Robot
 from demands import DEMANDS
 
 FRAMES = ("body", "world", "mixed")
-ROWS = 3  # of a velocity stack, unless others are asked for; stacks of forces have one fewer
+ROWS = 3  # of a velocity stack by default; stacks of forces have one fewer
 
-# Method; the arguments that come first, a star for a stack; what it takes by keyword.
+# Method; positional arguments, with a star for a stack; keyword arguments.
 _TABLE = """
 inverse_dynamics                        q v a           | wrenches wrench_frame frame out
 inverse_dynamics                        q v*            | wrenches* wrench_frame frame out
@@ -110,7 +110,7 @@ PROPERTIES = {
     "lower", "upper", "velocity_limit", "effort_limit", "constraints", "constraint_names", "scenery",
 }  # fmt: skip
 
-# Where the orders of a stack's result are among its dimensions, for each array of the result.
+# The axis that counts the orders of a stack's result, for each array of the result.
 _ORDERS: dict[str, tuple[int, ...]] = {
     "mass_matrix_derivatives": (-3,),
     "coriolis_matrix_derivatives": (-3,),
@@ -144,16 +144,16 @@ SOLVES = {
 BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inverse_dynamics_regressor"}
 ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
 ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates"}
-OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, or of one that moves
+OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, at rest or moving
 OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name
-OF_MOTIONS = {"constrained_inverse_dynamics"}  # that obey the constraints, or there is no answer
+OF_MOTIONS = {"constrained_inverse_dynamics"}  # that must obey the constraints
 ARRAYS = {"q", "q0", "q1", "v", "a", "dv", "tau", "acc", "f", "v_ref", "a_ref"}
 WORDS = {"frame", "velocity_frame", "wrench_frame", "source", "target"}
 
 
 @dataclass(frozen=True)
 class Call:
-    """A way to call a method; `stacks` are those of its arguments that are stacks."""
+    """A way to call a method; `stacks` names the arguments that are stacks."""
 
     method: str
     first: tuple[str, ...]
@@ -172,11 +172,11 @@ class Call:
 
     @property
     def solves(self) -> bool:
-        """Whether it solves with the mass matrix, so that its error is as large as that is badly conditioned."""
+        """Whether it solves with the mass matrix, so that its error grows with the condition number."""
         return self.method in SOLVES
 
     def order_axis(self, key: str) -> int | None:
-        """Which axis of an array of the result, by its name in `numbers`, counts the orders."""
+        """The axis that counts the orders in an array of the result, by its name in `numbers`."""
         if not self.stacks or self.method in ("closed_form", "forward_kinematics"):
             return -2 if self.method == "forward_kinematics" and "twist" in key else None
         if self.method.startswith("constrained_") or self.method == "project":
@@ -200,7 +200,7 @@ CALLS: dict[str, Call] = {call.name: call for call in _calls()}
 
 
 def public_calls(model: jn.Model) -> set[str]:
-    """Names of the methods that a robot has for its users, but for `show`, which gives a picture and no numbers."""
+    """Names of a robot's public methods, except `show`, which gives a picture and no numbers."""
     return {n for n in dir(type(model)) if _is_public(n) and n != "show" and callable(getattr(type(model), n))}
 
 
@@ -213,7 +213,7 @@ def _is_public(name: str) -> bool:
 
 
 def signature(function: object) -> inspect.Signature:
-    """Of a function of Python's, or of the core's."""
+    """The signature of a function of Python or of the core."""
     if not hasattr(function, "__nb_signature__"):
         return inspect.signature(function)
     given = ast.parse(f"{function.__nb_signature__[0][0]}: ...").body[0].args
@@ -229,7 +229,7 @@ def signature(function: object) -> inspect.Signature:
 
 
 def parameters(model: jn.Model, method: str) -> set[str]:
-    """What a method takes, from its signature."""
+    """The parameters of a method, from its signature."""
     kinds = signature(getattr(type(model), method)).parameters.values()
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in kinds):  # the signature says nothing
         return parameters_in_table(method)
@@ -245,7 +245,7 @@ def parameters_in_table(method: str) -> set[str]:
 
 
 def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS, seed: int = 0) -> dict[str, object]:
-    """The arguments that come first, by name."""
+    """The positional arguments, by name."""
     rng = np.random.default_rng(seed)
     given: dict[str, object] = {}
     for name in call.first:
@@ -254,7 +254,7 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
         elif name in ARRAYS:
             count = rows if name == "v" else rows - 1
             given[name] = robot.rates(rng, (*batch, count) if name in call.stacks else batch)
-    if robot.ties and call.method in ("residual", "project"):  # which have nothing to do where all is obeyed
+    if robot.ties and call.method in ("residual", "project"):  # which have nothing to do if all constraints hold
         given["q"] = robot.model.integrate(given["q"], 0.05 * robot.rates(rng, batch))
     given |= obeyed(call, robot, given)
     soft = [p.spec.name for p in robot.parts if p.soft is not None]
@@ -265,7 +265,7 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
 
 
 def obeyed(call: Call, robot: Robot, given: dict[str, object], frame: str = "body") -> dict[str, np.ndarray]:
-    """The motion among the arguments, with what it takes to obey the robot's constraints; q and v have one batch."""
+    """The motion among the arguments, changed to obey the robot's constraints; q and v have the same batch."""
     if not robot.ties or not {"q", "v"} <= set(given) or call.method in ("impact", "residual", "project"):
         return {}
     rows = {k: given[k] if k in call.stacks else given[k][..., None, :] for k in ("v", "a", "acc") if k in given}
@@ -276,26 +276,26 @@ def obeyed(call: Call, robot: Robot, given: dict[str, object], frame: str = "bod
 
 
 def contacts(robot: Robot) -> dict[str, object]:
-    """Of the last body, if nothing holds it, and of the first."""
+    """Contacts of the last body, if it is free, and of the first."""
     free = [p.spec.name for p in robot.parts if p.spec.name not in robot.model.constraint_names]
     return {free[-1]: jn.Contact(jn.OnPlane((0.0, 0.6, 0.8)), np.eye(4)), free[0]: jn.Spherical()}
 
 
 def motions(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS) -> dict[str, np.ndarray]:
-    """Of the places that contacts hold on to."""
+    """Motions of the places that hold the contacts."""
     rng = np.random.default_rng(9)
     count = rows if "tau" in call.stacks else 2
     return {c.name: rng.uniform(-1, 1, (*batch, count, 6)) for c in robot.model.constraints if c.contact}
 
 
 def bounces(robot: Robot) -> tuple[list[str], list[str]]:
-    """Constraints that have a normal of their own, and those that take one."""
+    """Constraints with a normal of their own, and those that accept one."""
     own = [c.name for c in robot.model.constraints if isinstance(c.kind, (jn.OnPlane, jn.Rolling, jn.Distance))]
     return own, [c.name for c in robot.model.constraints if isinstance(c.kind, jn.Spherical)]
 
 
 def wrenches(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS) -> dict[str, np.ndarray]:
-    """On the last body and on the first."""
+    """Wrenches on the last body and on the first."""
     rng = np.random.default_rng(7)
     shape = (*batch, rows - 1, 6) if "wrenches" in call.stacks else (*batch, 6)
     return {robot.parts[i].spec.name: rng.uniform(-1, 1, shape) for i in (-1, 0)}
@@ -313,7 +313,7 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
     always = {"prescribed": prescribed(robot)} if "prescribed" in call.keywords else {}
     found: dict[str, dict[str, object]] = {"": always}
     has = set(call.keywords)
-    # A motion that obeys would have to be in those axes; drawn ones are.
+    # A motion that obeys the constraints would have to be in those axes; randomly drawn ones are.
     turns = not (robot.ties and call.method in OF_MOTIONS | {"linearize"})
     if "frame" in has and turns:
         found |= {f"frame {f}": always | {"frame": f} for f in FRAMES}
@@ -331,7 +331,7 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
         found |= {"two frames": {"frames": names}, "frame 0": {"frames": [0]}, "no frames": {"frames": []}}
     if "order" in has:
         found |= {"order 0": {"order": 0}, "order 1": {"order": np.int64(1)}}
-    if call.method in OF_MOTIONS:  # which fewer motors need not be able to produce
+    if call.method in OF_MOTIONS:  # which fewer motors may not be able to produce
         found |= {
             "all": {"actuated": list(robot.model.joint_names)},
             "mask": {"actuated": np.ones(robot.model.nv, bool)},
@@ -372,7 +372,7 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
 
 
 def ask(model: jn.Model, call: Call, given: dict[str, object], **options: object) -> object:
-    """The call, by position."""
+    """Makes the call, with positional arguments."""
     values = [np.random.default_rng(3) if name == "rng" else value for name, value in given.items()]
     return getattr(model, call.method)(*values, **options)
 
@@ -389,7 +389,7 @@ def ask_by_keyword(model: jn.Model, call: Call, given: dict[str, object], **opti
 
 
 def numbers(model: jn.Model, call: Call, result: object, frames: object = None) -> dict[str, np.ndarray]:
-    """The arrays of a result by name; what is counted by body, by the body's."""
+    """The arrays of a result by name; those with one entry per body, by the body's name."""
     names = model.body_names if frames is None else [model.frame_names[model.frame_index(f)] for f in frames]
     if isinstance(result, jn.Kinematics):
         parts = {f"pose of {n}": result[n] for n in result.names}
@@ -420,7 +420,7 @@ def numbers(model: jn.Model, call: Call, result: object, frames: object = None) 
 
 
 def _of_constraints(result: object) -> dict[str, np.ndarray]:
-    """Motions and multipliers, and forces by the names of constraints; their derivatives where they have any."""
+    """Motions and multipliers, and forces by the names of constraints; their derivatives if they have any."""
     keys = ("acc", "tau", "v", "multipliers", "acc_q", "acc_v", "acc_tau", "jacobian", "speed_q")
     found = {k: getattr(result, k) for k in keys if hasattr(result, k)}
     for kind in ("forces", "impulses", "forces_q", "forces_v", "forces_tau"):
@@ -429,7 +429,7 @@ def _of_constraints(result: object) -> dict[str, np.ndarray]:
 
 
 def _of_closed_form(form, call: Call) -> dict[str, np.ndarray]:
-    """What has a row a coordinate; rows a link are others for another tree of links."""
+    """Arrays with one row per coordinate; rows per link differ for another tree of links."""
     keys = ("mass_matrix", "coriolis_matrix", "h", "g", "dg", "tau_ext")
     found = {k: getattr(form.spatial, k) for k in keys}
     terms = ("mass_matrix", "coriolis_matrix", "printed_coriolis_matrix", "external_torque")
@@ -443,8 +443,8 @@ def _of_closed_form(form, call: Call) -> dict[str, np.ndarray]:
 def error(found: np.ndarray, expected: np.ndarray, axis: int | None = None, scale: np.ndarray | None = None) -> float:
     """Greatest difference over the greatest entry expected; with an axis of orders, the worst of them all.
 
-    An order is measured by a thousandth of those before it at least: there are derivatives that are zero but for
-    rounding. `scale` is where else to look for the greatest entry.
+    An order is measured relative to at least a thousandth of the lower ones, as some derivatives are zero up to
+    rounding. The greatest entry may also be in `scale`.
     """
     found, expected = np.asarray(found, float), np.asarray(expected, float)
     assert found.shape == expected.shape, f"shape {found.shape}, expected {expected.shape}"
@@ -461,18 +461,18 @@ def error(found: np.ndarray, expected: np.ndarray, axis: int | None = None, scal
     return float((largest(found - expected) / np.where(size > 0, size, 1.0)).max())
 
 
-# --- errors of what solves with the mass matrix, seen from its equation ---------------------------------
+# --- backward errors of calls that solve with the mass matrix -------------------------------------------
 
 
 def _off(left: list[np.ndarray], terms: list[np.ndarray]) -> float:
-    """How far a sum is from zero, relative to the largest of its terms."""
+    """The deviation of a sum from zero, relative to its largest term."""
     size = max(float(t.max(initial=0.0)) for t in terms)
     return float(np.abs(sum(left)).max(initial=0.0)) / (size or 1.0)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A call with its arguments, keywords among them."""
+    """A call with its arguments, including keywords."""
 
     call: Call
     given: dict[str, object]
@@ -547,7 +547,7 @@ def _off_partials(of, call: Call, given: dict[str, object], named: dict[str, obj
 
 
 def bad_arrays(value: np.ndarray, stack: bool) -> dict[str, object]:
-    """What cannot be meant in the place of that array, of one state."""
+    """Invalid values in place of that array, of one state."""
     n = value.shape[-1]
     spoilt = np.stack([value] * 2)
     spoilt[-1, ..., -1] = np.nan
@@ -602,7 +602,7 @@ def bad_names(robot: Robot) -> list[object]:
 
 
 def bad_contacts(robot: Robot) -> list[object]:
-    """What cannot be held."""
+    """Invalid contacts."""
     name, kind = contacts(robot).popitem()
     kinds = (None, 5, "fixed", jn.Fixed, jn.Free(), jn.Gear((0, 1)), jn.Distance(0.3), jn.Revolute(stiffness=1.0))
     taken = [{n: kind} for n in robot.model.constraint_names[:1]]
@@ -610,7 +610,7 @@ def bad_contacts(robot: Robot) -> list[object]:
 
 
 def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
-    """Sets of keywords of which one cannot be meant."""
+    """Sets of keywords, one of which is invalid."""
     name, nv = robot.parts[-1].spec.name, robot.model.nv
     always = {"prescribed": prescribed(robot)} if "prescribed" in call.keywords else {}
     for key in call.keywords:
@@ -687,7 +687,7 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
 
 
 def outs(shape: tuple[int, ...], given: dict[str, object]) -> dict[str, tuple[object, dict[str, object]]]:
-    """Arrays that are no place for a result of that shape, with the arguments to make the call with."""
+    """Arrays that cannot hold a result of that shape, with the arguments for the call."""
     locked = np.zeros(shape)
     locked.flags.writeable = False
     count = int(np.prod(shape))
@@ -717,7 +717,7 @@ def outs(shape: tuple[int, ...], given: dict[str, object]) -> dict[str, tuple[ob
 
 
 def outcome(function: Callable[[], object]) -> object:
-    """What a call gives, be it an exception."""
+    """The result of a call, or its exception."""
     try:
         return function()
     except Exception as fault:
@@ -725,7 +725,7 @@ def outcome(function: Callable[[], object]) -> object:
 
 
 def says(fault: Exception) -> str:
-    """The type and the message of an exception, with names that are listed in the order of the alphabet."""
+    """The type and the message of an exception, with listed names in alphabetical order."""
     if isinstance(fault, TypeError):  # its text is Python's own, or nanobind's
         return "TypeError"
     text = re.sub(r"0x[0-9a-f]+", "0x", str(fault))

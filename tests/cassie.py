@@ -1,7 +1,7 @@
 """A robot with Cassie's legs, in the neutral form of `trees`: each has two loops, of an Achilles and of a plantar rod.
 
-Lengths, masses and which axes are parallel are close to Cassie's. The plantar loop is planar: a ball joint that closes
-it takes a coordinate of space that has no motion in it anyway. Springs of the shin and heel are left out.
+Lengths, masses and parallel axes are close to Cassie's. The plantar loop is planar: a ball joint that closes it also
+constrains a direction in which nothing moves anyway. Springs of the shin and heel are left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def placed(x: float, y: float, z: float, R: np.ndarray | None = None) -> np.ndar
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """Two bodies that hold on to each other, and where."""
+    """Two bodies that are tied together, and where."""
 
     name: str
     first: str
@@ -36,7 +36,7 @@ class Loop:
     placement_b: np.ndarray
 
 
-# body, parent, joint, its axis, its place, length of the body along x, mass
+# body, parent, joint, its axis, its position, length of the body along x, mass
 _LEG = (
     ("roll", "pelvis", "revolute", (1, 0, 0), (0.021, 0.135, 0.0), 0.07, 1.82),
     ("yaw", "roll", "revolute", (0, 0, 1), (-0.07, 0.0, 0.0), 0.05, 1.17),
@@ -72,7 +72,7 @@ def tree() -> TreeSpec:
 
 
 def loops() -> list[Loop]:
-    """At the tips of the rods."""
+    """The loops, at the tips of the rods."""
     found = []
     for side in ("left", "right"):
         tip, heel = placed(0.5012, 0.0, 0.0), placed(0.11877, -0.01, 0.0)
@@ -92,7 +92,7 @@ def closed(joint: jn.Joint, chosen: list[Loop]) -> jn.Model:
 
 
 def standing(model: jn.Model) -> np.ndarray:
-    """Near a configuration in which the legs close."""
+    """A configuration near one in which the legs close."""
     q = model.neutral()
     for side in ("left", "right"):
         for name, angle in _STANDING.items():

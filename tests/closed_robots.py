@@ -1,4 +1,4 @@
-"""Random robots with two arms that hold on to each other, to the world or to a platform, and states that obey."""
+"""Random robots with two arms tied to each other, to the world or to a platform, and states that obey."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def some_inertia(rng: np.random.Generator) -> jn.Inertia:
 def arms(
     rng: np.random.Generator, *, floating: bool = False, soft: bool = False, follows: bool = False
 ) -> tuple[jn.Builder, str, str]:
-    """A builder, and the ends of the arms a and b; a rod is so soft that derivatives keep their digits."""
+    """A builder, and the ends of the arms a and b; rods are soft enough for derivatives to keep their digits."""
     builder = jn.Builder(gravity=(0.7, -0.4, -9.6))
     builder.add("base", "world", jn.Free() if floating else jn.Spherical(), placed(rng), some_inertia(rng))
     ends = []
@@ -73,7 +73,7 @@ def arms(
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A robot with constraints, the same one without, and a state that obeys."""
+    """A robot with constraints, the same one without, and a state that obeys them."""
 
     held: jn.Model
     free: jn.Model
@@ -89,11 +89,11 @@ def _case(free: jn.Model, held: jn.Model, rng: np.random.Generator, order: int) 
 
 
 def loop(closing: str, bodies: str, order: int, seed: int = 0) -> Case:
-    """The arms hold on to each other; in the middle of the rod where they are soft."""
+    """The arms are tied to each other; in the middle of the rod if they are soft."""
     rng = np.random.default_rng(seed)
     builder, a, b = arms(rng, **BODIES[bodies])
     if "soft" in BODIES[bodies]:
-        builder.add("loop.a", a, jn.Fixed(), at=0.15)  # as close() itself has it, so that the free robot has it, too
+        builder.add("loop.a", a, jn.Fixed(), at=0.15)  # as in close() itself, so that the free robot has it, too
         a = "loop.a"
     free = builder.build()
     if closing == "gear":
@@ -105,7 +105,7 @@ def loop(closing: str, bodies: str, order: int, seed: int = 0) -> Case:
 
 
 def contacts(bodies: str, order: int, seed: int = 0) -> Case:
-    """One hand slides on a rail, the other one is held by a ball; one foot of the base rolls where it floats."""
+    """One hand slides on a rail, the other is held by a ball joint; if the base floats, a foot of it rolls."""
     rng = np.random.default_rng(seed)
     builder, a, b = arms(rng, **BODIES[bodies])
     free = builder.build()
@@ -116,7 +116,7 @@ def contacts(bodies: str, order: int, seed: int = 0) -> Case:
 
 
 def given_back(case: Case, found: jn.ConstrainedDynamics) -> dict[str, np.ndarray]:
-    """The forces as wrenches in the world, on first bodies and opposite on second ones."""
+    """The forces as wrenches in the world, on first bodies and with opposite sign on second ones."""
     wrenches: dict[str, np.ndarray] = {}
     for record in case.held.constraints:
         force = found.forces[record.name]

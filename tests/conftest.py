@@ -1,4 +1,4 @@
-"""Fixtures that several tests share."""
+"""Fixtures shared by several tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Prints how many allocations each method of the core makes, for robots, batches and orders of different sizes.
 
-To be run where `allocations()` of a counting malloc is preloaded: see test_allocation.py. The arguments come from the
-signatures, so a new method is counted by being there.
+To be run with a preloaded counting malloc that provides `allocations()`: see test_allocation.py. The arguments come
+from the signatures, so new methods are counted automatically.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SINGLE = ("a", "dv", "f", "v_ref", "a_ref")
 
 
 def methods() -> list[str]:
-    """Those of the core that take a state."""
+    """The methods of the core that take a state."""
     named = [n for n in dir(_core.CoreModel) if hasattr(getattr(_core.CoreModel, n), "__nb_signature__")]
     return [n for n in named if not n.startswith("__") and {"q", "q0"} & set(parameters(n))]
 
@@ -57,7 +57,7 @@ def robots() -> dict[str, tuple[jn.Model, ...]]:
         return builder.build()
 
     def tied(feet: int, gears: int = 0) -> jn.Model:
-        """On feet that are held, and some of them geared."""
+        """Standing on fixed feet, with some joints geared."""
         builder = jn.Builder()
         builder.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(0.1, 0.1, 0.1)))
         for i in range(feet):
@@ -80,7 +80,7 @@ def robots() -> dict[str, tuple[jn.Model, ...]]:
 
 
 def arguments(robot: jn.Model, method: str, states: int, rows: int) -> Iterator[tuple[list[object], dict[str, object]]]:
-    """The ways to call it."""
+    """The ways to call a method."""
     rng = np.random.default_rng(0)
     table = {"_constrained_dynamics": "constrained_dynamics"}.get(method, method)
     recipes = [c.stacks for c in CALLS.values() if c.method == table]
@@ -99,7 +99,7 @@ def arguments(robot: jn.Model, method: str, states: int, rows: int) -> Iterator[
             **{"first": 0, "count": len(robot.body_names), "pose_rows": 1},
             **{"motion": None, "moves": [False] * len(robot.constraints), "shares": None, "kp": 0.0, "kd": 0.0},
         }
-        if method == "_constrained_dynamics":  # forces and no more; the other way is that of hybrid dynamics
+        if method == "_constrained_dynamics":  # forces only; the other way is hybrid dynamics
             values |= {"acc": None, "prescribed": None}
         if stacks & {"v"}:
             values["a"] = None
@@ -118,7 +118,7 @@ def main() -> None:
     count.restype = ctypes.c_long
     jn.set_num_threads(1)
     robot = jn.robots.aerial_manipulator()
-    for rows in (2, 9):  # which loops over the rows in Python
+    for rows in (2, 9):  # this method loops over the rows in Python
         before = count()
         robot.torque_coefficients(robot.neutral(), np.zeros((rows, robot.nv)))
         print("Python", count() - before, 1)
@@ -127,13 +127,13 @@ def main() -> None:
         for kind, both in robots().items():
             for robot in both:
                 for method in methods():
-                    if method == "_constrained_derivatives" and kind == "geared":  # whose rows change: that is Python's
+                    if method == "_constrained_derivatives" and kind == "geared":  # whose rows change: done in Python
                         continue
                     for states in (2, 20):
                         for rows in (2, 3, 6):
                             for way, (first, named) in enumerate(arguments(robot, method, states, rows)):
                                 call = getattr(robot, method)
-                                result = call(*first, **named)  # takes the workspace
+                                result = call(*first, **named)  # allocates the workspace
                                 if "out" in parameters(method):
                                     named["out"] = result
                                 call(*first, **named)

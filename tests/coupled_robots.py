@@ -1,10 +1,9 @@
 """Small robots with joints that follow others and with soft bodies, and the same robots without.
 
-A `Robot` is in the neutral form of `trees`, with what that form has not: joints that follow, springs that are at rest
-elsewhere, and soft bodies. It builds itself with jounce, and knows what it would be with all joints free (`freed`),
-with some of them fixed (`fixed`), as a rigid robot of the same coordinates (`plain`), and without its constraints
-(`untied`). With x the coordinates of the freed robot, x = G q + offset, where G is constant: a follower has the row of
-its leader, times the ratio.
+A `Robot` extends the neutral form of `trees` by joints that follow, springs with other rest positions, and soft bodies.
+It builds itself with jounce, and its variants: with all joints free (`freed`), with some of them fixed (`fixed`), as a
+rigid robot with the same coordinates (`plain`), and without its constraints (`untied`). With x the coordinates of the
+freed robot, x = G q + offset, where G is constant: a follower has the row of its leader, times the ratio.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ GRAVITY = (0.7, -0.4, -9.6)
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A body; `follows` is what its joint follows, `soft` what it is made of if it is not rigid."""
+    """A body; `follows` is what its joint follows, `soft` its soft body if it is not rigid."""
 
     spec: BodySpec
     follows: jn.Follow | None = None
@@ -34,7 +33,7 @@ class Part:
 
     @property
     def shape(self) -> int:
-        """How many coordinates its shape has."""
+        """The number of coordinates of its shape."""
         return 0 if self.soft is None else self.soft.n
 
     def joint(self) -> jn.Joint:
@@ -106,7 +105,7 @@ class Robot:
 
     @cached_property
     def geared(self) -> Robot:
-        """All joints free, and those that followed geared to their leaders: the same motion, with more coordinates."""
+        """All joints free, with followers geared to their leaders: the same motion, with more coordinates."""
         gears = [
             Tie(f"gear of {p.spec.name}", jn.Gear((p.follows.offset, p.follows.ratio)), p.follows.joint, p.spec.name)
             for p in self.parts
@@ -117,7 +116,7 @@ class Robot:
 
     @property
     def tree(self) -> TreeSpec:
-        """What the oracles know of it: all joints free, no soft bodies."""
+        """The robot as the oracles see it: all joints free, no soft bodies."""
         return TreeSpec(tuple(p.spec for p in self.parts), np.array(self.gravity))
 
     @cached_property
@@ -130,7 +129,7 @@ class Robot:
 
     @cached_property
     def plain(self) -> Robot:
-        """A rigid robot of the same coordinates: followers are fixed, what is soft slides and turns in a plane."""
+        """A rigid robot with the same coordinates: followers are fixed, soft bodies slide and turn in a plane."""
 
         def part(p: Part) -> Part:
             if p.follows is not None:
@@ -145,7 +144,7 @@ class Robot:
     # Coordinates
 
     def _places(self) -> Iterator[tuple[Part, int, int, float, float, str]]:
-        """For each joint: the part, its nq and nv, ratio and offset to the joint of that name, itself if it leads."""
+        """For each joint: the part, its nq and nv, ratio, offset and name of its leader (itself if it leads)."""
         parts = {p.spec.name: p for p in self.parts}
         for part in self.parts:
             ratio, offset, leader = 1.0, 0.0, part
@@ -155,7 +154,7 @@ class Robot:
             yield part, part.spec.nq, part.spec.nv, ratio, offset, leader.spec.name
 
     def _columns(self, size: str) -> dict[str, slice]:
-        """Where each leading joint, and each shape, is among the own coordinates."""
+        """The slice of each leading joint, and of each shape, in the robot's own coordinates."""
         found, at = {}, 0
         for p in self.parts:
             count = 0 if p.follows is not None else getattr(p.spec, size)
@@ -189,7 +188,7 @@ class Robot:
         return q @ G.T + offset
 
     def configuration(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> np.ndarray:
-        """Random, by numbers that do not come from jounce; but for a robot with ties, which obeys them."""
+        """Random, drawn without jounce, except that a robot with ties is made to obey them."""
         if self.ties:
             near = self.model.integrate(self.home, 0.2 * self.rates(rng, batch))
             return self.model.project(near)
@@ -204,7 +203,7 @@ class Robot:
         return np.concatenate(pieces, axis=-1)
 
     def rates(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
-        """Random velocities (*shape, nv), of the size that each coordinate has."""
+        """Random velocities (*shape, nv), scaled to the size of each coordinate."""
         scale = [np.zeros(0)]
         for p in self.parts:
             scale += [np.ones(0 if p.follows is not None else p.spec.nv), self._scale(p)]
@@ -242,12 +241,12 @@ class Maker:
         return self
 
     def tie(self, kind: object, first: str, second: str = "", name: str = "", **places: object) -> Maker:
-        """The last of the arguments are those of `Builder.close`."""
+        """`places` are further arguments of `Builder.close`."""
         self.ties.append(Tie(name or f"tie of {first}", kind, first, second, **places))
         return self
 
     def robot(self) -> Robot:
-        """Its ties hold where it happens to be: of a joint, the second frame is placed on the first."""
+        """Its ties hold in its current configuration: for a joint, the second frame is placed on the first."""
         free = Robot(tuple(self.parts))
         if not self.ties:
             return free
@@ -275,7 +274,7 @@ class Maker:
 
 
 def _apart(kind: object) -> np.ndarray:
-    """Where B may be in A."""
+    """An allowed pose of B in A."""
     if isinstance(kind, jn.Distance):
         return np.array([0.6, 0.0, 0.8]) * kind.length
     return kind.radius * kind.normal if isinstance(kind, jn.Rolling) else np.zeros(3)
@@ -286,7 +285,7 @@ def maker(seed: int) -> Maker:
 
 
 class Leaf(jn.soft.Module):
-    """A leaf that bends about y by q[0] and slides out by q[1]; its spring hardens, and its damping grows with it."""
+    """A leaf that bends about y by q[0] and slides out by q[1]; its spring stiffens, and its damping grows with it."""
 
     n = 2
     scale = np.array([0.5, 0.05])
@@ -314,7 +313,7 @@ class Leaf(jn.soft.Module):
 
 
 def rod(length: float = 0.3, young: float = 2e3, nodes: int = 4, **options: object) -> jn.soft.Rod:
-    """So soft that its accelerations' derivatives keep their digits: each costs as many as its frequency has."""
+    """Soft enough for derivatives of accelerations to keep their digits: each loses as many as its frequency has."""
     return jn.soft.Rod(length, (0.02, 0.015), 1050.0, young, poisson=0.4, damping=1e-3, nodes=nodes, **options)
 
 

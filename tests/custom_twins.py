@@ -1,4 +1,4 @@
-"""Robots whose joints are said by functions: the same robots as those whose joints have names."""
+"""Robots whose joints are given by functions: the same robots as those with named joint types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jounce as jn
 
 
 def turned(axis: np.ndarray, angle: Any) -> Any:
-    """(3, 3), by Rodrigues' formula, of a number or of one that is recorded."""
+    """(3, 3), by Rodrigues' formula, for a number, plain or recorded."""
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
@@ -23,7 +23,7 @@ def placed(R: Any, p: Any) -> Any:
 
 
 def pose_of(joint: jn.Joint) -> Callable[[Any], Any]:
-    """Its primitives, one after the other."""
+    """The product of its primitives."""
 
     def pose(q: Any) -> Any:
         T = np.eye(4)
@@ -37,7 +37,7 @@ def pose_of(joint: jn.Joint) -> Callable[[Any], Any]:
 
 
 def said_by_functions(model: jn.Model) -> jn.Model:
-    """With a `CustomJoint` for every joint that can be one."""
+    """The model with a `CustomJoint` for every joint that can be one."""
     bodies = []
     for b in model.bodies:
         joint = b.joint

@@ -1,7 +1,7 @@
-"""What the equations of motion under constraints demand of an answer, at every order: how far it is from that.
+"""How far an answer is from satisfying the equations of motion under constraints, at every order.
 
-Of the robot only what its tree answers is used, inverse dynamics and the mass matrix, and the Jacobian J of its
-constraints. With multipliers l, a motion v and forces tau,
+Only the tree's inverse dynamics and mass matrix are used, and the Jacobian J of the constraints. With multipliers l, a
+motion v and forces tau,
 
     inverse_dynamics(q, v) = tau + J^T l,    J v = 0,
 
@@ -42,7 +42,7 @@ def _stacked(question: Any, name: str = "tau") -> Array:
 
 
 def _pushes(question: Any) -> dict[str, object]:
-    """The keywords of inverse dynamics of a stack."""
+    """The keywords of inverse dynamics for a stack."""
     found = {k: question.given[k] for k in ("wrench_frame", "frame") if k in question.given}
     given = question.given.get("wrenches")
     if given:
@@ -54,7 +54,7 @@ def _pushes(question: Any) -> dict[str, object]:
 def off_motion(
     model: jn.Model, question: Any, stack: Array, tau: Array, multipliers: Array | None = None, first: int = 0
 ) -> float:
-    """Of a motion (..., r + 2, nv) that forces (..., r + 1, nv) cause, from the derivative `first` of J v on."""
+    """Error of a motion (..., r + 2, nv) under forces (..., r + 1, nv), from the derivative `first` of J v on."""
     q, orders = question.given["q"], tau.shape[-2]
     frame = {"frame": question.given.get("frame", "body")}
     back = model.inverse_dynamics(q, stack, **_pushes(question))
@@ -65,7 +65,7 @@ def off_motion(
     worst, found = 0.0, []
     for k in range(orders):
         own = np.abs(_apply(np.abs(M), np.abs(stack[..., k + 1, :])))
-        if multipliers is None:  # any that do it
+        if multipliers is None:  # any that fit
             known = np.zeros_like(left[..., k, :])
             for j in range(1, k + 1):
                 known = known + comb(k, j) * _apply(np.swapaxes(J[..., j, :, :], -1, -2), found[k - j])
@@ -101,7 +101,7 @@ def hybrid_dynamics(model: jn.Model, question: Any, found: dict[str, Array]) -> 
 
 
 def constrained_dynamics(model: jn.Model, question: Any, found: dict[str, Array]) -> float:
-    """Where what is broken decays, that of forces alone; where places move, at order zero, as J moves with them."""
+    """With a correction, the forces alone; with moving contacts, at order zero, as J moves with them."""
     acc, multipliers = (x if question.call.stacks else x[..., None, :] for x in (found["acc"], found["multipliers"]))
     tau = _stacked(question)
     moved = bool(question.given.get("motions")) or question.given.get("correction") is not None
@@ -142,16 +142,16 @@ def inverse_constraint_inertia(model: jn.Model, question: Any, found: dict[str, 
 
 
 def constrained_dynamics_derivatives(model: jn.Model, question: Any, found: dict[str, Array]) -> float:
-    """Derivatives of J v, as the answer itself has them: J dv/dt does not change but for what moves J and v.
+    """Derivatives of J v, as in the answer itself: J dv/dt changes only with J and v.
 
-    A change of the force changes accelerations by what the constraints let move, at order zero.
+    A change of the force changes accelerations only as the constraints allow, at order zero.
     """
     q = question.given["q"]
     J, M = model.constraint_jacobian(q), model.mass_matrix(q)
     by_tau = found["acc_tau"][..., 0, 0, :, :] if question.call.stacks else found["acc_tau"]
     worst = float(np.abs(found["jacobian"] - J).max(initial=0.0)) / _size(J)
     worst = max(worst, float(np.abs(J @ by_tau).max(initial=0.0)) / (_size(J) * _size(by_tau)))
-    forced = by_tau @ M @ by_tau - by_tau  # what forces cause, forces along it cause again
+    forced = by_tau @ M @ by_tau - by_tau  # a projection: the forces of a motion cause the same motion
     return max(worst, float(np.abs(forced).max(initial=0.0)) / _size(np.abs(by_tau) @ np.abs(M) @ np.abs(by_tau)))
 
 
@@ -162,7 +162,7 @@ def independent_coordinates(model: jn.Model, question: Any, found: dict[str, Arr
 
 
 def project(model: jn.Model, question: Any, found: dict[str, Array]) -> float:
-    """Where it is, nothing is broken; and what obeys stays where it is."""
+    """The result obeys all constraints, and states that obey them are left alone."""
     q = found["0"] if "0" in found else found[""]
     worst = float(np.abs(model.residual(q)).max(initial=0.0))
     if "1" in found:

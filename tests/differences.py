@@ -1,10 +1,9 @@
-"""Two ways to ask the same: what a question gives, and what its twins give, which must be the same.
+"""The same question asked in two ways: a call and its twins must give the same answer.
 
 A twin is another form of the arguments (lists, strides, keywords, `out`, one state at a time), another path through
-the core (instruction set), or another robot that is the same robot (a joint of ratio zero for a fixed one, another
-order of siblings, joints that follow for free ones). `differences` says what is not the same, and what is wrong by
-itself: an exception that is none of those of docs/reliability.md, a warning, numbers that are not finite, inputs that
-were changed.
+the core (instruction set), or an equivalent robot (a joint of ratio zero for a fixed one, another order of siblings,
+joints that follow for free ones). `differences` reports what differs, and what is wrong by itself: an exception not
+listed in docs/reliability.md, a warning, numbers that are not finite, inputs that were changed.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from kinds import EVERY, FIXED, RIGID, STIFF
 from rules import RULE, freed_arguments, lift, projected
 from trees import random_body
 
-OF_TIES = {"residual", "loop_coordinate"}  # in m and rad, and zero, or without rates, where all is obeyed
-FLOOR = 1e-4  # forces, inertias and the like that are smaller are zero but for rounding
+OF_TIES = {"residual", "loop_coordinate"}  # in m and rad, and zero, or without rates, if all constraints hold
+FLOOR = 1e-4  # smaller forces, inertias and the like are zero up to rounding
 Answer = dict[str, np.ndarray] | Exception
-made = 0  # how many calls there were
-compared: collections.Counter[tuple[str, str]] = collections.Counter()  # how often a call with a twin, by their names
-listeners: list[Callable[[int, bool], None]] = []  # told of each call that it begins, and that it is over
+made = 0  # number of calls made
+compared: collections.Counter[tuple[str, str]] = collections.Counter()  # number of comparisons, by call and twin
+listeners: list[Callable[[int, bool], None]] = []  # notified when each call starts and ends
 
 
 @contextmanager
@@ -54,7 +53,7 @@ def counted() -> Iterator[None]:
 
 
 def answer(model: jn.Model, question: Question, **changes: object) -> Answer:
-    """The numbers that a call gives, or the exception."""
+    """The numbers that a call returns, or its exception."""
     asked = question.with_(**changes) if changes else question
     frames = asked.given.get("frames")
     with counted():
@@ -63,7 +62,7 @@ def answer(model: jn.Model, question: Question, **changes: object) -> Answer:
 
 # --- what is wrong by itself ----------------------------------------------------------------------------
 
-# What errors say that name a thing of the robot's in place of an argument.
+# Messages of errors that name a part of the robot instead of an argument.
 OF_THE_ROBOT = (
     "^no (body or frame|soft body|joint) is named ",
     "^frame .* does not exist: there are ",
@@ -81,7 +80,7 @@ OF_THE_ROBOT = (
 
 
 def undocumented(fault: Exception, question: Question) -> str:
-    """Why an exception is none of those that are documented, and nothing if it is."""
+    """Why an exception is not a documented one; empty if it is."""
     text = f"{type(fault).__name__}: {str(fault)[:300]}"
     if isinstance(fault, jn.Error):
         return ""
@@ -109,7 +108,7 @@ def arrays_of(given: dict[str, object]) -> Iterator[np.ndarray]:
 
 
 def doubtful(found: dict[str, np.ndarray], question: Question) -> str:
-    """Why an answer cannot be right, and nothing if it may be."""
+    """Why an answer cannot be right; empty if it may be."""
     odd = question.given.get(question.wrong)
     if isinstance(odd, np.ma.MaskedArray):
         return "a mask was taken no notice of"
@@ -125,19 +124,19 @@ def doubtful(found: dict[str, np.ndarray], question: Question) -> str:
 
 
 def words(fault: Exception, across: bool = False) -> str:
-    """What an exception says; `across` robots, without the names that these have."""
+    """The message of an exception; `across` robots, without their names."""
     text = says(fault)
-    if isinstance(fault, jn.NoEquilibrium):  # how far it got is a matter of rounding
+    if isinstance(fault, jn.NoEquilibrium):  # how far it got depends on rounding
         return type(fault).__name__
-    if isinstance(fault, jn.ConstraintError):  # so is how much is left
+    if isinstance(fault, jn.ConstraintError):  # so does the residual
         text = re.sub(r"\d\.\de[+-]\d+", "#", text)
-        if across:  # the worst of many, by its name
+        if across:  # the name of the worst of many
             text = re.sub(r"constraint '.*?' contradicts|joint '.*?'", "one", text)
     return re.sub(r"(there are|did you mean) .*", r"\1", text) if across else text
 
 
 def exactly(found: Answer, expected: Answer, across: bool = False) -> str:
-    """What is not the same, to the last bit."""
+    """What differs, to the last bit."""
     if isinstance(found, Exception) or isinstance(expected, Exception):
         mine, other = (words(x, across) if isinstance(x, Exception) else "an answer" for x in (found, expected))
         return "" if mine == other else f"{mine!r}, expected {other!r}"
@@ -150,7 +149,7 @@ def exactly(found: Answer, expected: Answer, across: bool = False) -> str:
 
 
 def nearly(found: Answer, expected: Answer, question: Question, model: jn.Model) -> str:
-    """What is not the same but for rounding."""
+    """What differs beyond rounding."""
     if wanders(question, model):
         return ""
     if isinstance(found, Exception) or isinstance(expected, Exception):
@@ -163,7 +162,7 @@ def nearly(found: Answer, expected: Answer, question: Question, model: jn.Model)
             return f"{key!r} has shape {np.shape(found[key])}, expected {np.shape(x)}"
         if np.asarray(x).dtype == float and np.isfinite(x).all() and np.isfinite(found[key]).all():
             axis = question.call.order_axis(key)
-            first = x if axis is None or not x.shape[axis] else np.take(x, 0, axis)  # what higher orders cancel
+            first = x if axis is None or not x.shape[axis] else np.take(x, 0, axis)  # size of cancelling terms
             floor = 1.0 if question.call.method in OF_TIES else FLOOR
             least = max(floor, float(np.abs(first).max(initial=0.0)))
             off = error(found[key], x, axis, np.full_like(x, least))
@@ -175,19 +174,19 @@ def nearly(found: Answer, expected: Answer, question: Question, model: jn.Model)
 
 
 def far(model: jn.Model, q: np.ndarray | None) -> bool:
-    """Whether a configuration, or the neutral one, has a long way to go to the constraints."""
+    """Whether a configuration, by default the neutral one, is far from the constraints."""
     return bool(np.abs(model.residual(model.neutral() if q is None else q)).max(initial=0.0) > 0.1)
 
 
 def wanders(question: Question, model: jn.Model) -> bool:
-    """An equilibrium from far: where a foot comes to be held, and so where the robot rests, rounding may decide."""
+    """An equilibrium from afar: rounding may decide where a foot is held, and so where the robot rests."""
     return question.call.method == "equilibrium" and question.plain and far(model, question.given.get("q0"))
 
 
 def tolerance(question: Question, model: jn.Model) -> float:
-    """Of two ways that round differently; what solves loses as many digits as its matrix has, at each order.
+    """Tolerance between two ways that round differently; solving loses digits with the condition number at each order.
 
-    Of higher derivatives, where terms that cancel are as large as numbers of partitions, no digit need be left.
+    In high derivatives, whose cancelling terms grow like numbers of partitions, no digit may be left.
     """
     stacks = [question.given[k] for k in question.call.stacks & set(question.given) if k != "wrenches"]
     rows = max((np.shape(x)[-2] for x in stacks if np.ndim(x) > 1), default=1)
@@ -201,7 +200,7 @@ def tolerance(question: Question, model: jn.Model) -> float:
     M = model.mass_matrix(q)
     condition = np.linalg.cond(M).max(initial=1.0) if M.size else 1.0
     if question.call.method == "project" and far(model, q):
-        return 1e-4  # a long way magnifies rounding
+        return 1e-4  # a long distance magnifies rounding
     if model.constraints and np.size(q):
         sizes = np.linalg.svd(model.constraint_jacobian(q), compute_uv=False)
         least = np.where(sizes > 1e-6 * sizes[..., :1], sizes, np.inf).min(axis=-1, initial=np.inf)
@@ -213,11 +212,11 @@ def tolerance(question: Question, model: jn.Model) -> float:
 
 
 class Own(np.ndarray):
-    """An array of a user's class."""
+    """A user-defined array class."""
 
 
 class Lazy:
-    """What becomes an array when it is asked to."""
+    """Converts to an array on request."""
 
     def __init__(self, x: np.ndarray) -> None:
         self._x = x
@@ -275,7 +274,7 @@ def _layout(question: Question, rng: np.random.Generator, name: str, x: object) 
     if isinstance(x, np.ndarray) and x.dtype == float:
         styled = OF_STYLE.get(question.style, {}) if name in ARRAYS | {"u", "wrenches"} else {}
         forms = [*LAYOUTS.values(), *(2 * list(styled.values()))]
-        # A quaternion of integers is one, and of zero it is (0, 0, 0, 1); signs of zeros that are lost are no matter.
+        # A quaternion of integers is valid, and a zero one is (0, 0, 0, 1); lost signs of zeros do not matter.
         return forms[int(rng.integers(len(forms)))](x)
     if isinstance(x, dict):
         inner = {k: _layout(question, rng, name, w) for k, w in x.items()}
@@ -292,7 +291,7 @@ def _layout(question: Question, rng: np.random.Generator, name: str, x: object) 
 
 
 def other_layout(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    if isinstance(found, Exception) and not question.wrong:  # which may quote any of them
+    if isinstance(found, Exception) and not question.wrong:  # its message may quote any of them
         return
     quoted = isinstance(found, Exception)
     changes = {
@@ -322,12 +321,12 @@ def copied(robot: Robot, question: Question, rng: np.random.Generator, found: An
 def _pickled(robot: Robot) -> jn.Model:
     try:
         return pickle.loads(pickle.dumps(robot.model))
-    except (pickle.PicklingError, AttributeError):  # functions of a user's
+    except (pickle.PicklingError, AttributeError):  # user-defined functions
         return robot.model
 
 
 def with_out(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """Filled and returned; what is no place for the answer is refused."""
+    """Filled and returned; unsuitable arrays are refused."""
     if "out" not in question.call.keywords:
         return
     if isinstance(found, Exception):
@@ -340,10 +339,10 @@ def with_out(robot: Robot, question: Question, rng: np.random.Generator, found: 
     bad = outs(shape, {k: x for k, x in question.given.items() if k in ARRAYS and isinstance(x, np.ndarray) and x.size})
     label = sorted(bad)[int(rng.integers(len(bad)))]
     other = bad[label][0]
-    if place.size == 0 or (label == "strided" and other.flags.c_contiguous):  # a good place for nothing, or for one
+    if place.size == 0 or (label == "strided" and other.flags.c_contiguous):  # fits an empty result or one number
         return
     refused = answer(robot.model, question, out=other, **bad[label][1])
-    if label.startswith("shared") and not isinstance(refused, Exception):  # which was copied, to broadcast it
+    if label.startswith("shared") and not isinstance(refused, Exception):  # the argument was copied to broadcast it
         yield exactly(refused, found)
     elif not isinstance(refused, ValueError) or not str(refused).startswith("out "):
         yield f"out {label}: {refused!r}"[:300]
@@ -353,7 +352,7 @@ def with_out(robot: Robot, question: Question, rng: np.random.Generator, found: 
 
 
 def _whole(question: Question) -> dict[str, object]:
-    """The arguments as they are meant: each of them in the whole batch."""
+    """The arguments written out: each of them for the whole batch."""
 
     def spread(key: str, x: np.ndarray) -> np.ndarray:
         core = x.ndim - len(question.batch[key])
@@ -372,14 +371,14 @@ def _whole(question: Question) -> dict[str, object]:
 
 
 def spread_out(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """Broadcast by hand."""
+    """Broadcast explicitly."""
     if question.wrong or not question.lead or question.call.method in ONE_STATE:
         return
     changes = _whole(question)
     if not changes:
         return
     other = answer(robot.model, question, **changes)
-    if isinstance(found, Exception) or isinstance(other, Exception):  # whose texts tell of shapes
+    if isinstance(found, Exception) or isinstance(other, Exception):  # whose messages mention shapes
         mine, theirs = (type(x).__name__ if isinstance(x, Exception) else "an answer" for x in (found, other))
         yield "" if mine == theirs else f"{mine}, expected {theirs}"
     elif question.plain:
@@ -387,7 +386,7 @@ def spread_out(robot: Robot, question: Question, rng: np.random.Generator, found
 
 
 def one_by_one(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """A state of the batch alone."""
+    """A single state of the batch."""
     lead = question.lead
     if isinstance(found, Exception) or not question.plain or not lead or 0 in lead:
         return
@@ -405,7 +404,7 @@ def one_by_one(robot: Robot, question: Question, rng: np.random.Generator, found
 
 
 def instruction_sets(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    if question.call.method == "equilibrium":  # which one is found, of several, rounding may decide
+    if question.call.method == "equilibrium":  # rounding may decide which of several is found
         yield ""
         return
     best = _core.instruction_set()
@@ -420,7 +419,7 @@ def instruction_sets(robot: Robot, question: Question, rng: np.random.Generator,
 
 
 def frame_by_hand(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """Velocities into body axes before, forces out of them after."""
+    """Velocities are converted to body axes before, forces back afterwards."""
     call, given, model = question.call, question.given, robot.model
     if isinstance(found, Exception) or not question.plain:
         return
@@ -462,7 +461,7 @@ def frame_by_hand(robot: Robot, question: Question, rng: np.random.Generator, fo
 def _accelerations(
     model: jn.Model, question: Question, found: dict[str, np.ndarray], source: str, v: np.ndarray, changes: dict
 ) -> Iterator[str]:
-    """Forward dynamics: what it finds, in body axes, is what it finds of what is in body axes."""
+    """Forward dynamics: its result, converted to body axes, is that of the arguments in body axes."""
     q, stacked = question.given["q"], bool(question.call.stacks)
     tau = question.given["tau"] if stacked else question.given["tau"][..., None, :]
     acc = found[""] if stacked else found[""][..., None, :]
@@ -481,7 +480,7 @@ def _accelerations(
 
 
 def _by_name(model: jn.Model, question: Question) -> Question:
-    """With frames by name, as their numbers are others in another robot."""
+    """With frames by name, as their numbers differ in another robot."""
 
     def name(x: object) -> object:
         known = isinstance(x, int) and not isinstance(x, bool) and 0 <= x < len(model.frame_names)
@@ -501,12 +500,12 @@ def _by_name(model: jn.Model, question: Question) -> Question:
 
 
 def _quotes(question: Question) -> bool:
-    """Whether an error tells of a number of the robot's frames."""
+    """Whether an error mentions the number of a frame."""
     return question.wrong in ("name", "frames", "wrenches", "joint", "contacts", "names")
 
 
 def joint_that_stays(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """A joint of ratio zero is a fixed one."""
+    """A joint of ratio zero is a fixed joint."""
     other = next((FIXED[k] for k in FIXED if EVERY[k] is robot), None)
     if other is None or _quotes(question) or question.call.method in ("frame_index", "coordinate", "position"):
         return
@@ -516,7 +515,7 @@ def joint_that_stays(robot: Robot, question: Question, rng: np.random.Generator,
 
 
 def rigid_body(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """A rod that cannot deform is a rigid body; its frame is none of that one's bodies, and its joint is "near"."""
+    """A rod that cannot deform is a rigid body; its frame is not a body there, and its joint is "near"."""
     of_rods = {"backbone", "inverse_dynamics_regressor", "articulated_inertia", "coordinate", "position", "frame_index"}
     method, given = question.call.method, question.given
     if (
@@ -542,7 +541,7 @@ def _with_a_frame(robot: Robot, at: int) -> jn.Model:
 
 
 def frame_more(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """A frame, which weighs nothing, changes nothing; but that frames which ties need come after it."""
+    """A massless frame changes nothing, except that frames needed by ties come after it."""
     if _quotes(question) or (robot.ties and question.call.method == "frame_index"):
         return
     named = _by_name(robot.model, question)
@@ -553,7 +552,7 @@ def frame_more(robot: Robot, question: Question, rng: np.random.Generator, found
 
 @lru_cache(maxsize=80)
 def _shuffled(robot: Robot, seed: int) -> Robot:
-    """Bodies are added in another order, each after the one that carries it."""
+    """Bodies are added in another order, each after its parent."""
     rng, order = np.random.default_rng(seed), []
     left = set(range(len(robot.parts)))
     while left:
@@ -566,7 +565,7 @@ def _shuffled(robot: Robot, seed: int) -> Robot:
 
 
 def _columns(robot: Robot, other: Robot, size: str) -> np.ndarray:
-    """Where the other's coordinates are among the robot's."""
+    """The indices of the other's coordinates among the robot's."""
     own, found = robot._columns(size), [np.zeros(0, int)]
     for key, where in other._columns(size).items():
         assert where.stop - where.start == own[key].stop - own[key].start
@@ -591,14 +590,14 @@ BY_KEY = {"constrained_dynamics", "constrained_dynamics_derivatives", "constrain
 
 
 def siblings(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """Bodies in another order: the same with its coordinates in another order."""
+    """Bodies in another order: the same answer with coordinates in another order."""
     method = question.call.method
     axes = OWN_AXES.get(method, V_AXES.get(RULE.get(method, "")))
     if not question.plain or isinstance(found, Exception) or method == "frame_index":
         return
     if axes is None and method not in {"integrate", "neutral", "equilibrium", "project"} | BY_KEY:
         return
-    if {"actuated", "weight", "force_weight"} & set(question.given):  # which go with the order
+    if {"actuated", "weight", "force_weight"} & set(question.given):  # which depend on the order
         return
     other = _shuffled(robot, int(rng.integers(2)))
     if other.model.input_names != robot.model.input_names:
@@ -635,11 +634,11 @@ def siblings(robot: Robot, question: Question, rng: np.random.Generator, found: 
 
 
 def free_joints(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """Joints that follow are free joints whose motion is given."""
+    """Joints that follow are free joints with prescribed motion."""
     rule = RULE.get(question.call.method)
     if rule not in V_AXES or isinstance(found, Exception) or not question.plain or robot.model.nv == 0:
         return
-    if not all(np.isfinite(np.asarray(x, float)).all() for x in found.values()):  # seen already
+    if not all(np.isfinite(np.asarray(x, float)).all() for x in found.values()):  # reported already
         return
     if question.call.method == "frame_index" or not any(p.follows is not None for p in robot.parts):
         return
@@ -651,7 +650,7 @@ def free_joints(robot: Robot, question: Question, rng: np.random.Generator, foun
         return
     for key, x in full.items():
         left, right = mine[key] @ G.T if rule == "motion" else mine[key], projected(rule, x, G)
-        zero = 1e-15 * np.abs(right).max(initial=0.0)  # but for rounding
+        zero = 1e-15 * np.abs(right).max(initial=0.0)  # up to rounding
         if question.call.method == "residual":
             zero = 1e-12
         off = error(left, right, question.call.order_axis(key), x if rule in ("force", "matrix") else None)
@@ -668,9 +667,9 @@ OBEYS |= {"constrained_dynamics", "constrained_dynamics_derivatives", "constrain
 
 
 def tree_alone(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """What does not solve for motions is what the robot without its constraints answers.
+    """Calls that do not solve for motions give the answers of the robot without its constraints.
 
-    To the last bit, unless a tie is somewhere along a rod: its frame there is one more step of the rod.
+    To the last bit, unless a tie is somewhere along a rod: its frame there adds a step to the rod.
     """
     if not robot.ties or question.call.method in OBEYS | {"frame_index"} or _quotes(question):
         return
@@ -683,7 +682,7 @@ def tree_alone(robot: Robot, question: Question, rng: np.random.Generator, found
 
 
 def demands(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """The equations that an answer under constraints solves, put together from what the tree answers."""
+    """The equations that an answer under constraints must satisfy, assembled from the tree's answers."""
     check = DEMANDS.get(question.call.method)
     if check is None or isinstance(found, Exception) or not question.plain or 0 in question.lead:
         return
@@ -692,7 +691,7 @@ def demands(robot: Robot, question: Question, rng: np.random.Generator, found: A
 
 
 def geared(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
-    """Joints that follow are free joints that gears tie to their leaders: the motion is the same."""
+    """Joints that follow are free joints geared to their leaders: the motion is the same."""
     method = question.call.method
     if isinstance(found, Exception) or not question.plain or not any(p.follows is not None for p in robot.parts):
         return
@@ -733,7 +732,7 @@ TWINS: dict[str, Callable[[Robot, Question, np.random.Generator, Answer], Iterat
 
 
 def differences(kind: str, robot: Robot, method: str, seed: int, count: int = 3) -> list[str]:
-    """All that is wrong with a call that is drawn, and with `count` of its twins; nothing if nothing is."""
+    """All that is wrong with a randomly drawn call and with `count` of its twins; empty if nothing is."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         question, rng = drawn(robot, kind, method, seed)
@@ -754,6 +753,6 @@ def differences(kind: str, robot: Robot, method: str, seed: int, count: int = 3)
 
 
 def answered(kind: str, robot: Robot, method: str, seed: int) -> bool:
-    """Whether the call that is drawn is one that is answered."""
+    """Whether the randomly drawn call gets an answer."""
     question, _ = drawn(robot, kind, method, seed)
     return not isinstance(answer(robot.model, question), Exception)

@@ -1,8 +1,8 @@
-"""Calls drawn by lot: from the signature of a public call, a robot and a seed, arguments that are good, or nearly so.
+"""Randomly drawn calls: from the signature of a public call, a robot and a seed, arguments that are good, or nearly so.
 
-A parameter is drawn by its name, which means the same in all calls: a public call whose parameters are known is drawn
-without a word about it here. What is a stack of derivatives, and what is not, is in the table of `calls`; for a call
-that is not in it, it is left to chance.
+A parameter is drawn by its name, which means the same in all calls: a public call with known parameters is drawn
+without an entry here. Which arguments are stacks of derivatives is in the table of `calls`; for a call that is not in
+it, it is left to chance.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from calls import (
 from coupled_robots import Robot
 from odd_values import ODD
 
-# Known, and left out: of finite numbers over 1e100 products can overflow. Of those over ORDINARY, derivatives can.
+# Known, and left out: products of finite numbers over 1e100 can overflow; derivatives already over ORDINARY.
 OVERFLOWS = {"a huge number", "huge numbers", "a long double"}
 ORDINARY = 1e9
 
@@ -45,7 +45,7 @@ STYLES = ("plain", "plain", "plain", "single", "whole", "zero", "tiny", "big", "
 
 @dataclass(frozen=True)
 class Generator:
-    """What stands for a random generator: a fresh one for each time that the question is asked."""
+    """Stands for a random generator: a fresh one each time that the question is asked."""
 
     seed: int
 
@@ -54,8 +54,8 @@ class Generator:
 class Question:
     """A call with its arguments, by the names of the signature.
 
-    `plain`: numbers of ordinary size, so that two ways to the answer agree but for rounding. `wrong`: which argument
-    is not what it should be, if one of them is.
+    `plain`: numbers of ordinary size, so that two ways to the answer agree up to rounding. `wrong`: the invalid
+    argument, if there is one.
     """
 
     call: Call
@@ -92,7 +92,7 @@ class Question:
 
 
 def described(value: object) -> str:
-    """An argument on a line."""
+    """An argument on one line."""
     if isinstance(value, np.ndarray) and value.size > 12:
         return f"<{value.dtype} {value.shape}>"
     if isinstance(value, dict):
@@ -104,7 +104,7 @@ def described(value: object) -> str:
 
 
 def quaternions(robot: Robot) -> list[int]:
-    """Where in q they begin."""
+    """Where in q they start."""
     found, at = [], 0
     for p in robot.parts:
         at += 0 if p.follows is not None else p.spec.nq
@@ -126,10 +126,10 @@ class Draw:
         self.style = self.one(STYLES)
         self.lead = () if method in ONE_STATE else self.one(SHAPES)
         self.rows = self.one((0, 1, 2, 2, 3, 3, 4, 6, 9, 30) if rng.random() < 0.3 else (2, 3, 4))
-        # Whether tau is a stack is told by its dimensions: then it has those of v. In `project`, v, by those of q.
+        # Whether tau is a stack follows from its dimensions: then it has those of v. In `project`, likewise v and q.
         self.told = len({c.stacks for c in recipes}) > 1 and ("tau" in self.signature or method == "project")
         self.obeys = bool(robot.ties) and (method in OF_MOTIONS or rng.random() < 0.5)
-        if self.obeys:  # numbers of any size, or with few digits, would not
+        if self.obeys:  # numbers of arbitrary size, or with few digits, would not
             self.style = self.one(("plain", "plain", "plain", "big"))
         self.given: dict[str, object] = {}
         self.batch: dict[str, tuple[int, ...]] = {}
@@ -210,7 +210,7 @@ class Draw:
         return np.ascontiguousarray(numbers)
 
     def motion(self) -> dict[str, object]:
-        """The motion that was drawn, as the constraints allow it; it has the batch of q then."""
+        """The drawn motion, made to obey the constraints; it then has the batch of q."""
         given, named = self.given, [k for k in ("v", "a", "acc") if k in self.given]
         if "q" not in given or "v" not in named or not isinstance(given["v"], np.ndarray):
             return {}
@@ -279,7 +279,7 @@ class Draw:
         return found
 
     def motions(self, name: str) -> object:
-        """How the places of some contacts move."""
+        """The motions of some contacts."""
         held = [c.name for c in self.model.constraints if c.contact]
         if self.rng.random() < 0.2:
             return None
@@ -302,7 +302,7 @@ class Draw:
         return self.one((None, {n: self.rng.normal(size=3) for n in bounces(self.robot)[1] if self.rng.random() < 0.7}))
 
     def weight(self, name: str) -> object:
-        """Of actuated coordinates, or of the constraints' rows."""
+        """Weights of actuated coordinates, or of the constraints' rows."""
         count = sum(c.rows for c in self.model.constraints)
         if name == "weight":
             actuated = self.given.get("actuated")
@@ -317,7 +317,7 @@ class Draw:
         return self.one((None, self.rng.uniform(0.1, 2), self.rng.uniform(1, 2, count), root @ root.T + np.eye(count)))
 
     def joints(self, name: str) -> object:
-        """The independent ones, where they are whole joints, or some."""
+        """The independent joints, if they are whole joints, or some joints."""
         found = list(self.model.independent_coordinates(self.given["q"]).names)
         some = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
         return self.one((None, found, found, tuple(found), some))
@@ -340,7 +340,7 @@ class Draw:
         return self.sized(self.rng.uniform(0, 0.2, (*lead, len(self.model.input_names))))
 
     def sections(self, name: str) -> object:
-        """Places along a soft body; those of the tests are 0.2 m long at least."""
+        """Positions along a soft body; those of the tests are at least 0.2 m long."""
         return self.rng.uniform(0, 0.2, int(self.rng.integers(4)))
 
     def order(self, name: str) -> object:
@@ -355,7 +355,7 @@ class Draw:
     # Bad arguments
 
     def spoilt(self, question: Question) -> Question:
-        """With one argument that is not what it should be, or left out, or not known."""
+        """With one argument that is invalid, missing or unknown."""
         chance = self.rng.random()
         if chance < 0.05:
             return replace(question.with_(nonsense=1), wrong="nonsense")
@@ -372,7 +372,7 @@ class Draw:
         if isinstance(value, np.ndarray) and value.dtype == float and value.size and self.rng.random() < 0.6:
             one = value[(0,) * (value.ndim - 1 - (name in self.call.stacks))]
             chance = self.rng.random()
-            if chance < 0.2:  # a number somewhere
+            if chance < 0.2:  # one number in it
                 value = value.copy()
                 value.flat[int(self.rng.integers(value.size))] = self.one((np.nan, np.inf, -np.inf))
                 return value
@@ -427,6 +427,6 @@ PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
 
 
 def drawn(robot: Robot, kind: str, method: str, seed: int) -> tuple[Question, np.random.Generator]:
-    """A call of that method, the same for the same seed; and the generator, for what else is left to chance."""
+    """A call of that method, the same for the same seed; and the generator, for further random choices."""
     rng = np.random.default_rng([seed, zlib.crc32(f"{kind} {method}".encode())])
     return Draw(robot, method, rng).question(), rng

@@ -1,5 +1,5 @@
-"""What `drawn_calls` is to the calls of a robot, for all other public functions and classes: `odd_values` has the
-arguments that are good, and odd ones to put in their place.
+"""The counterpart of `drawn_calls` for all public functions and classes other than a robot's calls: `odd_values` has
+good arguments, and odd ones to replace them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from drawn_calls import OVERFLOWS, described
 from jounce import control, conversions, robots, soft
 from odd_values import CALLS, ODD, PYTHONS_OWN, TO_THE_CORE, mujoco
 
-# Public, and not in the table: what calls give back, bases of users' classes, and errors.
+# Public, but not in the table: results of calls, base classes for users, and errors.
 GIVEN_BACK = {"Equilibrium", "Kinematics", "Linearization", "Model", "Regulator", "TrackingRegulator"}
 GIVEN_BACK |= {"ConstrainedDynamics", "ConstrainedInverseDynamics", "Impact", "IndependentCoordinates"}
 BASES = {"Joint", "Module", "SoftBody", "Strain"}
-OF_ANOTHER_LIBRARY = {"Pinocchio"}  # as MuJoCo, whose class it shares all methods with
+OF_ANOTHER_LIBRARY = {"Pinocchio"}  # has all its methods in common with MuJoCo
 WITHOUT_ARGUMENTS = {"num_threads"}
 NUMPYS_WORDS = (
     "inhomogeneous|ambiguous|could not be broadcast|cannot reshape|matmul|einsum|for axis|array element|Exceeds the"
@@ -35,7 +35,7 @@ NUMPYS_WORDS = (
 
 
 def public_functions() -> dict[str, object]:
-    """All functions and classes that users have, but for a robot's methods."""
+    """All public functions and classes, except a robot's methods."""
     found = {}
     for module in (jn, soft, robots, control, conversions):
         for name in getattr(module, "__all__", dir(module)):
@@ -53,13 +53,13 @@ def public_functions() -> dict[str, object]:
 
 
 def uncovered() -> set[str]:
-    """Public functions that the table does not have."""
+    """Public functions missing from the table."""
     left_out = GIVEN_BACK | BASES | OF_ANOTHER_LIBRARY | WITHOUT_ARGUMENTS
     return set(public_functions()) - set(CALLS) - left_out - (set() if mujoco else {"MuJoCo"})
 
 
 def untried() -> dict[str, set[str]]:
-    """Their parameters that it does not have."""
+    """Their parameters missing from the table."""
     found = {}
     for name, one in public_functions().items():
         if name in CALLS and not (lacking := _parameters(one) - set(CALLS[name][1])) <= set():
@@ -72,7 +72,7 @@ def _parameters(function: object) -> set[str]:
 
 
 def flat(value: object, depth: int = 0) -> Iterator[object]:
-    """The numbers and texts that an answer is made of."""
+    """The numbers and strings that make up an answer."""
     if isinstance(value, (np.ndarray, float, int, complex, str, bytes, type(None), np.generic)):
         yield np.asarray(value) if not isinstance(value, (str, bytes, type(None))) else value
     elif isinstance(value, jn.Model):
@@ -87,7 +87,7 @@ def flat(value: object, depth: int = 0) -> Iterator[object]:
 
 
 def same(found: object, expected: object) -> str:
-    """What is not the same, to the last bit."""
+    """What differs, to the last bit."""
     if isinstance(found, Exception) or isinstance(expected, Exception):
         mine, other = (says(x) if isinstance(x, Exception) else "an answer" for x in (found, expected))
         return "" if mine == other else f"{mine!r}, expected {other!r}"
@@ -124,7 +124,7 @@ def _elsewhere() -> Iterator[None]:
 
 
 def function_differences(name: str, seed: int) -> list[str]:
-    """All that is wrong with a call of a function that is drawn."""
+    """All that is wrong with a randomly drawn call of a function."""
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     function, good = CALLS[name]
     given = dict(good)
@@ -135,12 +135,12 @@ def function_differences(name: str, seed: int) -> list[str]:
     lacks = bool(given) and rng.random() < 0.05
     if lacks:
         del given[str(rng.choice(list(given)))]
-    callable_there = any(x is dict for x in given.values())  # a class is a function to some
+    callable_there = any(x is dict for x in given.values())  # a class counts as a function for some
     long_double = any(isinstance(x, np.longdouble) for x in given.values()) and name in TO_THE_CORE
 
     def asked(arguments: dict[str, object]) -> object:
         own = {k: np.random.default_rng(0) if isinstance(x, np.random.Generator) else x for k, x in arguments.items()}
-        with warnings.catch_warnings(), _elsewhere() if name == "load" else nullcontext():  # a text may be a path
+        with warnings.catch_warnings(), _elsewhere() if name == "load" else nullcontext():  # a string may be a path
             warnings.simplefilter("error")
             with differences.counted():
                 return outcome(lambda: function(**own))

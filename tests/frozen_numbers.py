@@ -1,5 +1,5 @@
-"""Writes data/coupled_reference.json: what robots with followers, with soft bodies and with constraints answered on the
-day it was run.
+"""Writes data/coupled_reference.json: the answers of robots with followers, with soft bodies and with constraints on
+the day it was run.
 
     python tests/frozen_numbers.py
 
@@ -7,8 +7,9 @@ Inputs come from a seed and are not stored. To keep the file small,
 
 - an array of more than `LONG` numbers is stored as its product with one fixed vector;
 - kinematics are those of the last body;
-- results in other axes than the body's are there where the base floats, or where a Jacobian or twist has axes;
-- what solves with the mass matrix has twelve digits, and none under wrenches: test_frozen.py looks at its equation.
+- results in axes other than the body's are stored only for floating bases, and for Jacobians and twists;
+- results of solving with the mass matrix have twelve digits, and none under wrenches: test_frozen.py checks the
+  equation they solve.
 
 A call that was refused on that day is null. Robots with constraints have the calls that obey them.
 """
@@ -32,7 +33,7 @@ OBEY += ("independent", "inverse_constraint")
 ROWS = {"inverse_dynamics": 5, "forward_dynamics": 5, "hybrid_dynamics": 4, "generalized_inverse_dynamics": 4}
 ROWS |= {"inverse_dynamics_derivatives": 3, "forward_dynamics_derivatives": 3, "change_force_frame": 3}
 LONG = 40
-AT_REST = ("module of a user", "with armature, damping and springs", "two rods in series")  # have springs to hold them
+AT_REST = ("module of a user", "with armature, damping and springs", "two rods in series")  # held by springs
 PROPERTIES = ("nq", "nv", "gravity", "lower", "upper", "velocity_limit", "effort_limit")
 BOTH = ("forward_dynamics", "forward_dynamics_derivatives", "hybrid_dynamics", "linearize")
 NAMES = ("body_names", "joint_names", "frame_names", "input_names")

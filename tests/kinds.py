@@ -1,6 +1,7 @@
 """The kinds of robots that every call is tried on.
 
-Each has a joint that follows another with ratio zero, which is a fixed joint: `FIXED` are the same robots said so.
+Each has a joint that follows another with ratio zero, which is a fixed joint: in `FIXED`, the same robots have a fixed
+joint there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FOLLOW = jn.Follow
 
 
 def with_a_joint_that_stays(some: Maker, on: str, leader: str) -> Robot:
-    """On one of the bodies, a body whose joint has ratio zero, with a joint on it and a frame at the end."""
+    """Adds to one of the bodies a body whose joint has ratio zero, with a joint on it and a frame at the end."""
     some.add("zero", on, "revolute", follows=FOLLOW(leader, 0.0), armature=0.2, damping=0.3, stiffness=5.0)
     some.add("end", "zero", "revolute", stiffness=20.0)
     return some.add("tip", "end", "fixed").robot()
@@ -112,7 +113,7 @@ for _name, _parent, _joint in (
 
 
 def _cylinder() -> tuple[Robot, Robot]:
-    """A link between a base and a hand: as a rod that cannot deform, whose frame is at its far end, and as it is."""
+    """A link between a base and a hand: as a rod that cannot deform, with its frame at the far end, and as a body."""
     length, radius, density = 0.4, 0.03, 900.0
     mass = density * np.pi * radius**2 * length
     across, along = mass * (3 * radius**2 + length**2) / 12, mass * radius**2 / 2
@@ -147,7 +148,7 @@ def _shift(x: float) -> np.ndarray:
 
 
 TIED: dict[str, Robot] = {
-    "four-bar": maker(51)  # in a plane: two of the five rows of its hinge tell all
+    "four-bar": maker(51)  # in a plane: two of the five rows of its hinge suffice
     .add("crank", "world", "revolute", placement=_shift(0.0), **_PLANE)
     .add("coupler", "crank", "revolute", placement=_shift(0.3), **_PLANE)
     .add("rocker", "world", "revolute", placement=_shift(0.6), **_PLANE)
@@ -231,7 +232,7 @@ EVERY: dict[str, Robot] = {
 
 
 def random_robot(seed: int) -> Robot:
-    """Any joints, some of which follow others, and rods; every other one has a loop or a contact, if that can be."""
+    """Any joints, some following others, and rods; every other robot has a loop or a contact, if possible."""
     some = maker(1000 + seed)
     rng, leaders = some.rng, []
     for i in range(int(rng.integers(1, 7))):
@@ -250,9 +251,9 @@ def random_robot(seed: int) -> Robot:
 
 
 def _tied(some: Maker) -> Robot:
-    """With a tie between two bodies, or of one with the world, that leaves it some motions and whose rows are apart.
+    """With a tie between two bodies, or of one with the world, that leaves some motions and has well-separated rows.
 
-    As it is, where the tie that is drawn does not.
+    Unchanged if the randomly drawn tie does not.
     """
     rng, names, robot = some.rng, [p.spec.name for p in some.parts], some.robot()
     axis = rng.normal(size=3)
@@ -265,11 +266,11 @@ def _tied(some: Maker) -> Robot:
     ]
     kinds += [jn.OnPlane(axis), jn.OnLine(axis), jn.Distance(0.4), jn.Rolling(0.3), jn.Rolling(0.3, axis=(0, 1, 0))]
     kind, first, second = kinds[int(rng.integers(len(kinds)))], str(rng.choice(names)), str(rng.choice(["", *names]))
-    if not second and isinstance(kind, jn.Distance):  # is from somewhere
+    if not second and isinstance(kind, jn.Distance):  # needs a reference point
         kind = jn.Contact(kind, np.eye(4))
     try:
         tied = some.tie(kind, first, second).robot()
-    except ValueError:  # what cannot move is not tied
+    except ValueError:  # fixed bodies are not tied
         return robot
     sizes = np.linalg.svd(tied.model.constraint_jacobian(tied.home), compute_uv=False)
     rows = sum(c.rows for c in tied.model.constraints)

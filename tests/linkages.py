@@ -18,7 +18,7 @@ def shift(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
 
 
 def random_joints(rng: np.random.Generator) -> list[jn.Joint]:
-    """One of each kind that may close a loop."""
+    """One of each kind that can close a loop."""
     x, y = random_rotation(rng)[:2]
     axis = rng.normal(size=3)
     return [
@@ -34,7 +34,7 @@ def random_joints(rng: np.random.Generator) -> list[jn.Joint]:
 
 
 def joint_pose(joint: jn.Joint, rng: np.random.Generator) -> np.ndarray:
-    """Where a joint may take its frame."""
+    """A pose that a joint allows."""
     b = jn.Builder()
     b.add("body", "world", joint, inertia=jn.Inertia(1.0, (0, 0, 0), np.eye(3)))
     robot = b.build()
@@ -62,7 +62,7 @@ def tied(kind: object, rng: np.random.Generator) -> np.ndarray:
 
 
 def closed(seed: int, *kinds: object, bodies: int = 8, floating: bool = True) -> tuple[jn.Model, np.ndarray]:
-    """A random tree whose last bodies, one after the other, are tied to others."""
+    """A random tree whose last bodies are tied to others, one per constraint."""
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, bodies, joints=("revolute", "prismatic", "universal", "spherical"), floating=floating)
     robot = jounce_model(tree)
@@ -92,7 +92,7 @@ def four_bar(pin: object = None, spring: float = 0.0) -> jn.Model:
 
 
 def quadruped(contact: object, held: bool = False) -> tuple[jn.Model, np.ndarray]:
-    """A box on four legs of three joints each, its feet held, where they are or wherever they are."""
+    """A box on four legs of three joints each, its feet held, at given places or wherever they are."""
     b = jn.Builder()
     b.add("base", "world", jn.Free(), inertia=jn.Inertia(10.0, (0.01, 0, 0.02), [0.2, 0.4, 0.5]))
     q = [0, 0, 0.5, 0, 0, 0, 1.0]
@@ -109,7 +109,7 @@ def quadruped(contact: object, held: bool = False) -> tuple[jn.Model, np.ndarray
 
 
 def two_arms() -> tuple[jn.Model, np.ndarray]:
-    """Two planar arms of three joints each that hold one plate from both sides: three motors more than motions."""
+    """Two planar arms of three joints each that hold one plate from both sides: three more motors than motions."""
     b = jn.Builder()
     q = {"l": (0.8, 0.7, -0.3), "r": (-0.7, -0.9, 0.2)}
     for side, x in (("l", -0.5), ("r", 0.5)):
@@ -125,7 +125,7 @@ def two_arms() -> tuple[jn.Model, np.ndarray]:
 
 
 def geared_parallelogram() -> tuple[jn.Model, np.ndarray]:
-    """Two cranks that a rod and a gear hold parallel: how the two share forces changes with the angle."""
+    """Two cranks kept parallel by a rod and a gear: how the two share forces depends on the angle."""
     b = jn.Builder()
     for name, x in (("a", 0.0), ("b", 0.5)):
         b.add(name, "world", jn.Revolute(HINGE), shift(x), jn.Inertia(1.0 + x, (0.2, 0, 0.1), [0.03] * 3))

@@ -1,4 +1,4 @@
-"""Loads robots in a process of its own, so that a load that hangs or breaks down fails a test and not all of them."""
+"""Loads robots in a separate process, so that a load that hangs or crashes fails one test and not all of them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-MEMORY = 6 << 30  # bytes that the process may take
-START = 60  # seconds for Python, NumPy and MuJoCo to be there
+MEMORY = 6 << 30  # memory limit of the process, bytes
+START = 60  # seconds for Python, NumPy and MuJoCo to start
 
 
 @dataclass
 class Outcome:
-    """What came of a load: joints, or the name of the exception and its message; "hangs" or "breaks down" else."""
+    """The outcome of a load: joints, or the exception's name and message; otherwise "hangs" or "breaks down"."""
 
     kind: str
     message: str = ""
@@ -24,14 +24,14 @@ class Outcome:
 
 
 class Child:
-    """The process; a new one where the last did not answer."""
+    """The process; a new one if the last did not answer."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
 
     def load(self, source: str, seconds: float = 30, **options: Any) -> Outcome:
-        """What `jounce.load` makes of a path or a text, within so many seconds."""
+        """What `jounce.load` makes of a path or a text, within the given time."""
         if self._process is None:
             self._start()
             assert self._answer(START) == "ready\n"
@@ -75,7 +75,7 @@ def main() -> None:
     import jounce as jn
     from jounce.loading import mjcf_compiler
 
-    mjcf_compiler.MAX_SECONDS = 1  # what would take long does so in this time already
+    mjcf_compiler.MAX_SECONDS = 1  # so that slow loads time out soon
     try:
         import resource
 

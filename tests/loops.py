@@ -1,4 +1,4 @@
-"""Loops and contacts for the tests: ties that hold where a robot is."""
+"""Loops and contacts for the tests: ties that hold in a robot's current configuration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = (*JOINTS, "distance", "on plane", "on line", "ball", "wheel")
 
 
 def turn(axis: np.ndarray, angle: float) -> np.ndarray:
-    """By Rodrigues' formula."""
+    """A rotation, by Rodrigues' formula."""
     x, y, z = axis / np.linalg.norm(axis)
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
@@ -71,7 +71,7 @@ def random_tie(
     second: int,
     at: float | None = None,
 ) -> Tie:
-    """Of a kind of KINDS, between two bodies, the first a rod if `at` is given, and obeyed at q to rounding."""
+    """Of a kind in KINDS, between two bodies, the first a rod if `at` is given; obeyed at q up to rounding."""
     a, b = random_axes(rng)
     if kind == "universal":
         b = random_axes(rng)[0]
@@ -93,7 +93,7 @@ def random_tie(
 
 
 def contact(rng: np.random.Generator, robot: Mechanism, q: np.ndarray, kind: str, body: int, *, held: bool) -> Tie:
-    """Of a body's own frame with the world: with A where B is (`held`), or else where the tie allows B to be."""
+    """A contact of a body's own frame with the world: A is where B is (`held`), or where the tie allows B to be."""
     tie = random_tie(rng, robot, q, kind, -1, body)
     tie = replace(tie, b=Side(body), contact=True)
     there = pose_at(robot, q, tie.b) @ np.linalg.inv(displaced(rng, tie))

@@ -1,10 +1,10 @@
 """MuJoCo's equality constraints in the limit of hard ones.
 
-They give way: with an impedance d below one MuJoCo adds R = (1 - d) / d of the diagonal of J M^-1 J^T to it. So
-accelerations differ from those of hard constraints by an amount that falls with R; d = 0.9999 is the hardest there is,
-and what a few values of R say is extrapolated to none. Of gears, and in older versions of all constraints, MuJoCo
-leaves J' v out. That is put back with its own matrices, J' v by differences of its J. What is broken of a constraint,
-which MuJoCo pulls back, is left as it is.
+They are soft: with an impedance d below one MuJoCo adds R = (1 - d) / d times the diagonal of J M^-1 J^T to it. So
+accelerations differ from those of hard constraints by an amount that falls with R; d = 0.9999 is the hardest possible,
+and the results for a few values of R are extrapolated to zero. For gears, and in older versions for all constraints,
+MuJoCo omits J' v. It is added with MuJoCo's own matrices, J' v by differences of its J. MuJoCo's correction of
+constraint violations is removed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HARD = (0.999, 0.9995, 0.9998, 0.9999)
 
 
 def prepared(model: Any) -> Any:
-    """The same model, with a solver that goes to the end and nothing that acts beside equality constraints."""
+    """The same model, with a fully converged solver and no forces besides those of equality constraints."""
     flags, option = mujoco.mjtDisableBit, model.opt
     for flag in (flags.mjDSBL_CONTACT, flags.mjDSBL_LIMIT, flags.mjDSBL_FRICTIONLOSS, flags.mjDSBL_ACTUATION):
         option.disableflags |= int(flag)
@@ -47,7 +47,7 @@ def _forward(convert: MuJoCo, model: Any, q: Any, v: Any, tau: Any) -> tuple[Any
 
 
 def acceleration(convert: MuJoCo, model: Any, q: Any, v: Any, tau: Any, impedance: float) -> np.ndarray:
-    """jounce's v' of MuJoCo's robot, as hard as its impedance is."""
+    """MuJoCo's acceleration in jounce's coordinates, with constraints as hard as their impedance."""
     model.eq_solimp[:] = impedance, impedance, 1.0, 0.5, 1.0
     data, J, apart, drift = _forward(convert, model, q, v, tau)
     left_out = drift + data.efc_aref  # it aims for J a = aref
@@ -56,7 +56,7 @@ def acceleration(convert: MuJoCo, model: Any, q: Any, v: Any, tau: Any, impedanc
 
 
 def hard(convert: MuJoCo, model: Any, q: Any, v: Any, tau: Any) -> np.ndarray:
-    """jounce's v' of MuJoCo's robot where J a + J' v = 0, with MuJoCo's matrices and not its solver."""
+    """The acceleration with J a + J' v = 0 in jounce's coordinates, by MuJoCo's matrices but not its solver."""
     data, J, apart, drift = _forward(convert, model, q, v, tau)
     inverse = np.linalg.pinv(apart @ J.T, rcond=1e-12)
     acc = data.qacc_smooth - apart.T @ inverse @ (J @ data.qacc_smooth + drift)
@@ -64,7 +64,7 @@ def hard(convert: MuJoCo, model: Any, q: Any, v: Any, tau: Any) -> np.ndarray:
 
 
 def limit(convert: MuJoCo, model: Any, q: Any, v: Any, tau: Any) -> np.ndarray:
-    """jounce's v' of MuJoCo's robot where its constraints are hard."""
+    """MuJoCo's acceleration in jounce's coordinates, in the limit of hard constraints."""
     R = [(1 - d) / d for d in HARD]
     weights = [np.prod([y / (y - x) for y in R if y != x]) for x in R]  # Lagrange's, at R = 0
     found = [acceleration(convert, model, q, v, tau, d) for d in HARD]

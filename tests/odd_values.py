@@ -1,4 +1,4 @@
-"""What nobody means to give, and the calls of the Python side with arguments that are good."""
+"""Values that nobody would pass on purpose, and the calls of the Python side with good arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jounce.soft import stumpff
 
 try:
     import mujoco
-except ImportError:  # a peer: calls that take its models are not among those below, then
+except ImportError:  # optional: without it, calls that take its models are left out below
     mujoco = None
 
 
@@ -95,7 +95,7 @@ def slider() -> jn.Model:
 
 
 class Strut:
-    """A module, but not one of ours."""
+    """A module that does not derive from ours."""
 
     n = 1
     masses: Any = (0.1,)
@@ -146,19 +146,19 @@ def geared(**changes: Any) -> jn.Model:
 
 
 def held_by(**changes: Any) -> jn.Model:
-    """A contact that is held there."""
+    """A contact held in place."""
     return ROBOT.constrained({"tool": jn.Contact(**changes)})
 
 
 def _hook() -> jn.Builder:
-    """With a body at its end that has no mass."""
+    """With a massless body at its end."""
     builder = jn.Builder()
     builder.add("hook", "world", jn.Revolute((1, 0, 0)))
     return builder
 
 
 def _set_num_threads(n: Any) -> int:
-    """Back to what it was."""
+    """Sets it and restores the previous value."""
     before = jn.num_threads()
     try:
         jn.set_num_threads(n)
@@ -338,5 +338,5 @@ TO_THE_CORE |= {
     "impact": "q",
     "loop_coordinate": "q",
     "residual": "q",
-}  # where NumPy warns while a long double is cast
+}  # NumPy warns here when casting a long double
 PYTHONS_OWN = {"index"}

@@ -2,9 +2,9 @@
 
 The functions below take and return q, v, a in the order of the tree. ``tree.model`` itself has its joints
 depth first, because Pinocchio's crba, computeMinverse, computeCoriolisMatrix and the derivatives of rnea and
-aba silently go wrong for any other order (``model.check(data)`` is then False). So go through ``q_to_pin``,
-``v_to_pin`` and ``v_from_pin`` when calling Pinocchio directly; a matrix over v comes back in the order of
-the tree as ``M[np.ix_(tree.v_index, tree.v_index)]``.
+aba are silently wrong for any other order (``model.check(data)`` is then False). So use ``q_to_pin``,
+``v_to_pin`` and ``v_from_pin`` when calling Pinocchio directly; a matrix over v is put in the order of
+the tree by ``M[np.ix_(tree.v_index, tree.v_index)]``.
 
 Armature, damping and stiffness are not represented. Cylindrical, planar and universal joints are chains of
 one-DoF joints with massless bodies between, so the model has more joints than the tree has such bodies.
@@ -32,7 +32,7 @@ class PinocchioTree:
 
     body_joint: for each body, the joint that carries it (0, the universe, if it is fixed to the world).
     body_frame: for each body, the id of the Pinocchio frame at its body frame.
-    q_index, v_index: for each coordinate of the tree, its place in Pinocchio's q or v.
+    q_index, v_index: for each coordinate of the tree, its index in Pinocchio's q or v.
     """
 
     def __init__(self, spec: TreeSpec) -> None:
@@ -141,6 +141,6 @@ def _joint_models(body: BodySpec) -> list:
 
 
 def _unit(axis: np.ndarray) -> np.ndarray:
-    """The axis as it is, once checked: Pinocchio takes one of any length and then turns by non-rotations."""
+    """The axis unchanged, after a check: Pinocchio accepts any length and then turns by non-rotations."""
     assert abs(np.linalg.norm(axis) - 1) < 1e-12, f"not a unit vector: {axis}"
     return np.asarray(axis, float)

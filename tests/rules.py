@@ -1,6 +1,6 @@
-"""What becomes of the answer of a call where coordinates become others, x = G q: a rule for each.
+"""How the answer of each call transforms under a change of coordinates, x = G q.
 
-Forces are G^T tau_x, matrices G^T M_x G, Jacobians J_x G. With G constant they hold for derivatives of every order.
+Forces are G^T tau_x, matrices G^T M_x G, Jacobians J_x G. As G is constant, this holds for derivatives of every order.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ RULE = {method: rule for rule, methods in RULES.items() for method in methods.sp
 
 
 def freed_arguments(robot: Robot, given: dict[str, object]) -> dict[str, object]:
-    """Of the robot whose joints are all free: its motion, and the forces on the leaders."""
+    """Arguments for the robot whose joints are all free: its motion, and the forces on the leaders."""
     G, found = robot.G, dict(given)
     for name in ARRAYS & set(given):
         if name.startswith("q"):
@@ -57,7 +57,7 @@ def freed_arguments(robot: Robot, given: dict[str, object]) -> dict[str, object]
 
 
 def lift(robot: Robot) -> np.ndarray:
-    """(nv of the freed robot, nv), where the coordinates of leaders are among the freed robot's."""
+    """(nv of the freed robot, nv): selects the leaders' coordinates among the freed robot's."""
     found, own = np.zeros_like(robot.G), robot.freed.model.coordinate
     for joint in robot.model.joint_names:
         found[own(joint), robot.model.coordinate(joint)] = np.eye(len(range(*own(joint).indices(len(found)))))

@@ -1,4 +1,4 @@
-"""The robots of soft_models, built with jounce, and how far two answers about them are apart."""
+"""The robots of soft_models, built with jounce, and measures of the difference between two answers."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def swelling(
     law: str,
     nodes: tuple[int, int] | None,
 ) -> jn.soft.VariableRadius:
-    """Made once for each set of numbers: its volume integrals take a while."""
+    """Cached: its volume integrals take a while."""
     return jn.soft.VariableRadius(
         length, radius, density, young, poisson, viscosity, wall, {"quadratic": "beam", "svk": "solid"}[law], nodes
     )
 
 
 def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = False) -> jn.Model:
-    """nodes: of every rod, the library's own choice when None, the spec's where `exact_nodes`."""
+    """nodes: of every rod; the library's own choice if None, the spec's with `exact_nodes`."""
     b = jn.Builder(gravity=spec.gravity)
     for i, m in enumerate(spec.modules):
         where = {"parent": "world" if m.parent < 0 else f"m{m.parent}", "placement": m.placement}
@@ -94,8 +94,8 @@ def heavy_tree(
 ) -> SoftSpec:
     """A random soft tree with a rigid body on each of its joints, so that its mass matrix can be inverted.
 
-    slow: of so soft a material that no shape has eigenvalues beyond about 100 / s. Each derivative of an acceleration
-    is as much more sensitive than the one before as the fastest eigenvalue is great; a stiff robot's keep no digit.
+    slow: of a material so soft that no shape has eigenvalues beyond about 100 / s. Each derivative of an acceleration
+    is more sensitive than the previous one by the fastest eigenvalue; those of a stiff robot have no correct digits.
     """
     spec = random_soft_tree(rng, kinds, serial=serial, floating=floating)
     modules: list[Module] = list(spec.modules)
@@ -107,21 +107,21 @@ def heavy_tree(
 
 
 def heavy_robot(seed: int, kinds: tuple[str, ...], rows: int, **how: bool) -> tuple[jn.Model, np.ndarray, np.ndarray]:
-    """A heavy tree as jounce has it, of few sections, with a configuration and a velocity stack (rows, nv)."""
+    """A heavy tree as a jounce model, with few sections, a configuration and a velocity stack (rows, nv)."""
     rng = np.random.default_rng(seed)
     spec = coarse(heavy_tree(rng, kinds, **how))
     return build_soft(spec, exact_nodes=True), *random_soft_state(rng, spec, rows)
 
 
 def coarse(spec: SoftSpec) -> SoftSpec:
-    """The robot with few nodes, for laws that hold whatever their number."""
+    """The robot with few nodes, for laws that hold for any number of them."""
     nodes = {Rod: 5, VariableRadiusBody: (3, 4)}
     modules = [replace(m, nodes=nodes[type(m)]) if type(m) in nodes else m for m in spec.modules]
     return SoftSpec(tuple(modules), spec.gravity)
 
 
 def cut(rod: Rod, *at: float) -> list[Rod]:
-    """The rod in pieces that have the same strains where they are, each on the one before it."""
+    """The rod cut into pieces with the same strains, each attached to the previous one."""
     ends = (0.0, *at, rod.length)
     radius = rod.radius(np.array(ends))
     return [
@@ -146,11 +146,11 @@ def error(actual: np.ndarray, expected: np.ndarray, unit: np.ndarray | float = 1
 
 
 def row_errors(actual: np.ndarray, expected: np.ndarray, unit: np.ndarray | float = 1.0) -> float:
-    """The greatest error of all rows: no order hides behind a greater one."""
+    """The greatest error of all rows: no order hides behind a larger one."""
     return max(error(a, b, unit) for a, b in zip(actual, expected, strict=True))
 
 
 def central(function: Callable[[float], np.ndarray], h: float) -> np.ndarray:
-    """The derivative at 0 by a central difference of eighth order."""
+    """The derivative at 0 by an eighth-order central difference."""
     weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
     return np.asarray(sum(w * (function(k * h) - function(-k * h)) for k, w in enumerate(weights, 1))) / h

@@ -1,6 +1,6 @@
 """Soft robots for the tests, in a neutral form that no library under test defines.
 
-A robot is a list of modules. Each sits on the far end of its parent (-1: the world): its near end is at
+A robot is a list of modules. Each is attached to the far end of its parent (-1: the world): its near end is at
 ``placement`` there, and its own coordinates move its far end and its mass relative to the near end.
 
 ====================  ============================  =================================================================
@@ -24,7 +24,7 @@ The body of variable radius has q = (bend angle, stretch in metres, bulges in me
 stretch 1 + q1 / L, and sections whose points (r, phi) of the reference, phi from x towards y, move to
 r (1 + q2 b / R) where phi < pi and r (1 + q3 b / R) where phi > pi, with the bump
 b = exp(-0.01 L / (L^2/4 - (s - L/2)^2)) exp(-1 / (pi^2/4 - (phi' - pi/2)^2)), phi' = phi or phi - pi. Laws:
-"quadratic", energy 1/2 (EI q0^2 + EA q1^2) / L + E/2 int (R' - R)^2 ds dphi, which the authors' toolbox has, with
+"quadratic", energy 1/2 (EI q0^2 + EA q1^2) / L + E/2 int (R' - R)^2 ds dphi, as in the authors' toolbox, with
 viscosity times it as damping; and "svk", Saint Venant-Kirchhoff: int mu tr E^2 + lambda/2 (tr E)^2 over the volume,
 E = (F^T F - 1) / 2. Its two chambers are the half sections 0 <= r <= R' - wall.
 """
@@ -47,7 +47,7 @@ Basis = Callable[[np.ndarray], np.ndarray]  # arc lengths (S,) to strains per am
 
 @dataclass(frozen=True)
 class MaterialPoints:
-    """Masses (S, P) at T(s) (offset + slope q), for S places along the backbone and P points in each section."""
+    """Masses (S, P) at T(s) (offset + slope q), for S positions along the backbone and P points in each section."""
 
     s: np.ndarray
     mass: np.ndarray
@@ -277,7 +277,7 @@ def gaussian_basis(length: float) -> Basis:
 
 
 def legendre_basis(length: float, degrees: tuple[int, ...]) -> Basis:
-    """Each of the six strains its own Legendre polynomials up to a degree (-1: none), columns strain by strain."""
+    """Legendre polynomials up to a degree (-1: none) for each of the six strains, columns strain by strain."""
 
     def basis(s: np.ndarray) -> np.ndarray:
         values = np.polynomial.legendre.legvander(2 * s / length - 1, max(degrees)) / length
@@ -316,7 +316,7 @@ def from_reference(model: dict) -> SoftSpec:
 
 
 def random_rod(rng: np.random.Generator, kind: str, **where: object) -> Rod:
-    """kind: planar, spatial, gaussian or general; all with elongation but half of the planar ones."""
+    """kind: planar, spatial, gaussian or general; all with elongation except half of the planar ones."""
     length = rng.uniform(0.2, 0.5)
     far, near = np.sort(rng.uniform(0.005, 0.03, 2))
     constants = {"density": 1000.0, "young": rng.uniform(1e5, 1e6), "poisson": 0.4, "viscosity": 0.05}

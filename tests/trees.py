@@ -9,7 +9,7 @@ joint           q                        motion(q)
 fixed           -                        identity
 revolute        angle                    Rot(axis, q)
 prismatic       distance                 Trans(axis q)
-helical         angle                    Trans(axis pitch q) Rot(axis, q); pitch in metres a radian
+helical         angle                    Trans(axis pitch q) Rot(axis, q); pitch in metres per radian
 cylindrical     distance, angle          Trans(axis q0) Rot(axis, q1)
 planar          x, y, angle              Trans(axis q0 + axis2 q1) Rot(axis x axis2, q2)
 universal       angle, angle             Rot(axis, q0) Rot(axis2, q1)
@@ -17,7 +17,7 @@ spherical       qx qy qz qw              Rot(quaternion)
 free            x y z, qx qy qz qw       Trans(x y z) Rot(quaternion)
 ==============  =======================  ==========================================================
 
-Velocities: the rate of q for the joints whose q are plain numbers; for spherical the angular velocity
+Velocities: the rate of q for joints whose q are plain numbers; for spherical the angular velocity
 of the body relative to its parent in body axes; for free the twist [linear; angular] of the body
 relative to its parent, both halves in body axes (H^-1 dH/dt).
 """
@@ -105,7 +105,7 @@ def random_pose(rng: np.random.Generator, reach: float = 0.4) -> np.ndarray:
 
 
 def random_inertia(rng: np.random.Generator, mass: float) -> np.ndarray:
-    """Inertia of a random box of that mass, turned at random: always one that a real body has."""
+    """Inertia of a random box of that mass, randomly rotated: always that of a real body."""
     a, b, c = rng.uniform(0.05, 0.3, 3)
     principal = mass / 12 * np.diag([b * b + c * c, a * a + c * c, a * a + b * b])
     turn = random_rotation(rng)

@@ -21,12 +21,12 @@ import jounce as jn
 
 pinocchio = pytest.importorskip("pinocchio")
 
-# The package has no module that can be imported without its loaders: its files are in the prefix of cmeel wheels.
+# The package has no module that imports without its loaders: its files are in the prefix of cmeel wheels.
 _ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 
 
 def urdf_paths() -> list[Path]:
-    """All URDF files of the package but one that holds no link at all."""
+    """All URDF files of the package except one that has no links."""
     if not _ROBOTS.is_dir():
         pytest.skip("example-robot-data is not installed", allow_module_level=True)
     return [path for path in sorted(_ROBOTS.rglob("*.urdf")) if path.name != "ur3.urdf"]
@@ -40,7 +40,7 @@ def urdf_path(name: str) -> Path:
 class UrdfPeer:
     """A URDF in both libraries.
 
-    robot: jounce's, with mimicking joints independent and no damping, as Pinocchio has it.
+    robot: jounce's, with mimicking joints independent and no damping, as in Pinocchio.
     model, data: Pinocchio's.
     """
 
@@ -83,7 +83,7 @@ class UrdfPeer:
 
     @functools.cached_property
     def frame_ids(self) -> dict[str, int]:
-        """Pinocchio's number of the frame of each link, by the name that jounce has for the link."""
+        """Pinocchio's frame index of each link, by jounce's name for the link."""
         ids = {f.name: i for i, f in enumerate(self.model.frames) if f.type == pinocchio.FrameType.BODY}
         return {"world_link" if name == "world" else name: i for name, i in ids.items()}
 
