@@ -66,8 +66,8 @@ constraint_jacobian                     q               | frame
 constraint_jacobian_derivatives         q v*            | frame
 inverse_constraint_inertia              q               |
 impact                                  q v             | restitution normals wrench_frame frame
-residual                                q               |
-residual                                q v             |
+residual                                q               | frame
+residual                                q v             | frame
 project                                 q               |
 project                                 q v             |
 project                                 q v*            |

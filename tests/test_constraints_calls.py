@@ -1036,6 +1036,24 @@ def test_what_cannot_move_is_not_tied():
         b.close("weld", "world", "arm", jn.Fixed())
 
 
+@pytest.mark.parametrize("frame", ["body", "world", "mixed"])
+def test_residual_in_other_axes(frame):
+    """The velocity of a frame that is held, whatever the axes of v; where it is does not depend on them."""
+    pose = jn.robots.aerial_manipulator().pose("B7", jn.robots.aerial_manipulator().neutral())
+    robot = jn.robots.aerial_manipulator().constrained({"B7": jn.Contact(jn.Spherical(), pose=pose)})
+    rng = np.random.default_rng(0)
+    q, v = robot.random_configuration(rng, 4), rng.normal(size=(4, robot.nv))
+    position, speed = robot.residual(q, v, frame=frame)
+    hand = robot.twist("B7", q, v[:, None], frame="mixed", velocity_frame=frame)[:, 0, :3]
+    np.testing.assert_allclose(speed, hand @ pose[:3, :3], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(position, robot.residual(q))
+    np.testing.assert_array_equal(position, robot.residual(q, frame=frame))
+    np.testing.assert_allclose(speed, np.einsum("sri,si->sr", robot.constraint_jacobian(q, frame=frame), v), atol=1e-12)
+    for given in ((q,), (q, v)):
+        with pytest.raises(ValueError, match="frame is 'tool', expected 'body', 'world' or 'mixed'"):
+            robot.residual(*given, frame="tool")
+
+
 def test_batches_of_project_residual_and_linearize_broadcast():
     robot, q = quadruped(jn.Spherical())
     rng = np.random.default_rng(5)

@@ -557,18 +557,19 @@ class Model(CoreModel):
             raise ValueError("v must be an array of real numbers, got None")
         return self._constraint_rows(q, v, frame)[0]
 
-    def residual(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
+    def residual(self, q: ArrayLike, v: ArrayLike | None = None, *, frame: str = "body") -> Any:
         """How far a state is from obeying the constraints.
 
         Args:
             q: (..., nq).
             v: (..., nv).
+            frame: axes of the twist rows of `Free` joints in v.
 
         Returns:
             (..., rows): metres, radians, and square metres for `Distance`; zero in rows that come from no position.
             With v a pair of these and of J v.
         """
-        J, positions, _ = self._constraint_rows(q, None, "body")
+        J, positions, _ = self._constraint_rows(q, None, frame)
         if v is None:
             return positions
         velocity = rows_of("v", v, self.nv, "nv")
