@@ -1,4 +1,4 @@
-"""A kernel allocates nothing: what a call allocates does not depend on states, bodies or order."""
+"""Kernels do not allocate: the allocations of a call do not depend on states, bodies or order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ long allocations(void) { return count; }
 
 
 def test_every_kernel_is_run_by_a_method() -> None:
-    """All methods of the core are counted below: so are all kernels of the registry, then."""
+    """All methods of the core are counted below, and so are all kernels of the registry."""
     registry = (BINDINGS / "kernels.hpp").read_text().partition("#define JOUNCE_ALGORITHMS(X)")[2].split("constexpr")[0]
     algorithms = re.findall(r"X\((\w+), \w+\)", registry)
     assert len(algorithms) >= 20
@@ -60,6 +60,6 @@ def test_kernels_allocate_nothing(tmp_path: Path) -> None:
     fewest, most = sorted(counts.pop("Python"))
     assert most > fewest + 5, "the counter counts"
     assert {name.split("/")[0] for name in counts} == set(methods())
-    # NumPy keeps small arrays for reuse, and those of a result are small or large.
+    # NumPy caches small arrays, and those of a result may be small or large.
     off = {name: found for name, found in counts.items() if max(found) - min(found) > 2 * arrays[name]}
     assert not off

@@ -1,8 +1,8 @@
-"""Articulated inertias where joints follow others and bodies are soft, against the mass matrix of what is cut off.
+"""Articulated inertias with followers and soft bodies, against the mass matrix of the subtree cut off.
 
-A body with all that it carries is built again as a robot of its own that floats. Its mass matrix M has the six rows of
-the body first; with the others free to accelerate as they like, a wrench on it meets (e^T M^-1 e)^-1, the Schur
-complement of the rest. A joint that follows one which was not cut off with it stays as it is.
+A body with all that it carries is rebuilt as a floating robot of its own. Its mass matrix M has the six rows of the
+body first; with the others free to accelerate, the inertia felt by a wrench on it is (e^T M^-1 e)^-1, the Schur
+complement of the rest. A joint that follows one outside the subtree is held.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ ROBOTS = FOLLOWERS | SOFT | HELD | CARRIED
 
 
 def carried(robot: Robot, root: int) -> list[int]:
-    """The body and all that it carries; of a soft one, what its far end does."""
+    """The body and all that it carries; for a soft one, all that its far end carries."""
     found = [root]
     for i, p in enumerate(robot.parts):
         if p.spec.parent in found and not (p.spec.parent == root and p.at is not None):
@@ -85,7 +85,7 @@ def carried(robot: Robot, root: int) -> list[int]:
 
 
 def leader(robot: Robot, part: Part) -> jn.Follow:
-    """The joint that a joint follows in the end; itself where it follows none."""
+    """The joint that a joint ultimately follows; itself if it follows none."""
     names, ratio, offset = {p.spec.name: p for p in robot.parts}, 1.0, 0.0
     while part.follows is not None:
         offset, ratio = offset + ratio * part.follows.offset, ratio * part.follows.ratio
@@ -94,7 +94,7 @@ def leader(robot: Robot, part: Part) -> jn.Follow:
 
 
 def moved(spec: BodySpec, x: float) -> np.ndarray:
-    """The pose that a joint of one coordinate makes."""
+    """The pose of a joint with one coordinate."""
     turn = 0.0 if spec.joint == "prismatic" else x
     a, b, c = spec.axis
     cross, pose = np.array([[0, -c, b], [c, 0, -a], [-b, a, 0]]), np.eye(4)
@@ -109,7 +109,7 @@ def content(part: Part) -> dict[str, object]:
 
 
 def cut_off(robot: Robot, root: int, q: np.ndarray) -> jn.Model:
-    """A body and what it carries as a robot that floats; of a soft one, what its far end carries, on no mass."""
+    """A body and all it carries as a floating robot; for a soft one, what its far end carries, on a massless base."""
     below = [robot.parts[i] for i in carried(robot, root)]
     inside = {p.spec.name for p in below[1:]}
     b = jn.Builder()
@@ -118,7 +118,7 @@ def cut_off(robot: Robot, root: int, q: np.ndarray) -> jn.Model:
         joint, placement, follow = part.joint(), part.spec.placement, leader(robot, part)
         if part.follows is not None and follow.joint in inside:
             joint = replace(part, follows=follow).joint()
-        elif part.follows is not None:  # it stays as it is
+        elif part.follows is not None:  # held
             x = follow.ratio * q[robot.model.position(follow.joint)][0] + follow.offset
             joint, placement = jn.Fixed(), placement @ moved(part.spec, x)
         b.add(part.spec.name, robot.parts[part.spec.parent].spec.name, joint, placement, at=part.at, **content(part))
@@ -131,10 +131,10 @@ def test_what_is_cut_off_shows_its_schur_complement(name: str) -> None:
     model, q = robot.model, robot.configuration(np.random.default_rng(0))
     found = dict(zip(model.body_names, model.articulated_inertia(q), strict=True))
     for root, part in enumerate(robot.parts):
-        if part.spec.name not in found:  # on a fixed joint: a part of what carries it
+        if part.spec.name not in found:  # on a fixed joint: part of its parent
             continue
         alone = cut_off(robot, root, q)
-        # A rod on a joint that is held has lost that: its shape is called as itself then.
+        # A rod on a held joint no longer has that joint: its shape then has the rod's name.
         own = [j if j in model.joint_names else f"{j}.shape" for j in alone.joint_names[1:]]
         M = alone.mass_matrix(np.concatenate([[0, 0, 0, 0, 0, 0, 1.0], *(q[model.position(j)] for j in own)]))
         truth = M[:6, :6] - M[:6, 6:] @ np.linalg.solve(M[6:, 6:], M[6:, :6])
@@ -151,7 +151,7 @@ def test_batches(name: str) -> None:
 
 
 def test_a_joint_that_is_held_is_not_free() -> None:
-    """Of the hand, which carries a finger that follows the arm below it."""
+    """For the hand, which carries a finger that follows the arm below it."""
     robot = HELD["a finger that follows the arm"]
     q = robot.configuration(np.random.default_rng(0))
     held = robot.model.articulated_inertia(q)[1]

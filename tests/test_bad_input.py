@@ -1,4 +1,4 @@
-"""Bad input: a ValueError that names the argument, what came and what was expected; never a crash, never a guess."""
+"""Bad input: a ValueError that names the argument, its value and what was expected; never a crash, never a guess."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ROBOT = small_robot()
 PLAIN = plain_robot()
 NQ, NV = ROBOT.nq, ROBOT.nv
 
-# Every public call with its arrays as arguments by name. `K` rows where there is a stack.
+# Every public call with its arrays as arguments by name. Stacks have `K` rows.
 CALLS: dict[str, Callable[..., np.ndarray]] = {
     "inverse_dynamics": lambda r, q, v: r.inverse_dynamics(q, v),
     "inverse_dynamics_apart": lambda r, q, v, a: r.inverse_dynamics(q, v, a),
@@ -100,7 +100,7 @@ def result_shape(call: str, batch: tuple[int, ...], rows: int, robot: jn.Model) 
 
 
 def rejects(message: str, call: Callable[..., object], *args: object, **kwargs: object) -> None:
-    """That the call is a ValueError whose message matches."""
+    """Checks that the call raises a ValueError whose message matches."""
     with pytest.raises(ValueError, match=message):
         call(*args, **kwargs)
 
@@ -110,7 +110,7 @@ def with_bad(call: str, argument: str, value: object, batch: tuple[int, ...] = (
     return lambda: CALLS[call](ROBOT, **(good(call, batch) | {argument: value}))
 
 
-# Arrays that cannot be meant
+# Invalid arrays
 
 
 @each_place
@@ -267,7 +267,7 @@ def test_batches_that_do_not_broadcast(call: str) -> None:
             rejects(text, CALLS[call], ROBOT, **other)
 
 
-# Arrays that are as good as plain ones
+# Arrays equivalent to plain ones
 
 LAYOUTS: dict[str, Callable[[np.ndarray], object]] = {
     "list": lambda x: x.tolist(),
@@ -314,7 +314,7 @@ def test_layouts(call: str, layout: str) -> None:
 @each_call
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint64, np.int64, bool])
 def test_dtypes(call: str, dtype: type) -> None:
-    """Numbers that each type holds exactly: 0 and 1."""
+    """Numbers that each type represents exactly: 0 and 1."""
     rng = np.random.default_rng(3)
     arguments = {k: rng.integers(0, 2, x.shape).astype(float) for k, x in good(call, (3,)).items()}
     for name in arguments:
@@ -330,7 +330,7 @@ def test_dtypes(call: str, dtype: type) -> None:
 @pytest.mark.parametrize("robot", [ROBOT, PLAIN], ids=["small", "plain"])
 @pytest.mark.parametrize("batch", [(0,), (3, 0), (0, 3), (1,), (2, 3)])
 def test_batch_shapes(call: str, robot: jn.Model, batch: tuple[int, ...]) -> None:
-    """Empty ones too; and an argument without a batch goes with any."""
+    """Empty ones too; and an argument without a batch broadcasts to any."""
     full, single = good(call, batch, robot=robot), good(call, robot=robot)
     shape = result_shape(call, batch, 3, robot)
     assert CALLS[call](robot, **full).shape == shape
@@ -344,7 +344,7 @@ def test_batch_shapes(call: str, robot: jn.Model, batch: tuple[int, ...]) -> Non
 
 @each_call
 def test_batch_dimensions_of_all_kinds_together(call: str) -> None:
-    """(3, 1) with (4,) is (3, 4): the one case that takes a copy."""
+    """(3, 1) with (4,) is (3, 4): the only case that needs a copy."""
     full = good(call, (3, 4))
     for name in full:
         mixed = {k: x if k == name else x[:, :1] for k, x in full.items()}
@@ -358,7 +358,7 @@ def test_batch_dimensions_of_all_kinds_together(call: str) -> None:
 @each_place
 @pytest.mark.parametrize("value", [1e300, -1e300, 5e-324, 1e16])
 def test_numbers_of_any_size_do_no_harm(call: str, argument: str, value: float) -> None:
-    """What would overflow is an error that says so; all else is finite, with the shape it should have."""
+    """Overflow is reported as an error; all other results are finite and have the right shape."""
     for robot, batch in [(PLAIN, ()), (PLAIN, (9,)), (ROBOT, (9,))]:
         arguments = good(call, batch, robot=robot)
         arguments[argument][..., :1] = value  # before any quaternion
@@ -379,7 +379,7 @@ def test_too_many_dimensions() -> None:
 
 
 def test_batches_beyond_memory() -> None:
-    """Zero bytes of data, or one number seen many times, whose result no machine holds."""
+    """Zero bytes of data, or one number repeated many times, whose result exceeds any memory."""
     with pytest.raises((MemoryError, ValueError)):
         PLAIN.inverse_dynamics(np.broadcast_to(0.0, (10**14, 3)), np.zeros(3), np.zeros(3))
     none = jn.Builder().build()
@@ -742,7 +742,7 @@ def test_negative_number_of_threads() -> None:
     assert jn.num_threads() == before
 
 
-# Whatever comes
+# Arbitrary input
 
 KINDS = [np.float64, ">f8", np.float32, np.int32, bool, np.uint8]
 ODD_KINDS = [np.complex128, object, "U3"]
@@ -750,7 +750,7 @@ ODD_KINDS = [np.complex128, object, "U3"]
 
 @st.composite
 def arrays(draw: st.DrawFn, core: tuple[int, ...]) -> np.ndarray:
-    """Often of a shape that ends in `core`, of any type and any strides."""
+    """Often of a shape that ends in `core`, of any type and with any strides."""
     lead = draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3))
     shape = (
         lead + core
@@ -783,7 +783,7 @@ def fits(array: np.ndarray, core: tuple[int, ...]) -> bool:
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_whatever_comes(call: str, data: st.DataObject) -> None:
-    """A call answers where it should, with finite numbers of the right shape, and is a ValueError everywhere else."""
+    """A call answers when it should, with finite numbers of the right shape, and otherwise raises a ValueError."""
     rows = data.draw(st.sampled_from([1, 2, 3, 5, MOST - 1, MOST, MOST + 1]))
     stacks = STACKS.get(call, {})
     cores = {k: (rows, 3) if k in stacks else (3,) for k in good(call)}
@@ -811,7 +811,7 @@ def test_whatever_comes(call: str, data: st.DataObject) -> None:
     assert np.isfinite(result).all()
 
 
-# What must not bring the interpreter down, in one of its own
+# Code that must not crash the interpreter, run in a separate one
 
 
 START = """
@@ -822,8 +822,8 @@ q, v = robot.neutral(), np.zeros((2, 12))
 
 
 def survives(code: str) -> None:
-    """Runs code that must end in a Python exception, or none."""
-    environment = os.environ | {"PYTHONMALLOC": "debug"}  # what was freed is overwritten
+    """Runs code that must end normally or in a Python exception."""
+    environment = os.environ | {"PYTHONMALLOC": "debug"}  # overwrites freed memory
     done = subprocess.run(
         [sys.executable, "-c", START + code], capture_output=True, text=True, timeout=60, env=environment
     )
@@ -898,7 +898,7 @@ def test_no_crash_either(code: str) -> None:
     survives(code)
 
 
-@pytest.mark.filterwarnings("ignore")  # nanobind says it in a warning too
+@pytest.mark.filterwarnings("ignore")  # nanobind also warns
 def test_model_without_init() -> None:
     with pytest.raises(TypeError):
         jn.Model.__new__(jn.Model).integrate([], [])

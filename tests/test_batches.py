@@ -1,4 +1,4 @@
-"""Batches, broadcasting, threads and `out=`: the same numbers whichever way they are asked for."""
+"""Batches, broadcasting, threads and `out=`: the same numbers either way."""
 
 from __future__ import annotations
 

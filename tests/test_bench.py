@@ -38,7 +38,7 @@ def _too_large(problem: Problem) -> Call:
 
 
 class _Peer(Peer):
-    """One whose call is given instead of its module."""
+    """A peer whose call is given directly instead of its module."""
 
     make: object
 
@@ -79,7 +79,7 @@ def test_only_a_peer_that_agrees_is_timed(results: dict) -> None:
 
 def test_results_name_the_machine_and_judge_the_goals(results: dict) -> None:
     assert {"processor", "instruction_set", "date", "versions"} <= results["machine"].keys()
-    assert {g["holds"] for g in results["goals"]} == {None}  # nothing that a goal is about agreed
+    assert {g["holds"] for g in results["goals"]} == {None}  # no race with a goal agreed
     names = {case.name for case in cases.cases(full=True)}
     for goal in goals.goals("avx512"):
         assert goal.case in names
@@ -89,7 +89,7 @@ def test_results_name_the_machine_and_judge_the_goals(results: dict) -> None:
 
 
 def test_words_are_no_markup(results: dict) -> None:
-    """Processors, and what other libraries say when they fail, are shown as they are."""
+    """Processor names, and error messages of other libraries, are shown verbatim."""
     from rich.console import Console
 
     out = io.StringIO()
@@ -183,7 +183,7 @@ def test_matrices_of_pinocchio_agree(quantity: str) -> None:
 @pytest.mark.parametrize("quantity", ["inverse dynamics", "forward dynamics", *cases._MATRICES])
 @pytest.mark.parametrize("robot", ["Panda", "TALOS"])
 def test_joints_that_follow_agree_with_what_pinocchio_says_of_independent_ones(robot: str, quantity: str) -> None:
-    """Loaded by default, fingers coupled and joints damped: Pinocchio's equations, projected."""
+    """Loaded by default, with coupled fingers and damped joints: Pinocchio's equations, projected."""
     try:
         assert subjects.subject(robot).independent is not None
         assert _agreement(Case(quantity, robot), "Pinocchio") < 1e-9

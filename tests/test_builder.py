@@ -1,4 +1,4 @@
-"""A builder made from a robot, soft bodies on loaded robots, and what must refuse soft bodies."""
+"""A builder made from a robot, soft bodies on loaded robots, and calls that must refuse soft bodies."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_same_robot_again(base: str) -> None:
 def test_a_finger_on_a_loaded_arm(base: str) -> None:
     arm, robot = jn.load(ARM, base), fingered(base)
     assert robot.joint_names == (*arm.joint_names, "finger")
-    assert len(arm.bodies) == len(robot.bodies) - 2  # the arm is as it was
+    assert len(arm.bodies) == len(robot.bodies) - 2  # the arm is unchanged
     for name in arm.joint_names:
         assert robot.coordinate(name) == arm.coordinate(name)
     q, v = motion(robot, 4)
@@ -72,7 +72,7 @@ def test_a_finger_on_a_loaded_arm(base: str) -> None:
 
 
 def test_a_stiff_finger_is_a_rigid_one() -> None:
-    """Held straight, its mass does what a rigid body's of the same moments does."""
+    """Held straight, its mass acts like that of a rigid body with the same moments."""
     robot = fingered(young=0.0)
     rigid, m, h = jn.load(ARM, gravity=(1.0, 2.0, -9.0)), 0.0, np.zeros(3)
     J = np.zeros((3, 3))

@@ -1,4 +1,4 @@
-"""The command line: commands that other packages add, and those that they would."""
+"""The command line: commands that other packages add, or would add if installed."""
 
 from __future__ import annotations
 

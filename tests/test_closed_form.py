@@ -28,8 +28,8 @@ def case(seed: int, n: int, rows: int, **kwargs) -> tuple[TreeSpec, jn.Model, np
 CASES = [
     *({"n": 5, "joints": (joint, "revolute")} for joint in MOVING),
     *({"n": 10, "floating": floating} for floating in (False, True)),
-    {"n": 8, "floating": True, "joints": ("revolute", "prismatic")},  # what paper A treats
-    {"n": 8, "serial": True, "joints": ("revolute", "prismatic", "helical")},  # what paper C treats
+    {"n": 8, "floating": True, "joints": ("revolute", "prismatic")},  # paper A's case
+    {"n": 8, "serial": True, "joints": ("revolute", "prismatic", "helical")},  # paper C's case
     {"n": 5, "joints": ("free", "fixed")},
 ]
 
@@ -117,7 +117,7 @@ def test_matrices_against_pinocchio(kind: dict) -> None:
 
 
 def a_moment_later(tree: TreeSpec, q: np.ndarray, v: np.ndarray, step: complex) -> tuple[np.ndarray, np.ndarray]:
-    """q + step dq/dt, and the stack likewise, one row shorter."""
+    """q + step dq/dt, and likewise the stack, one row shorter."""
     dq = np.zeros(tree.nq)
     for body, at, to in zip(tree.bodies, tree.q_slices(), tree.v_slices(), strict=True):
         if body.joint not in ("spherical", "free"):
@@ -236,11 +236,11 @@ def test_printed_33_lacks_the_pose_of_the_first_link() -> None:
     assert error(form.A()[:, :6] @ form.U()[:6], form.U()) < 1e-12
 
 
-# --- what comes in -------------------------------------------------------------------------------------
+# --- input ---------------------------------------------------------------------------------------------
 
 
 def test_symbols() -> None:
-    """The textbook's pendulum on a cart."""
+    """The textbook pendulum on a cart."""
     sympy = pytest.importorskip("sympy")
     builder = jn.Builder()
     builder.add("cart", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(3.0))

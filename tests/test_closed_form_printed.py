@@ -1,4 +1,4 @@
-"""Paper A's external torques and paper C's own Coriolis matrix: inverse dynamics, complex steps and the print."""
+"""Paper A's external torques and paper C's own Coriolis matrix: inverse dynamics, complex steps, printed formulas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAMES = ("body", "world", "mixed")
 each_frame = pytest.mark.parametrize("wrench_frame", FRAMES)
 
 
-# Paper C's matrices of [angular; linear]: tilde, Ad of a pose, (3), and ad of a twist, (8).
+# Paper C's matrices for [angular; linear]: tilde, Ad of a pose, (3), and ad of a twist, (8).
 
 
 def tilde(a: np.ndarray) -> np.ndarray:
@@ -62,7 +62,7 @@ def test_external_torques_are_all_that_wrenches_change(wrench_frame: str) -> Non
     given = {"wrenches": pushed(tree, 3), "wrench_frame": wrench_frame}
     form, free = robot.closed_form(q, v, **given), robot.closed_form(q, v)
     change = robot.inverse_dynamics(q, v, **given) - robot.inverse_dynamics(q, v)
-    size = np.abs(robot.inverse_dynamics(q, v)).max(axis=1)  # what the difference is rounded at
+    size = np.abs(robot.inverse_dynamics(q, v)).max(axis=1)  # the scale of the difference's rounding
     for n in range(3):
         assert np.abs(form.body.external_torque(n) - change[n]).max() < 1e-12 * size[n], n
         assert not free.body.external_torque(n).any()
@@ -156,7 +156,7 @@ def test_external_torques_in_symbols(wrench_frame: str) -> None:
     ],
 )
 def test_every_call_with_numbers_of_sympy(kind: dict, wrench_frame: str) -> None:
-    """Of 30 digits, on floating bases and joints with several coordinates; symbols make these too large to compare."""
+    """With 30 digits, on floating bases and joints with several coordinates; symbolic results would be too large."""
     sympy = pytest.importorskip("sympy")
     tree, robot, q, v = case(26, rows=3, **kind)
     wrenches = pushed(tree, 2)
@@ -181,7 +181,7 @@ def test_every_call_with_numbers_of_sympy(kind: dict, wrench_frame: str) -> None
 
 
 def test_a_force_at_the_tip_in_symbols() -> None:
-    """The textbook's: a force f along x at the end of a pendulum, wherever it is, takes f l cos(phi) off the torque."""
+    """Textbook: a force f along x at the end of a pendulum reduces the torque by f l cos(phi), at any angle."""
     sympy = pytest.importorskip("sympy")
     builder = jn.Builder(gravity=(0, 0, 0))
     builder.add("pole", "world", jn.Revolute((0, -1, 0)), inertia=jn.Inertia(2.0, com=(0, 0, -0.5)))
@@ -320,7 +320,7 @@ def test_printed_terms_are_derivatives_of_the_ones_before(kind: dict) -> None:
             assert error(getattr(now, term)(n + 1), rate) < 1e-12, (term, n)
     truth = robot.inverse_dynamics(q, v)
     _, stack = a_moment_later(tree, q, v, 1e-30j)
-    for n in range(3):  # the coefficients, of complex numbers, give the torque and its rate
+    for n in range(3):  # the complex coefficients give the torque and its rate
         total = sum(later.printed_P(k, n) @ stack[k - 1] for k in range(1, n + 3)) + later.gravity_force(n)
         assert error(total.real, truth[n]) < 1e-12, n
         assert error(total.imag / 1e-30, truth[n + 1]) < 1e-12, n

@@ -74,7 +74,7 @@ def state(robot: Robot, rows: int = ROWS, seed: int = 0) -> tuple[np.ndarray, np
 
 @each_robot
 def test_every_term_of_the_equations_of_motion(name: str) -> None:
-    """In body axes, to the fourth derivative."""
+    """In body axes, up to the fourth derivative."""
     robot = ROBOTS[name].model
     q, v = state(ROBOTS[name])
     form = robot.closed_form(q, v).body
@@ -231,7 +231,7 @@ def test_rigid_joints_have_constant_screws() -> None:
 
 
 def test_a_rod_does_not_move_with_the_shape_of_another() -> None:
-    """Whatever was in the memory of the answer before."""
+    """Whatever the memory of the answer contained before."""
     builder, rod = jn.Builder(), jn.soft.Rod(0.3, 0.02, 1000.0, 1e4)
     builder.add("first", "world", body=rod)
     builder.add("second", "first", body=rod)
@@ -250,7 +250,7 @@ def test_a_rod_does_not_move_with_the_shape_of_another() -> None:
         assert np.all(screws[:, ~own][..., second] == 0)
 
 
-# --- what comes in --------------------------------------------------------------------------------------
+# --- input ----------------------------------------------------------------------------------------------
 
 
 def test_other_numbers_than_real_ones_are_refused_by_name() -> None:
@@ -294,7 +294,7 @@ def test_a_velocity_without_its_derivatives() -> None:
 
 
 def test_the_highest_order() -> None:
-    """X of the far end of a rod on the world is its Jacobian, whose derivatives go as far."""
+    """X of the far end of a rod on the world is its Jacobian, whose derivatives go up to the same order."""
     robot = SOFT["rod of constant curvature"].model
     q, v = state(SOFT["rod of constant curvature"], jn.MAX_ORDER)
     J = robot.jacobian_derivatives("rod", q, v)

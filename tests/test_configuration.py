@@ -74,7 +74,7 @@ def test_every_joint_broadcast(seed: int) -> None:
 
 
 def test_the_velocity_of_integrate_is_v() -> None:
-    """q(t) = q (+) t v moves with body velocity v at every t: what forward kinematics says of it."""
+    """q(t) = q (+) t v moves with body velocity v at every t, according to forward kinematics."""
     rng = np.random.default_rng(3)
     robot = jounce_model(random_tree(rng, 10))
     q, v = robot.random_configuration(rng), rng.uniform(-1, 1, robot.nv)

@@ -1,4 +1,4 @@
-"""Calls of robots with constraints, beside their motion: each against something that shares no code with it."""
+"""Calls of robots with constraints, besides their motion: each against something that shares no code with it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ KINDS = [
 ]
 
 
-# Coordinates of joints that close: the same joint in the tree has them.
+# Coordinates of joints that close loops, against the same joint in the tree.
 
 
 def hung_and_closed(joint: jn.Joint, rng: np.random.Generator) -> jn.Model:
-    """A body on a joint, and tied to its parent by the same joint at the same place, which changes nothing."""
+    """A body on a joint, also tied to its parent by the same joint at the same place, which changes nothing."""
     b = jn.Builder()
     b.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, (0.1, 0, 0), [1.0, 1.0, 1.0]))
     place, hand = random_pose(rng), random_pose(rng)
@@ -46,7 +46,7 @@ def test_loop_coordinates_are_those_of_the_joint_in_the_tree(i):
     robot = hung_and_closed(joint, rng)
     q, v = robot.random_configuration(rng, (3, 4)), rng.normal(size=(3, 4, robot.nv))
     if isinstance(joint, jn.Helical):
-        q[..., 7:] *= 5  # turns past half a turn
+        q[..., 7:] *= 5  # beyond half a turn
     expected_q, expected_v = q[..., 7:], v[..., 6:]
     if isinstance(joint, jn.Spherical):
         expected_q = np.where(expected_q[..., 3:] < 0, -expected_q, expected_q)
@@ -138,7 +138,7 @@ def test_impact_against_dense_equations(seed):
 
 @pytest.mark.parametrize("wrench_frame", ["body", "mixed", "world"])
 def test_impulses_are_wrenches_like_forces(wrench_frame):
-    """Multipliers become wrenches as those of the core do: every kind, loops and contacts, batched."""
+    """Multipliers become wrenches as in the core: every kind, loops and contacts, batched."""
     rng = np.random.default_rng(5)
     for i, kind in enumerate([*KINDS, *random_joints(rng)]):
         robot, q = closed(i, kind, kind, bodies=14)
@@ -188,7 +188,7 @@ def test_impact_of_contacts_along_given_normals():
 
 
 def test_impact_where_rows_depend_on_each_other():
-    """A four-bar in space has two hinge rows too many: the least impulses, and one velocity."""
+    """A four-bar in space has two redundant hinge rows: the least impulses, and a unique velocity."""
     robot = four_bar()
     q = robot.project([0.5, -0.3, -1.2])
     v = np.array([1.0, -0.4, 2.0])
@@ -310,7 +310,7 @@ def optimum(robot: jn.Model, q, v, a, columns, W, V) -> tuple[np.ndarray, np.nda
     J = robot.constraint_jacobian(q)
     f = robot.inverse_dynamics(q, v, a)
     B = np.eye(robot.nv)[:, columns]
-    if V is None or np.abs(V).max() < 1e-9:  # only motors count: they give all that constraints cannot
+    if V is None or np.abs(V).max() < 1e-9:  # only motors count: they supply what constraints cannot
         Z, root = scipy.linalg.null_space(J, rcond=1e-9), np.linalg.inv(scipy.linalg.sqrtm(W))
         tau = root @ np.linalg.pinv(Z.T @ B @ root, rcond=1e-9) @ Z.T @ f
         share = np.eye(len(J)) if V is None else np.linalg.inv(scipy.linalg.sqrtm(V / np.abs(V).max()))
@@ -321,7 +321,7 @@ def optimum(robot: jn.Model, q, v, a, columns, W, V) -> tuple[np.ndarray, np.nda
 
 
 def along(robot: jn.Model, q: np.ndarray, stack: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The state at a time near, on a motion whose velocity is a polynomial."""
+    """The state at a nearby time, on a motion whose velocity is a polynomial."""
     coefficients = stack / np.array([float(np.prod(np.arange(1, k + 1))) for k in range(len(stack))])[:, None]
     velocity = np.polynomial.Polynomial
     polynomials = [velocity(c) for c in coefficients.T]
@@ -381,7 +381,7 @@ def test_constrained_inverse_dynamics_and_its_rates(name):
         expected = fit[k] * scipy.special.factorial(k) / h**k
         size = max(1.0, np.abs(expected).max())
         np.testing.assert_allclose(rates[k], expected, atol=(1e-7, 1e-5, 1e-3)[k - 1] * size, err_msg=f"order {k}")
-    # The forces are those of constraints when the motors do that.
+    # The forces are those of the constraints under these motor forces.
     again = robot.constrained_dynamics(q, stack[0], result.tau)
     size = np.abs(stack[1 : order + 2]).max(axis=-1, keepdims=True) + 1
     assert (np.abs(again.acc - stack[1 : order + 2]) < 1e-8 * size).all()
@@ -398,7 +398,7 @@ def test_constrained_inverse_dynamics_and_its_rates(name):
 
 
 def opposite(robot: jn.Model, q, stack, first: str, second: str, wrench: np.ndarray) -> np.ndarray:
-    """The same wrench backwards, about the origin of another body, with derivatives."""
+    """The opposite wrench, about the origin of another body, with derivatives."""
     place = robot.pose_derivatives(q, stack[: len(wrench)], frames=[first, second])[:, :, :3, 3]
     lever = place[:, 0] - place[:, 1]
     moment = wrench[:, 3:].copy()
@@ -443,7 +443,7 @@ def test_motions_that_break_constraints_or_cannot_be_produced():
     with pytest.raises(jn.ConstraintError, match=r"breaks constraint 'rf_foot': derivative 1 of J v .* in state 1"):
         robot.constrained_inverse_dynamics(q, np.stack([stack, broken]))
     one = quadruped(jn.Spherical())[0]
-    hopper = jn.Model(one.bodies, one.gravity, one.constraints[:1])  # on one point foot it can but fall
+    hopper = jn.Model(one.bodies, one.gravity, one.constraints[:1])  # on one point foot it can only fall
     q, stack = hopper.project(q, np.random.default_rng(4).normal(size=(3, 18)))
     with pytest.raises(jn.ConstraintError, match=r"cannot be produced .*: \d\.\de\+\d\d N or N m is left on joint"):
         hopper.constrained_inverse_dynamics(q, stack, actuated=np.arange(18) >= 6)
@@ -532,7 +532,7 @@ def test_hybrid_dynamics_obeys_constraints_at_every_order(name):
     acc, tau = robot.hybrid_dynamics(q, stack[0], stack[1:], given, prescribed=mask)
     np.testing.assert_array_equal(acc[:, mask], stack[1:, mask])
     np.testing.assert_array_equal(tau[:, ~mask], given[:, ~mask])
-    # Order 0 from dense equations: of the accelerations there is only one.
+    # Order 0 from dense equations: the acceleration is unique.
     M, h = robot.mass_matrix(q), robot.bias_force(q, stack[0])
     J, dJ = robot.constraint_jacobian_derivatives(q, stack[:1])
     free, J_free = M[np.ix_(~mask, ~mask)], J[:, ~mask]
@@ -543,7 +543,7 @@ def test_hybrid_dynamics_obeys_constraints_at_every_order(name):
     )
     found = np.linalg.lstsq(kkt, right, rcond=1e-10)[0]
     np.testing.assert_allclose(acc[0, ~mask], found[: (~mask).sum()], rtol=1e-9, atol=1e-9)
-    # The motion obeys, and its forces cause it: what they leave is the constraints'.
+    # The motion obeys the constraints, and its forces cause it: the remainder comes from the constraints.
     motion = np.vstack([stack[:1], acc])
     J = robot.constraint_jacobian_derivatives(q, motion[:-1])
     left = robot.inverse_dynamics(q, motion) - tau
@@ -582,7 +582,7 @@ def test_prescribed_accelerations_that_break_a_constraint():
 
 
 def bar_energy(crank: float, spring: float) -> tuple[float, np.ndarray]:
-    """Of `four_bar` by trigonometry, with its rocker up, and q."""
+    """Energy of `four_bar` by trigonometry, with its rocker up, and q."""
     pin = 0.3 * np.array([np.cos(crank), -np.sin(crank)])  # x and z; a turn about y takes x to -z
     away = np.array([0.6, 0.0]) - pin
     d = np.linalg.norm(away)
@@ -612,10 +612,10 @@ def test_equilibrium_of_a_four_bar_with_a_spring(pin):
     assert rest.stable
     assert np.abs(rest.residual).max() < 1e-12
     assert np.abs(robot.residual(rest.q)).max() < 1e-10
-    # The constraint's force alone holds the open chain.
+    # The constraint's force alone supports the open chain.
     J = robot.constraint_jacobian(rest.q)
     np.testing.assert_allclose(robot.bias_force(rest.q, np.zeros(3)), J.T @ rest.multipliers, atol=1e-11)
-    # Stiffness along the loop is the second derivative of the energy.
+    # The stiffness along the loop is the second derivative of the energy.
     h = 1e-4
     e = [bar_energy(rest.q[0] + s * h, spring)[0] for s in (-1, 0, 1)]
     G = robot.independent_coordinates(rest.q, ["crank"]).G[:, 0]
@@ -654,7 +654,7 @@ def test_equilibrium_of_a_fin_of_two_soft_rods(weld):
     np.testing.assert_allclose(found.x, rest.q, atol=2e-4)
     assert energy_of(rest.q) <= found.fun + 1e-9
     assert load > robot.pose("left", robot.equilibrium().q)[0, 3]
-    # Both rods by themselves, under the force of the tip.
+    # Both rods separately, under the force at the tip.
     wrench = rest.forces["tip"]
     lever = robot.pose("left", rest.q)[:3, 3] - robot.pose("right", rest.q)[:3, 3]
     back = -np.concatenate([wrench[:3], wrench[3:] + np.cross(lever, wrench[:3])])
@@ -664,7 +664,7 @@ def test_equilibrium_of_a_fin_of_two_soft_rods(weld):
 
 
 def test_equilibrium_on_contacts():
-    """A quadruped with springs in its knees sinks, its feet stay where they are and bear its weight."""
+    """A quadruped with springs in its knees sinks; its feet stay in place and bear its weight."""
     robot, q = quadruped(jn.Spherical())
     springs = jn.Builder(robot.gravity)
     for body in robot.bodies:
@@ -688,7 +688,7 @@ def test_equilibrium_on_contacts():
 
 @pytest.mark.parametrize("held", [True, False])
 def test_equilibrium_of_a_wheel_that_rolls(held):
-    """It is heavy on one side, and a spring pulls at it: x = radius times angle all the way."""
+    """It is heavy on one side, and a spring pulls at it: x = radius times angle throughout."""
     radius, stiffness = 0.2, 40.0
     b = jn.Builder()
     b.add("x", "world", jn.Prismatic((1, 0, 0), stiffness=stiffness, rest=0.1), inertia=jn.Inertia(0.1))
@@ -792,14 +792,14 @@ def test_loops_that_cannot_be(arguments, options, message):
     b = some_bodies()
     with pytest.raises(ValueError, match=message):
         b.close(*arguments, **options)
-    b.close("x", "world", "tool", jn.Fixed())  # it is as it was
+    b.close("x", "world", "tool", jn.Fixed())  # it is unchanged
     assert len(b.build().bodies) == len(some_bodies().build().bodies)
     with pytest.raises(ValueError, match="name is 'x', which another constraint has"):
         b.close("x", "world", "rod", jn.Fixed())
 
 
 def test_a_joint_is_held_by_a_gear_with_itself():
-    """As with a gear that another joint drives by nothing."""
+    """As by a gear with another joint that does not drive it."""
     alone, driven = some_bodies(), some_bodies()
     alone.close("x", "b", "b", jn.Gear((0.3, 0.0)))
     driven.close("x", "a", "b", jn.Gear((0.3, 0.0, 0.0)))
@@ -821,7 +821,7 @@ def test_a_joint_is_held_by_a_gear_with_itself():
 
 
 def test_loop_within_a_soft_body():
-    """Two places of a rod move relative to each other, and a mark that fails leaves nothing behind."""
+    """Two points of a rod move relative to each other, and a failed mark leaves nothing behind."""
     b = some_bodies()
     with pytest.raises(ValueError, match="at_b of constraint 'bow'"):
         b.close("bow", "rod", "rod", jn.Distance(0.1), at_a=0.05, at_b=3.0)
@@ -923,7 +923,7 @@ def test_calls_with_wrong_arguments():
     ]
     rope = (
         some_bodies().build().constrained({"tool": jn.Contact(jn.Distance(1.0), np.eye(4))})
-    )  # whose row is no constant
+    )  # whose row is not constant
     for other in (robot, rope):
         calls = [other.constrained_dynamics, other.forward_dynamics_derivatives, other.constrained_dynamics_derivatives]
         for call in (*calls, other.constrained_inverse_dynamics):
@@ -954,7 +954,7 @@ def test_hybrid_dynamics_where_prescribed_joints_say_all_of_a_loop_and_more():
 
 
 def test_hybrid_dynamics_of_a_free_joint_whose_axis_meets_the_contact():
-    """It has no part in the contact, so it moves as if there were none."""
+    """It does not affect the contact, so it moves as if there were none."""
     b = jn.Builder()
     b.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, (0, 0, 0), [0.1] * 3))
     b.add("foot", "base", jn.Revolute((1, 2, 3)), shift(0.1, 0.2, 0.3), jn.Inertia(0.3, (0.1, 0.2, 0.1), [0.02] * 3))
@@ -969,7 +969,7 @@ def test_hybrid_dynamics_of_a_free_joint_whose_axis_meets_the_contact():
 
 @pytest.mark.parametrize("name", ["a ball in a bowl", "rolling"])
 def test_hybrid_dynamics_where_prescribed_joints_say_all_of_a_rolling(name):
-    """A rank that no velocity loses is not reported as lost."""
+    """Rank that is not lost at any velocity is not reported as lost."""
     robot = TIED[name].model
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -983,7 +983,7 @@ def test_hybrid_dynamics_where_prescribed_joints_say_all_of_a_rolling(name):
 
 
 def test_forces_of_a_flat_linkage_on_a_base_that_flies():
-    """Rows that no joint of the loop feels reach the base as rounding error, which is not taken for motion."""
+    """Rows that no joint of the loop affects reach the base as rounding error, which is not mistaken for motion."""
     b, link = jn.Builder(), jn.Inertia(1.0, (0.1, 0, 0), [0.1] * 3)
     b.add("base", "world", jn.Free(), inertia=jn.Inertia(3.0, (0.1, 0, 0), [1.0] * 3))
     b.add("crank", "base", jn.Revolute(HINGE), shift(0.1), link)

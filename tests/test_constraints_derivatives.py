@@ -1,4 +1,4 @@
-"""Derivatives of constrained dynamics with respect to the state and the forces, and what is made of them."""
+"""Derivatives of constrained dynamics with respect to the state and the forces, and their applications."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def standing(name: str, rng: np.random.Generator, held: bool) -> jn.Model:
 
 
 def on_the_base(name: str, rng: np.random.Generator) -> jn.Model:
-    """A loop whose second body is the first of all."""
+    """A loop whose second body is the base."""
     builder = arms(rng)
     builder.close("tie", "a3", "base", KINDS[name](rng), placement_a=placed(rng), placement_b=placed(rng))
     return builder.build()
@@ -94,7 +94,7 @@ def agree(found: np.ndarray, expected: np.ndarray, error: float) -> None:
 
 
 def check(robot: jn.Model, rng: np.random.Generator, error: float = 2e-8) -> None:
-    """Along some directions, to order 2."""
+    """Checks derivatives along some directions, up to order 2."""
     q, v, tau = state(robot, rng, 3)
     change = robot.constrained_dynamics_derivatives(q, v, tau)
     (name,) = robot.constraint_names
@@ -141,7 +141,7 @@ def test_contacts(name: str, held: bool) -> None:
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("name", [*JOINTS, "on plane", "on line"])
 def test_the_core_says_the_same_at_order_zero(name: str, soft: bool) -> None:
-    """Which has it written out; constraints that change take the general way."""
+    """The core has explicit formulas; constraints whose rows change take the general path."""
     rng = np.random.default_rng(7)
     robots = [closed(name, rng, soft), standing(name, rng, held=True), standing(name, rng, held=False)]
     robots += [on_the_base(name, rng), arms(rng).build().constrained({"base": KINDS[name](rng)})]
@@ -149,13 +149,13 @@ def test_the_core_says_the_same_at_order_zero(name: str, soft: bool) -> None:
         q = robot.random_configuration(rng)
         if robot is not robots[3]:  # whose loop is short
             q = robot.project(q)
-        v, tau = rng.normal(size=(2, robot.nv))  # it need not obey
+        v, tau = rng.normal(size=(2, robot.nv))  # need not obey the constraints
         mine, general = (robot.constrained_dynamics_derivatives(q, v, x) for x in (tau, tau[None]))
         for key in ("acc", "acc_q", "acc_v"):
             agree(getattr(mine, key)[None], getattr(general, key), 1e-10)
         agree(mine.acc_tau[None], general.acc_tau[:, 0], 1e-10)
         agree(mine.jacobian[None], general.jacobian[None], 1e-13)
-        size = max(1.0, np.abs(general.speed_q).max())  # none where the base is held
+        size = max(1.0, np.abs(general.speed_q).max())  # zero if the base is held
         np.testing.assert_allclose(mine.speed_q, general.speed_q, rtol=0, atol=1e-12 * size)
         for constraint in robot.constraint_names:
             agree(mine.forces[constraint][None], general.forces[constraint], 1e-10)
@@ -189,7 +189,7 @@ def test_batches_and_wrenches() -> None:
     agree((change.acc_q @ d)[None], moved[None], 1e-8)
 
 
-@pytest.mark.parametrize("kind", ["revolute", "distance"])  # with rows that are constant, and that are not
+@pytest.mark.parametrize("kind", ["revolute", "distance"])  # with constant rows, and without
 @pytest.mark.parametrize("batched", ["q", "v", "q v", "v tau"])  # tau alone would be a stack
 def test_what_is_no_batch_is_that_of_all_states(kind: str, batched: str) -> None:
     rng = np.random.default_rng(10)
@@ -219,7 +219,7 @@ def test_forward_dynamics_derivatives_obey() -> None:
 
 
 def four_bar(axis: tuple[float, float, float]) -> jn.Model:
-    """Hinges in space: three of the rows of the pin depend on others."""
+    """Hinges in space: three of the rows of the pin are redundant."""
     builder, shift = jn.Builder(), np.eye(4)
     for name, parent, x in (("crank", "world", 0.0), ("coupler", "crank", 0.1), ("rocker", "world", 0.34)):
         shift[0, 3] = x
@@ -232,7 +232,7 @@ def four_bar(axis: tuple[float, float, float]) -> jn.Model:
 
 
 def table() -> jn.Model:
-    """On four feet that hold three directions each, twelve rows on six freedoms and a drawer."""
+    """On four feet that hold three directions each: twelve rows for six degrees of freedom and a drawer."""
     builder, rng = jn.Builder(), np.random.default_rng(5)
     builder.add("top", "world", jn.Free(), inertia=some_inertia(rng))
     builder.add("drawer", "top", jn.Prismatic((1, 2, 0)), placed(rng), some_inertia(rng))
@@ -242,7 +242,7 @@ def table() -> jn.Model:
 
 
 def held_twice(kind: str) -> jn.Model:
-    """Tied by the same joint twice, at places that differ, so that rows of one are those of the other and its lever."""
+    """Tied by the same joint twice, at different places: rows of one are those of the other plus a lever arm."""
     rng = np.random.default_rng(3)
     builder = arms(rng)
     axis, at = rng.normal(size=3), (placed(rng), placed(rng))
@@ -258,7 +258,7 @@ def held_twice(kind: str) -> jn.Model:
 
 
 def three_bars() -> jn.Model:
-    """Of equal length and parallel, under one coupler: a load on it is shared in a ratio that turns as they swing."""
+    """Of equal length and parallel, under one coupler: the sharing of a load on it changes as they swing."""
     builder, shift = jn.Builder(), np.tile(np.eye(4), (4, 1, 1))
     shift[:, 0, 3] = 0.0, 0.3, 0.8, 0.5
     for name, at in zip("abc", shift[:3], strict=True):
@@ -271,7 +271,7 @@ def three_bars() -> jn.Model:
 
 
 def three_legs() -> jn.Model:
-    """The same upside down, on feet that turn: each holds a point, in axes that turn with it."""
+    """The same upside down, on turning feet: each holds a point, in axes that turn with it."""
     builder, shift = jn.Builder(), np.tile(np.eye(4), (4, 1, 1))
     shift[:, 0, 3] = 0.0, 0.3, 0.8, 0.5
     rng = np.random.default_rng(1)
@@ -296,7 +296,7 @@ REDUNDANT: dict[str, Callable[[], jn.Model]] = {
 
 @pytest.mark.parametrize("name", REDUNDANT)
 def test_rows_that_depend_on_others(name: str) -> None:
-    """Accelerations and the least forces, along states that obey; elsewhere rows contradict each other."""
+    """Accelerations and least forces, along states that obey; elsewhere rows contradict each other."""
     robot, rng = REDUNDANT[name](), np.random.default_rng(4)
     starts = {"four-bar": [0.5, 0.5, 2.0], "tilted four-bar": [0.5, 0.5, 2.0], "three bars": [0.7, 0.7, 0.7, -0.7]}
     starts["three legs"] = [0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0, 0.7, 0.1, 0.7, -0.8, 0.7, 0.5]
@@ -351,7 +351,7 @@ def test_derivatives_of_shared_forces_of_batches() -> None:
 
 
 def test_linearization_in_independent_coordinates() -> None:
-    """A linkage has one angle: against differences of its motion in that angle, at a state that moves."""
+    """A linkage has one angle: against differences of its motion in that angle, at a moving state."""
     robot = four_bar((0, -1, 0))
     q, v = robot.project([0.5, 0.5, 2.0], [3.0, 0.0, 0.0])
     tau = np.array([1.0, 0.0, 0.0])
@@ -361,10 +361,10 @@ def test_linearization_in_independent_coordinates() -> None:
     assert A.shape == (2, 2)
     assert B.shape == (2, 1)
 
-    def rate(z: np.ndarray) -> np.ndarray:  # of the two coordinates, from themselves
+    def rate(z: np.ndarray) -> np.ndarray:  # of the two coordinates, as a function of them
         x = lin.lift @ z
         place, speed = robot.project(q + x[:3], v + x[3:])
-        for _ in range(5):  # onto the constraints, without leaving z
+        for _ in range(5):  # onto the constraints, keeping z
             error = z - lin.independent @ np.concatenate([place - q, speed - v])
             x = x + lin.lift @ error
             place, speed = robot.project(q + x[:3], v + x[3:])
@@ -386,14 +386,14 @@ def test_rolling_has_more_positions_than_velocities() -> None:
     assert lin.lift.shape == (12, 5 + 3)
     change = disc.constrained_dynamics_derivatives(q, v, np.zeros(6))
     dq, dv = lin.lift[:6], lin.lift[6:]
-    assert np.abs(change.jacobian[0] @ dq).max() < 1e-14  # only that it touches the plane comes from positions
+    assert np.abs(change.jacobian[0] @ dq).max() < 1e-14  # only contact with the plane is holonomic
     assert np.abs(change.jacobian[1:] @ dq).max() > 0.1
     assert np.abs(change.speed_q @ dq + change.jacobian @ dv).max() < 1e-13
     np.testing.assert_allclose(lin.independent @ lin.lift, np.eye(8), atol=1e-14)
 
 
 def test_lqr_of_a_robot_that_holds_on() -> None:
-    """The linkage is held up by a torque on its crank, and comes back to where it was."""
+    """The linkage is held up by a torque on its crank, and returns to its state."""
     robot = four_bar((0, -1, 0))
     q, rest = robot.project([0.5, 0.5, 2.0]), np.zeros(3)
     crank = np.array([True, False, False])

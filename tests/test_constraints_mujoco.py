@@ -43,7 +43,7 @@ def _tree() -> jn.Model:
 
 
 def _closed(kind: str) -> tuple[jn.Model, ElementTree.Element]:
-    """The robot with a loop, and what MuJoCo calls that; in MuJoCo both ends meet where all joints are at zero."""
+    """The robot with a loop, and its MJCF element; in MuJoCo both ends meet with all joints at zero."""
     tree = _tree()
     builder = jn.Builder.from_model(tree)
     q = tree.neutral()
@@ -80,7 +80,7 @@ def test_hard_limit(kind: str, moving: bool) -> None:
     peer = _peer(tie)
     convert = jn.conversions.MuJoCo(robot, peer)
     found = [acceleration(convert, peer, q, v, tau, d) for d in IMPEDANCES]
-    change = np.abs(_tree().forward_dynamics(q, v, tau) - acc).max()  # what the constraint does
+    change = np.abs(_tree().forward_dynamics(q, v, tau) - acc).max()  # the effect of the constraint
     errors = [np.abs(x - acc).max() / change for x in found]
     assert errors[0] > 1e-3
     assert errors[3] < 1e-3

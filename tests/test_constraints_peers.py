@@ -1,6 +1,6 @@
 """Contacts and loops against Pinocchio's `constraintDynamics` and `lcaba`, which have accelerations and forces.
 
-Both take velocities that obey the constraints. Higher orders are against differences of its accelerations and forces
+Both take velocities that obey the constraints. Higher orders are compared with differences of accelerations and forces
 along the motion, which Pinocchio alone integrates.
 """
 
@@ -34,7 +34,7 @@ SECOND = np.array([8 / 5, -1 / 5, 8 / 315, -1 / 560])
 
 
 class Peer:
-    """Constraints of a Pinocchio model, and what its functions say: acceleration, and the forces on first bodies."""
+    """Constraints of a Pinocchio model, and its results: acceleration, and the forces on first bodies."""
 
     def __init__(self, model: object, constraints: list) -> None:
         self.model = model
@@ -99,7 +99,7 @@ def close(found: np.ndarray, expected: np.ndarray, error: float) -> None:
 
 
 def state(held: jn.Model, q: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A velocity that obeys the constraints, and a stack of torques: small ones on what is light."""
+    """A velocity that obeys the constraints, and a stack of torques: small ones on light bodies."""
     velocity = held.project(q, 0.5 * rng.normal(size=held.nv))[1]
     return q, velocity, 10 * np.diag(held.mass_matrix(q)) * rng.normal(size=(3, held.nv))
 
@@ -151,7 +151,7 @@ def test_feet_and_lcaba(name: str, seed: int) -> None:
 
 @each_seed
 def test_talos_with_grippers_that_mimic(seed: int) -> None:
-    """As it is loaded. `constraintDynamics` takes no joints that mimic, so Pinocchio's matrices have to do."""
+    """As loaded. `constraintDynamics` does not support joints that mimic others, so Pinocchio's matrices are used."""
     peer = mimic_peer_of("talos_full_v2.urdf", "floating")
     soles = FEET["talos_full_v2.urdf"]
     held = peer.robot.constrained(soles)
@@ -209,7 +209,7 @@ class Cassie:
         return frame.parentJoint, frame.placement
 
     def forces(self, found: jn.ConstrainedDynamics) -> np.ndarray:
-        """Those of a loop about the point where it closes, in the axes there."""
+        """The forces of a loop about the point where it closes, in the axes there."""
         result = []
         for name, force in found.forces.items():
             place = next((loop.placement_a for loop in self.loops if loop.name == name), np.eye(4))
@@ -224,7 +224,7 @@ class Cassie:
 
 
 def welded_feet(rng: np.random.Generator) -> list[cassie.Loop]:
-    """The feet glued together, as they are in some configuration."""
+    """The feet welded together as they are in some configuration."""
     free = cassie.closed(jn.Spherical(), [])
     q = free.integrate(cassie.standing(free), 0.2 * rng.normal(size=free.nv))
     left, right = free.pose("left_foot", q), free.pose("right_foot", q)
@@ -244,7 +244,7 @@ each_cassie = pytest.mark.parametrize("name", CASSIES)
 
 
 def told(forces: np.ndarray, name: str) -> np.ndarray:
-    """Without what the peer's iterations leave in the row of a planar loop that says nothing."""
+    """Without the residue of the peer's iterations in the redundant row of a planar loop."""
     if "both" in name:
         forces = forces.copy()
         forces[..., [1, 3], 2] = 0.0
@@ -254,7 +254,7 @@ def told(forces: np.ndarray, name: str) -> np.ndarray:
 @each_seed
 @each_cassie
 def test_loops(name: str, seed: int) -> None:
-    """The plantar loop is planar, so one of three rows says nothing: of least norm, its force is none."""
+    """The plantar loop is planar, so one of three rows is redundant: at least norm, its force is zero."""
     rng = np.random.default_rng(seed)
     robot = CASSIES[name](rng)
     q, v, tau = robot.random_state(rng)
@@ -271,7 +271,7 @@ def test_loops(name: str, seed: int) -> None:
 def rates_agree(
     found: jn.ConstrainedDynamics, along: list, back: Callable, ours: Callable, h: float, error: float
 ) -> None:
-    """Derivatives of accelerations and forces, from eight places of the motion around the middle one."""
+    """Derivatives of accelerations and forces, from eight points of the motion around the middle one."""
     for which, mine in ((0, found.acc), (1, np.moveaxis(ours(found), -2, 0))):
         values = np.array([back(x[0]) if which == 0 else x[1] for x in along])
         before, middle, after = values[3::-1], values[4], values[5:]

@@ -1,4 +1,4 @@
-"""Constrained motion and its forces, by what physics and their own definitions demand of them."""
+"""Constrained motion and its forces, against physics and their own definitions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ each_body = pytest.mark.parametrize("bodies", BODIES)
 each_closing = pytest.mark.parametrize("closing", CLOSINGS)
 SOME = ("fixed", "universal", "wheel", "distance")
 ORDER = 6
-LOST = {"soft": 1e-7, "all of it": 1e-10}  # every derivative costs as many digits as the rods' frequencies have
+LOST = {"soft": 1e-7, "all of it": 1e-10}  # every derivative loses as many digits as the rods' frequencies have
 
 
 def close(found: np.ndarray, expected: np.ndarray, error: float) -> None:
-    """Row by row of stacks: relative to the largest number of the row."""
+    """Compares stacks row by row, relative to the largest number of the row."""
     assert found.shape == expected.shape
     errors = np.abs(found - expected).max(axis=-1) / np.abs(expected).max(axis=-1)
     assert np.max(errors) < error
@@ -73,7 +73,7 @@ def power(force: np.ndarray, twist: np.ndarray) -> np.ndarray:
 
 
 def sizes(rows: np.ndarray) -> np.ndarray:
-    """Of each row, as a stack of vectors with one number."""
+    """The size of each row, as a stack of vectors with one number."""
     return np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
@@ -111,7 +111,7 @@ def test_forces_of_contacts_do_no_work(axes: str) -> None:
 
 
 def test_a_foot_that_is_held_does_not_move() -> None:
-    """Twist and its derivatives are none, so that whatever its force it does no work."""
+    """Its twist and derivatives are zero, so its force does no work."""
     rng = np.random.default_rng(1)
     builder, a, _ = arms(rng, floating=True, soft=True, follows=True)
     held = builder.build().constrained({a: jn.Fixed()})
@@ -128,7 +128,7 @@ def test_a_foot_that_is_held_does_not_move() -> None:
 
 
 def _door(bodies: str) -> Case:
-    """The arms hold on to each other by two hinges on one axis: ten rows, of which five are enough."""
+    """The arms are tied by two hinges on one axis: ten rows, five of which suffice."""
     rng = np.random.default_rng(9)
     builder, a, b = arms(rng, **BODIES[bodies])
     free = builder.build()
@@ -143,7 +143,7 @@ def _door(bodies: str) -> Case:
 
 @pytest.mark.parametrize("bodies", ["rigid", "floating", "followers"])
 def test_forces_of_two_hinges_are_the_least_and_their_rates_are_rates(bodies: str) -> None:
-    """At a later time of the motion they are what their derivatives say; least ones of each order would not be."""
+    """At a later time they are as their derivatives predict; the least forces of each order separately would not be."""
     case = _door(bodies)
     held, h = case.held, 2e-3
     tau = np.concatenate([case.tau, np.zeros((ORDER, held.nv))])
@@ -171,9 +171,9 @@ def test_forces_of_two_hinges_are_the_least_and_their_rates_are_rates(bodies: st
 
 
 def test_a_row_that_says_nothing_wherever_the_robot_stands() -> None:
-    """A planar four-bar closed by a ball joint: the row across its plane is zero, or what rounding makes of that.
+    """A planar four-bar closed by a ball joint: the row normal to its plane is zero up to rounding.
 
-    The second plane is not one of the world's, where the row has numbers of 1e-17.
+    The second plane is not aligned with the world's axes, so the row has entries of 1e-17.
     """
     found = []
     for place in (np.eye(4), placed(np.random.default_rng(10))):
@@ -193,7 +193,7 @@ def test_a_row_that_says_nothing_wherever_the_robot_stands() -> None:
 
 
 def test_two_hinges_at_a_high_order() -> None:
-    """Factorials beyond 20! are no 64-bit integers."""
+    """Factorials beyond 20! do not fit into 64-bit integers."""
     case = _door("rigid")
     found = case.held.constrained_dynamics(case.q, case.v, np.concatenate([case.tau, np.zeros((22, case.held.nv))]))
     close(found.multipliers[:1], case.held.constrained_dynamics(case.q, case.v, case.tau).multipliers, 1e-12)
@@ -261,7 +261,7 @@ def test_axes_of_free_joints(closing: str, bodies: str, frame: str) -> None:
 @pytest.mark.parametrize("bodies", ["rigid", "all of it"])
 @pytest.mark.parametrize("kind", ["fixed", "spherical", "universal"])
 def test_a_moving_platform_is_a_body_whose_motion_is_prescribed(kind: str, bodies: str) -> None:
-    """The same robot with the platform as a body of its own, tied to it, by hybrid dynamics."""
+    """Against the same robot tied to the platform as a separate body, by hybrid dynamics."""
     rng = np.random.default_rng(3)
     joint = CLOSINGS[kind](*rng.normal(size=(2, 3)))
     builder, hand, _ = arms(rng, **BODIES[bodies])
@@ -297,7 +297,7 @@ def test_a_moving_platform_is_a_body_whose_motion_is_prescribed(kind: str, bodie
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_hands_go_where_the_places_go_that_they_hold_on_to(first: int) -> None:
-    """Each its own way: their twists are those of the places, at every order; in one state, and in two."""
+    """Each independently: their twists are those of the places, at every order; for one state, and for two."""
     rng, order = np.random.default_rng(12), 3
     builder, *hands = arms(rng, floating=True)
     robot = builder.build()
@@ -308,7 +308,7 @@ def test_hands_go_where_the_places_go_that_they_hold_on_to(first: int) -> None:
     for state in (slice(None), 1):
         v, motions = some[state, 0], {h: x[state] for h, x in places.items()}
         found = held.constrained_dynamics(q[state], v, tau[state], motions=motions)
-        assert np.abs(found.acc - some[state, 1:]).max() > 1.0  # the rest of the robot goes elsewhere
+        assert np.abs(found.acc - some[state, 1:]).max() > 1.0  # the rest of the robot moves differently
         motion = np.concatenate([v[..., None, :], found.acc], axis=-2)
         for hand, twist in motions.items():
             moved = robot.twist(hand, q[state], motion, frame="mixed", velocity_frame="body")
@@ -326,7 +326,7 @@ def _quaternion(R: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("closing", ["spherical", "distance", "on a plane", "on a line", "ball", "gear"])
 def test_a_correction_damps_what_is_broken(closing: str) -> None:
-    """e'' + kd e' + kp e = 0, and its derivatives: of constraints whose residual's rate is J v."""
+    """e'' + kd e' + kp e = 0, and its derivatives, for constraints whose residual's rate is J v."""
     kp, kd, order = 30.0, 7.0, 4
     case = loop(closing, "floating", order)
     rng = np.random.default_rng(5)
@@ -339,7 +339,7 @@ def test_a_correction_damps_what_is_broken(closing: str) -> None:
     positions = [case.held.residual(q), *speed[:-1]]
     from_positions = np.ones(len(J[0]))
     if closing == "ball":
-        from_positions[1:] = 0  # these rows come from no position
+        from_positions[1:] = 0  # these rows are nonholonomic
     for k in range(order + 1):
         left = speed[k + 1] + kd * speed[k] + kp * from_positions * positions[k]
         size = np.abs(speed[k + 1]) + kd * np.abs(speed[k]) + kp * np.abs(positions[k])
@@ -351,7 +351,7 @@ def test_a_correction_damps_what_is_broken(closing: str) -> None:
     "closing", ["fixed", "revolute", "universal", "cylindrical", "helical", "spherical", "distance"]
 )
 def test_what_is_broken_decays(closing: str) -> None:
-    """In the end, whatever the rows: a step of a simulation by hand."""
+    """Eventually, for any kind of row: simulated by explicit steps."""
     case = loop(closing, "rigid", 0)
     rng = np.random.default_rng(6)
     q = case.held.integrate(case.q, 0.01 * rng.normal(size=case.held.nv))
@@ -365,7 +365,7 @@ def test_what_is_broken_decays(closing: str) -> None:
     assert np.abs(case.held.residual(q)).max() < 0.02 * before
 
 
-# Motions of textbooks
+# Textbook motions
 
 
 def _four_bar() -> jn.Model:
@@ -405,7 +405,7 @@ def test_a_four_bar_keeps_its_energy_and_stays_closed(method: str) -> None:
 
 
 def _rolling(axis: tuple[float, ...] | None, radius: float, moments: np.ndarray) -> jn.Model:
-    """A body on the plane z = 0, with its centre of mass in the middle; a ball without an axis."""
+    """A body on the plane z = 0, with its centre of mass in the middle; a ball if it has no axis."""
     builder = jn.Builder()
     builder.add("body", "world", jn.Free(), inertia=jn.Inertia(2.0, rotational=np.diag(moments)))
     builder.close("ground", "world", "body", jn.Rolling(radius, axis=axis))
@@ -414,7 +414,7 @@ def _rolling(axis: tuple[float, ...] | None, radius: float, moments: np.ndarray)
 
 @pytest.mark.parametrize("shape", ["ball", "wheel"])
 def test_what_rolls_keeps_its_energy(shape: str) -> None:
-    """A ball with three different moments, and a wheel."""
+    """A ball with three different moments of inertia, and a wheel."""
     axis = None if shape == "ball" else (0.0, 1.0, 0.0)
     moments = np.array([0.02, 0.03, 0.04]) if shape == "ball" else np.array([0.02, 0.035, 0.02])
     robot = _rolling(axis, 0.2, moments)
@@ -435,7 +435,8 @@ MASS, RADIUS, ACROSS, ALONG, GRAVITY = 2.0, 0.25, 0.03, 0.055, 9.81  # of a disc
 def _disc(tilt: float, w: np.ndarray) -> tuple[jn.Model, np.ndarray, np.ndarray]:
     """A disc whose axis, y, is `tilt` above the horizontal; it stands on -z and rolls along x with angular velocity w.
 
-    Let ``half-fixed`` axes go with the disc but for its spin: x stays horizontal. Now they are the body's.
+    Let ``half-fixed`` axes move with the disc except for its spin: x stays horizontal. At this instant they coincide
+    with the body's.
     """
     robot = _rolling((0.0, 1.0, 0.0), RADIUS, np.array([ACROSS, ALONG, ACROSS]))
     q = np.array([0.0, 0.0, RADIUS * np.cos(tilt), np.sin(tilt / 2), 0.0, 0.0, np.cos(tilt / 2)])
@@ -447,14 +448,14 @@ def _disc(tilt: float, w: np.ndarray) -> tuple[jn.Model, np.ndarray, np.ndarray]
 
 @pytest.mark.parametrize("tilt", [-0.5, 0.3, 1.0])
 def test_steady_turning_of_a_disc(tilt: float) -> None:
-    """In a circle at a constant tilt t, turning at a rate P about the vertical, the angular velocity n along the axis.
+    """In a circle at a constant tilt t, turning at rate P about the vertical, with angular velocity n along the axis.
 
     The moments about the centre, of the ground's force F = m P r n (0, cos t, -sin t) + m g (0, sin t, cos t), give
 
         A P^2 sin t cos t - (C + m r^2) n P cos t - m g r sin t = 0
 
-    with A and C the moments of inertia across and along the axis. All is constant in half-fixed axes; in the body's,
-    which spin, each derivative is one more cross product.
+    with A and C the moments of inertia across and along the axis. Everything is constant in half-fixed axes; in the
+    spinning body axes, each derivative is one more cross product.
     """
     P, c, s = 1.7, np.cos(tilt), np.sin(tilt)
     n = (ACROSS * P**2 * s * c - MASS * GRAVITY * RADIUS * s) / ((ALONG + MASS * RADIUS**2) * P * c)
@@ -470,7 +471,7 @@ def test_steady_turning_of_a_disc(tilt: float) -> None:
 
 
 def test_a_disc_that_rolls_as_it_will() -> None:
-    """Newton's and Euler's equations of a disc in half-fixed axes, with polynomials in time, order by order.
+    """The Newton-Euler equations of a disc in half-fixed axes, with polynomials in time, order by order.
 
     There the axes turn with W = (w_x, w_z tan t, w_z), the disc with w, and v = r w x z = r (w_y, -w_x, 0). With F the
     force of the ground and e = (0, sin t, cos t) the vertical,
@@ -491,7 +492,7 @@ def test_a_disc_that_rolls_as_it_will() -> None:
             product = np.convolve(product, factor)[:count]
         return product
 
-    for _ in range(count):  # each round gives one more coefficient
+    for _ in range(count):  # each iteration gives one more coefficient
         wx, wy, wz, s, c, tan, sine, cosine = x
         Wy = times(wz, tan)
         spin = wy - Wy
@@ -500,7 +501,7 @@ def test_a_disc_that_rolls_as_it_will() -> None:
         rate_x = (
             mr2 * times(wz, wy) + MASS * GRAVITY * RADIUS * s - ACROSS * times(Wy, wz) + ALONG * times(wz, wy)
         ) / (ACROSS + mr2)
-        rate_y = -mr2 * times(wz, wx) / (ALONG + mr2)  # W x I w has none
+        rate_y = -mr2 * times(wz, wx) / (ALONG + mr2)  # W x I w has no y component
         rate_z = -(ALONG * times(wx, wy) - ACROSS * times(Wy, wx)) / ACROSS
         rates = [rate_x, rate_y, rate_z, times(c, wx), -times(s, wx), wx + times(tan, tan, wx)]
         rates += [times(cosine, spin), -times(sine, spin)]

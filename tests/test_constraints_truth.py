@@ -1,8 +1,8 @@
-"""Robots with loops and contacts, to the sixth derivative, against positions that are differentiated in 96 digits.
+"""Robots with loops and contacts, up to the sixth derivative, against positions differentiated in 96 digits.
 
-Accelerations and forces of constraints are put into the oracle's equations: both rows, M a + bias = tau + J^T l and
-J a + J' v = 0, must hold to 1e-12 of the largest of what each adds up, at every order. Where no row depends on others,
-accelerations and forces must also be those of the oracle, to what rounding errors of the input alone do to them.
+Accelerations and forces of constraints are substituted into the oracle's equations: both rows, M a + bias = tau + J^T l
+and J a + J' v = 0, must hold to 1e-12 of the largest term of each, at every order. If no rows are redundant,
+accelerations and forces must also be those of the oracle, up to the effect of rounding the input.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def placed(side: Side) -> np.ndarray:
 def closed(
     model: jn.Model, names: Sequence[str], joints: dict[int, str], ties: Sequence[Tie | Gear]
 ) -> tuple[jn.Model, list[str]]:
-    """The model with these ties, and what they are called; names of bodies, and of joints by their coordinate."""
+    """The model with these ties, and their names; names of bodies, and of joints by their coordinate."""
     builder, contacts, called = jn.Builder.from_model(model), {}, []
     for i, tie in enumerate(ties):
         if isinstance(tie, Gear):
@@ -131,13 +131,13 @@ def rigid_case(robot: Robot, ties: Sequence[Tie | Gear], q: np.ndarray, seed: in
 
 
 def relative(found: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Of each order, over the largest entry of it."""
+    """Error of each order, relative to its largest entry."""
     assert found.shape == truth.shape
     return np.abs(found - truth).max(axis=1) / np.abs(truth).max(axis=1)
 
 
 def errors(case: Case) -> dict[str, np.ndarray]:
-    """Backward and forward errors of each order; `limit` is what the input's last digits do, a thousand times."""
+    """Backward and forward errors of each order; `limit` is a thousand times the effect of the input's last digits."""
     found = case.model.constrained_dynamics(case.q, case.v, case.tau)
     forces = [found.forces[name] for name in case.names]
     dynamics, rows = backward_errors(case.robot, case.ties, case.q, case.v, case.tau, found.acc, forces)
@@ -182,7 +182,7 @@ def test_two_arms_on_a_floating_base(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_order_of_the_bodies_is_free(kind: str) -> None:
-    """First the one that was added later, or one that the second carries."""
+    """The first body may be the one added later, or one that the second carries."""
     first, second = ((5, 2), (3, 0))[KINDS.index(kind) % 2]
     check(loop(arms("universal"), kind, first, second, seed=1))
 
@@ -190,7 +190,7 @@ def test_the_order_of_the_bodies_is_free(kind: str) -> None:
 @pytest.mark.parametrize("first", [-1, 3], ids=["world first", "world second"])
 @pytest.mark.parametrize("kind", ["fixed", "helical", "universal", "planar", "distance", "wheel"])
 def test_tied_to_the_world(kind: str, first: int) -> None:
-    """The wrench is that on the body, always."""
+    """The wrench is always the one on the body."""
     check(loop(arms(), kind, first, -1 if first >= 0 else 3, seed=2))
 
 
@@ -239,7 +239,7 @@ def test_a_gear_of_leaders() -> None:
 
 # --- contacts -----------------------------------------------------------------------------------------------
 
-HELD = (*JOINTS, "on plane", "on line", "ball", "wheel")  # a distance of none is no constraint
+HELD = (*JOINTS, "on plane", "on line", "ball", "wheel")  # a distance of zero is not a constraint
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -251,7 +251,7 @@ def test_a_contact_at_a_pose(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", HELD)
 def test_a_contact_where_the_frame_is(kind: str) -> None:
-    """The plane that something rolls on is below it by its radius, wherever A is said to be."""
+    """The plane that something rolls on is below it by its radius, wherever A is."""
     robot, rng = arms(), np.random.default_rng(8)
     mechanism, q = RigidRobot(robot.tree, robot), robot.configuration(rng)
     tie = contact(rng, mechanism, q, kind, 5, held=True)
@@ -261,14 +261,14 @@ def test_a_contact_where_the_frame_is(kind: str) -> None:
 
 
 def block_velocities(robot: Mechanism, tie: Tie, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """v brought to J v = 0, in float64."""
+    """v projected onto J v = 0, in float64."""
     rows = _rounded(block(tie, robot.frames(q, np.zeros((1, robot.nv), dtype=object))).rows[0])
     return v - np.linalg.pinv(rows) @ (rows @ v)
 
 
 @pytest.mark.parametrize("kind", ["fixed", "spherical", "revolute", "on plane", "ball", "wheel"])
 def test_a_contact_with_what_moves(kind: str) -> None:
-    """A platform: its twist, in world axes about the place of the contact, and the derivatives of that."""
+    """A platform: its twist, in world axes about the contact, and the derivatives of that."""
     robot, rng = arms(), np.random.default_rng(9)
     mechanism, q = RigidRobot(robot.tree, robot), robot.configuration(rng)
     tie = contact(rng, mechanism, q, kind, 3, held=False)
@@ -310,11 +310,11 @@ def test_outside_wrenches() -> None:
     assert max(dynamics.max(), rows.max()) < BACKWARD, (dynamics, rows)
 
 
-# --- rows that depend on others ------------------------------------------------------------------------------
+# --- redundant rows -----------------------------------------------------------------------------------------
 
 
 def flat(robot: Robot) -> Robot:
-    """All axes along y, all bodies beside each other in x and z."""
+    """All axes along y, all bodies offset in x and z only."""
 
     def part(p: object) -> object:
         spec, rng = p.spec, np.random.default_rng(len(p.spec.name))
@@ -329,7 +329,7 @@ def flat(robot: Robot) -> Robot:
 
 @pytest.mark.parametrize("kind", ["revolute", "cylindrical", "spherical"])
 def test_a_four_bar_linkage(kind: str) -> None:
-    """In its plane two rows say all, the others nothing: the motion is that of the two."""
+    """In its plane two rows suffice and the others are redundant: the motion is that under the two."""
     chain = maker(64).add("a", "world", "revolute").add("b", "a", "revolute").add("c", "b", "revolute").robot()
     robot = flat(chain)
     mechanism = RigidRobot(robot.tree, robot)
@@ -351,7 +351,7 @@ def test_the_same_tie_twice() -> None:
     case = rigid_case(robot, [tie, tie], q, 13)
     check(case)
     found = case.model.constrained_dynamics(case.q, case.v, case.tau).forces
-    assert relative(found["t0"], found["t1"]).max() < 1e-9  # the least forces share alike
+    assert relative(found["t0"], found["t1"]).max() < 1e-9  # least forces share equally
     alone = rigid_case(robot, [tie], q, 13)
     whole = alone.truth(case.q, case.v, case.tau).forces()[0]
     assert relative(found["t0"] + found["t1"], whole).max() < 1e-8
@@ -362,7 +362,7 @@ def test_the_same_tie_twice() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_residuals_and_rows(kind: str) -> None:
-    """None where the oracle has none, and rows that span what its rows span."""
+    """Zero residuals where the oracle has none, and rows that span the same space as its rows."""
     case = loop(arms(), kind, 3, 5, seed=14)
     positions, velocities = case.model.residual(case.q, case.v)
     assert max(np.abs(positions).max(), np.abs(velocities).max()) < 1e-14
@@ -376,7 +376,7 @@ def test_residuals_and_rows(kind: str) -> None:
     step = 1e-4 * np.random.default_rng(0).uniform(-1, 1, len(case.v))
     ahead, behind = (case.model.residual(case.model.integrate(case.q, s * step)) for s in (1, -1))
     moved = rows @ step
-    if kind in ("ball", "wheel"):  # one of its rows comes from positions
+    if kind in ("ball", "wheel"):  # one of its rows is holonomic
         assert np.abs(ahead - behind).max() > 1e-6
         told = np.abs(ahead - behind) > 0
         assert told.sum() == 1
@@ -388,7 +388,7 @@ def test_residuals_and_rows(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("first", "second"), [(5, -1), (-1, 5), (3, 5)])
 def test_derivatives_of_the_rows(kind: str, first: int, second: int) -> None:
-    """Along a motion of constant velocity, by central differences of order eight; the world may be the second body."""
+    """Along a motion of constant velocity, by eighth-order central differences; the second body may be the world."""
     case, weights, h = loop(arms(), kind, first, second, seed=16), (4 / 5, -1 / 5, 4 / 105, -1 / 280), 2e-3
     stack = np.zeros((3, len(case.v)))
     stack[0] = np.random.default_rng(1).uniform(-1, 1, len(case.v))

@@ -77,7 +77,7 @@ def test_discrete_time(hover: jn.Linearization) -> None:
 
 
 def test_gain_does_not_depend_on_where_it_hovers(robot: jn.Model, hover: jn.Linearization) -> None:
-    """Gravity aside, the equations are the same everywhere: the body axes carry the gain along."""
+    """Apart from gravity, the equations are the same everywhere: the gain moves with the body axes."""
     q = robot.neutral()
     q[7:] = hover.q[7:]
     origin = robot.linearize(q, np.zeros(8), robot.gravity_force(q), actuated=ROTORS)
@@ -85,7 +85,7 @@ def test_gain_does_not_depend_on_where_it_hovers(robot: jn.Model, hover: jn.Line
 
 
 def test_cost_to_go_is_the_cost(robot: jn.Model, hover: jn.Linearization) -> None:
-    """x^T P x, and what a flight from near by really takes."""
+    """x^T P x, and the actual cost of a flight from nearby."""
     regulator = control.lqr(hover, Q, R)
     x = 1e-3 * np.random.default_rng(0).normal(size=16)
     time = np.linspace(0.0, 5.0, 501)
@@ -131,7 +131,7 @@ def test_other_frames_give_gains_but_no_control(robot: jn.Model, hover: jn.Linea
 
 def test_constant_motion_tends_to_the_plain_gain(robot: jn.Model, hover: jn.Linearization) -> None:
     plain = control.lqr(hover, Q, R)
-    time = np.linspace(0.0, 8.0, 21)  # steps need not be short where nothing changes
+    time = np.linspace(0.0, 8.0, 21)  # steps need not be short if nothing changes
     still = tuple(np.tile(x, (21, 1)) for x in (hover.q, hover.v, hover.tau))
     tracking = control.tvlqr(robot, (time, *still), Q, R, np.zeros(16), actuated=ROTORS)
     np.testing.assert_array_equal(tracking.K[-1], 0.0)
@@ -169,7 +169,7 @@ def test_riccati_equation_of_a_time_varying_system() -> None:
 
 
 def test_long_steps_and_large_matrices_do_no_harm() -> None:
-    """Exponents of hundreds: what a naive exponential of the Hamiltonian cannot do."""
+    """Exponents of hundreds, which a naive exponential of the Hamiltonian cannot handle."""
     A = np.array([[0.0, 1.0], [300.0, 0.0]])
     B = np.array([[0.0], [1.0]])
     exact = solve_continuous_are(A, B, np.eye(2), np.eye(1))
@@ -228,7 +228,7 @@ def example() -> ModuleType:
 
 
 def test_flip(robot: jn.Model, example: ModuleType) -> None:
-    """Struck as it flips, it stays on its way; in roll, pitch and yaw it is lost."""
+    """Struck as it flips, it stays on its path; in roll, pitch and yaw it is lost."""
     motion = example.flip(robot)[:601:2]
     np.testing.assert_array_equal(motion.tau[:, :2], 0.0)  # rotors can fly it
     assert motion.q[-1, 6] == pytest.approx(-1.0)  # once around
@@ -258,10 +258,10 @@ def test_flip(robot: jn.Model, example: ModuleType) -> None:
     away, turned = example.errors(robot, motion, results["chart"])
     assert turned[:, 0].max() > 90
     assert away[-1, 0] > 0.1
-    assert away[-1, 1] < 0.01  # where nothing strikes, it gets through as well
+    assert away[-1, 1] < 0.01  # without a strike, it gets through as well
 
 
-# What is refused
+# Bad input
 
 
 def test_errors(robot: jn.Model, hover: jn.Linearization, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def pinocchio_joints(pin: Any) -> dict[str, tuple[jn.Joint, Any]]:
 
 
 def pinocchio_pair(pin: Any, rng: np.random.Generator) -> tuple[jn.Model, Any]:
-    """A tree with all joints, in another order in Pinocchio: there depth first, here the children in turn."""
+    """A tree with all joints, in different orders: depth first in Pinocchio, here the children in turn."""
     joints = pinocchio_joints(pin)
     names = [str(name) for name in rng.permutation(list(joints))]
     above = {name: names[(i - 1) // 2] if i else None for i, name in enumerate(names)}
@@ -96,7 +96,7 @@ def test_inverse_dynamics_of_pinocchio(seed: int) -> None:
     np.testing.assert_allclose(convert.force_to(q, ours), tau, rtol=0, atol=1e-11 * np.abs(ours).max())
     assert np.isclose(tau @ there[1], ours @ v)  # the power
 
-    # velocities and accelerations are the derivatives of configurations there, too
+    # velocities and accelerations are the derivatives of configurations in Pinocchio, too
     h = 1e-6
     moved = convert.to(robot.integrate(robot.integrate(q, h * v), h * h / 2 * a))
     np.testing.assert_allclose(pin.difference(model, there[0], moved) / h, there[1], atol=1e-4)
@@ -115,7 +115,7 @@ def test_accelerations_are_the_derivatives_of_velocities_in_pinocchio() -> None:
 
 
 def test_a_urdf_in_pinocchio() -> None:
-    """Joints that Pinocchio makes from URDF only: unbounded about a skew axis; and its sorted order."""
+    """Joints that Pinocchio creates from URDF only: unbounded about a skew axis; and its sorted order."""
     pin = pytest.importorskip("pinocchio")
     joints = {"z": "continuous", "b": "continuous", "a": "revolute", "k": "prismatic", "c": "planar", "f": "floating"}
     mass = """<inertial> <origin xyz="0.1 0 0.2"/> <mass value="2"/>

@@ -1,4 +1,4 @@
-"""Joints that follow others, against the same robot with all joints free and the coupling written out by hand."""
+"""Joints that follow others, against the same robot with all joints free and the coupling written out."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_follower_before_its_leader_carries_the_first_coordinate():
 
 
 def test_a_follower_that_undoes_its_leader_moves_nothing():
-    """Up to rounding error, which is not to be taken for inertia."""
+    """Up to rounding error, which must not be mistaken for inertia."""
     builder = jn.Builder()
     body = jn.Inertia(1.3, com=(0.1, 0.2, -0.4), rotational=(0.02, 0.03, 0.01))
     axis = np.array([0.3, -0.5, 0.7])

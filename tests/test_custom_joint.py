@@ -1,4 +1,4 @@
-"""Joints given by functions: against the joints that have names, 96-digit truth, and what is refused."""
+"""Joints given by functions: against named joint types, 96-digit truth, and bad input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SAID = said_by_functions(ARM.model)
 
 @each_call
 def test_hinges_said_by_functions_are_hinges(call: Call) -> None:
-    """In every call, to order 6."""
+    """In every call, up to order 6."""
     given = good(call, ARM, rows=8)
     found, expected = (outcome(lambda m=m: ask(m, call, given)) for m in (SAID, ARM.model))
     if isinstance(expected, Exception):
@@ -50,7 +50,7 @@ ROBOTS = {**KINDS, "every joint": EVERY["every joint"]}
 @each_call
 @pytest.mark.parametrize("kind", ROBOTS)
 def test_joints_of_all_kinds_said_by_functions(kind: str, call: Call) -> None:
-    """Beside followers, which follow them, soft bodies and constraints."""
+    """Together with followers of them, soft bodies and constraints."""
     if (kind, call.method) == ("held", "equilibrium"):
         pytest.skip("from neutral, where the constraints are singular, rounding chooses the equilibrium")
     if kind == "every joint" and call.method in ("closed_form", "random_configuration"):
@@ -61,7 +61,7 @@ def test_joints_of_all_kinds_said_by_functions(kind: str, call: Call) -> None:
     assert not compared(found, expected, call, (twin, model), None)
 
 
-# --- a knee whose axis moves by splines ---------------------------------------------------------------------------
+# --- a knee whose axis moves along splines ------------------------------------------------------------------------
 
 X = jn.Spline([-0.2, 0.3, 0.9, 1.5, 2.2], [0.0, 0.004, 0.011, 0.013, 0.009])
 Z = jn.Spline([-0.2, 0.3, 0.9, 1.5, 2.2], [-0.40, -0.402, -0.405, -0.411, -0.42], degree=7)
@@ -96,7 +96,7 @@ def exact_turn(axis: tuple[str, ...], angle: mp.mpf) -> mp.matrix:
 
 
 def points(inertia: jn.Inertia) -> list[tuple[mp.mpf, mp.matrix]]:
-    """Six masses that have the mass, centre of mass and (diagonal) moments of a body."""
+    """Six masses with the mass, centre of mass and (diagonal) moments of a body."""
     J = [mp.mpf(float(x)) for x in np.diag(inertia.rotational)]
     com, mass = mp.matrix([mp.mpf(float(x)) for x in inertia.com]), mp.mpf(float(inertia.mass)) / 6
     found = []
@@ -110,7 +110,7 @@ def points(inertia: jn.Inertia) -> list[tuple[mp.mpf, mp.matrix]]:
 
 
 def test_the_knee_against_96_digits() -> None:
-    """Forces by virtual work of point masses, whose places are differentiated numerically in 96 digits, to order 4."""
+    """Forces by virtual work of point masses, whose positions are differentiated in 96 digits, up to order 4."""
     robot = leg()
     axis = robot.bodies[0].joint.axis
     bodies = [points(b.inertia) for b in robot.bodies]
@@ -166,7 +166,7 @@ def test_the_knee_against_96_digits() -> None:
 
 
 def test_a_joint_on_an_ellipsoid_keeps_its_energy() -> None:
-    """A shoulder blade that slides on the ribs: two coordinates of place, one of turn."""
+    """A shoulder blade that slides on the ribs: two coordinates of position, one of rotation."""
     a, b, c = 0.08, 0.1, 0.15
 
     def blade(q: Any) -> Any:
@@ -187,7 +187,7 @@ def test_a_joint_on_an_ellipsoid_keeps_its_energy() -> None:
     assert run.q_names == ("blade.along", "blade.up", "blade.spin")
 
 
-# --- how it is made, kept and refused -----------------------------------------------------------------------------
+# --- construction, copies and bad input ---------------------------------------------------------------------------
 
 
 def test_pickles_have_the_recording_and_no_function() -> None:

@@ -27,7 +27,7 @@ def flight() -> demo.Flight:
 
 
 def test_reference_motion_is_consistent() -> None:
-    """The velocity stack is what the configurations do, row by row."""
+    """The velocity stack matches the configurations, row by row."""
     robot = robots.aerial_manipulator()
     t = np.array([3.7])
     h = 0.02
@@ -50,7 +50,7 @@ def test_rows_are_the_slopes_of_the_rows_above(flight: demo.Flight) -> None:
 def test_the_way_back(flight: demo.Flight) -> None:
     errors = demo.round_trip_error(flight)
     assert max(errors[:3]) < 1e-8
-    assert max(errors) < 1e-5  # what the rounding of the forces allows, docs/forward_dynamics.md
+    assert max(errors) < 1e-5  # limited by rounding of the forces, docs/forward_dynamics.md
 
 
 # --- propellers ----------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def test_base_is_fully_actuated() -> None:
             np.linalg.matrix_rank(demo.TiltHex(alpha=alpha, beta=beta, drag=drag, alternates=alternates).allocation())
             for drag, alternates in ((4.75e-7, True), (4.75e-7, False), (0.0, True), (0.0, False))
         ]
-        assert ranks == [6, 6, 6, 3]  # with one alpha, as (28) has it, by drag alone
+        assert ranks == [6, 6, 6, 3]  # with one alpha, as in (28), by drag alone
 
 
 def test_propellers_only_push() -> None:
@@ -84,14 +84,14 @@ def test_propellers_only_push() -> None:
         demo.TiltHex().speeds(pull)
 
 
-# --- what is written -----------------------------------------------------------------------------------
+# --- output --------------------------------------------------------------------------------------------
 
 
 def test_animation_is_one_page(flight: demo.Flight, tmp_path: Path) -> None:
     base = demo.TiltHex()
     path = write_animation(robots.aerial_manipulator(), flight, base, base.speeds(flight.wrench), tmp_path / "a.html")
     page = path.read_text(encoding="utf-8")
-    assert not re.search(r"https?://|<link|<script src|@import", page)  # nothing from elsewhere
+    assert not re.search(r"https?://|<link|<script src|@import", page)  # no external resources
     found = re.search(r"const DATA = (\{.*\});", page)
     assert found is not None
     data = json.loads(found[1])

@@ -36,7 +36,7 @@ def case(seed: int, n: int, **kwargs) -> tuple[TreeSpec, jn.Model, np.ndarray, n
 
 
 def assert_inverse(tree: TreeSpec, robot: jn.Model, q: np.ndarray, v: np.ndarray, tolerance: float, **wrenches) -> None:
-    """All three matrices, along two random directions in all coordinates at once, each."""
+    """All three matrices, each along two random directions in all coordinates at once."""
     directions = np.random.default_rng(0).normal(size=(2, tree.nv))
     none = np.zeros(tree.nv)
     ways = [(None, np.array(rows)) for d in directions for rows in ([d, none], [none, d])]
@@ -54,7 +54,7 @@ def assert_inverse(tree: TreeSpec, robot: jn.Model, q: np.ndarray, v: np.ndarray
 
 @pytest.mark.parametrize("joint", MOVING)
 def test_every_joint(joint: str) -> None:
-    """At the root, in the middle and at the ends, so `Free` and `Spherical` on moving bodies as well."""
+    """At the root, in the middle and at the ends, so also `Free` and `Spherical` on moving bodies."""
     rng = np.random.default_rng(1)
     kinds = ((-1, joint), (0, "revolute"), (1, joint), (1, "prismatic"), (2, joint))
     bodies = tuple(random_body(rng, f"b{i}", parent, kind, passive=True) for i, (parent, kind) in enumerate(kinds))
@@ -128,7 +128,7 @@ def test_springs_of_balls_near_the_identity_and_near_pi(joint: str) -> None:
 
 
 def test_springs_at_rest_elsewhere() -> None:
-    """A rest position moves forces, not their derivatives; in `forward_dynamics_derivatives` neither, at the same a."""
+    """A rest position changes forces, not their derivatives; nor `forward_dynamics_derivatives`, at the same a."""
     rng = np.random.default_rng(2)
     bodies = tuple(random_body(rng, f"b{i}", i - 1, kind, passive=True) for i, kind in enumerate(ONE_DOF))
     tree, builder = TreeSpec(bodies), jn.Builder()
@@ -148,7 +148,7 @@ def test_springs_at_rest_elsewhere() -> None:
 
 
 def test_passive_terms_that_differ_by_coordinate() -> None:
-    """Each coordinate of a joint with its own armature, damping and stiffness: they add to the diagonals."""
+    """Each coordinate of a joint has its own armature, damping and stiffness: they add to the diagonals."""
     rng = np.random.default_rng(8)
     body = random_body(rng, "b", -1, "planar")
     armature, damping, stiffness = rng.uniform(0.1, 1, (3, 3))
@@ -189,10 +189,10 @@ def test_only_gravity_depends_on_the_pose_of_the_base() -> None:
 
 
 def assert_forward(tree: TreeSpec, robot: jn.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, **wrenches) -> None:
-    """Moving on by what the derivatives say leaves tau as it was, or changes it by what was asked for.
+    """A change according to the derivatives leaves tau unchanged, or changes it as prescribed.
 
     The oracle gives the change of tau along (dq, dv, da); times M^-1 it is an error of da. Relative to the largest
-    entry it may be what rounding makes of a matrix with the condition number of M, 1e3 to 1e5 here.
+    entry it may be as large as rounding at the condition number of M, 1e3 to 1e5 here.
     """
     given = {key: value for key, value in wrenches.items() if key != "wrenches"}
     named = {tree.bodies[i].name: w[0] for i, w in wrenches.get("wrenches", {}).items()} or None
@@ -241,7 +241,7 @@ def test_wrenches_forward(wrench_frame: str) -> None:
 )
 @pytest.mark.parametrize("pushed", [False, True])
 def test_against_pinocchio(name: str, base: str, pushed: bool) -> None:
-    """With pushed, a wrench on every body, held in its axes."""
+    """With pushed, a wrench on every body, fixed in its axes."""
     pinocchio = pytest.importorskip("pinocchio")
     from urdf_peer import urdf_path, urdf_peer
 
@@ -270,7 +270,7 @@ def test_against_pinocchio(name: str, base: str, pushed: bool) -> None:
 
 
 def _symmetric(matrix: np.ndarray, half_filled: np.ndarray) -> np.ndarray:
-    """Of the mass matrix and its inverse Pinocchio promises the upper triangle."""
+    """Pinocchio guarantees only the upper triangle of the mass matrix and its inverse."""
     return np.triu(matrix) + np.triu(matrix, 1).T if matrix is half_filled else np.array(matrix)
 
 
@@ -317,7 +317,7 @@ def test_bad_arguments() -> None:
 
 
 def test_joints_that_follow_others() -> None:
-    """With v_full = G v and tau = G^T tau_full, along G d; and forward, since M and tau are known."""
+    """With v_full = G v and tau = G^T tau_full, along G d; and forward dynamics, since M and tau are known."""
     rng = np.random.default_rng(12)
     kinds = ((-1, "free"), (0, "revolute"), (1, "prismatic"), (1, "helical"), (3, "spherical"), (4, "revolute"))
     bodies = tuple(random_body(rng, f"b{i}", parent, kind, passive=True) for i, (parent, kind) in enumerate(kinds))
@@ -364,9 +364,9 @@ def test_singular_robots_are_refused_forward_only() -> None:
 
 @pytest.mark.parametrize("rows", [2, 3])
 def test_arms_on_the_world_do_not_meet(rows: int) -> None:
-    """Not even by rounding: what a matrix has between them is zero."""
+    """Not even by rounding: matrix entries between them are exactly zero."""
     rng = np.random.default_rng(2)
-    joints = [(-1, "revolute"), (-1, "prismatic"), (0, "revolute"), (1, "revolute"), (3, "prismatic")]  # by turns
+    joints = [(-1, "revolute"), (-1, "prismatic"), (0, "revolute"), (1, "revolute"), (3, "prismatic")]  # alternating
     bodies = tuple(random_body(rng, f"b{i}", parent, joint) for i, (parent, joint) in enumerate(joints))
     robot = jounce_model(TreeSpec(bodies))
     q, v = robot.random_configuration(rng), rng.normal(size=(rows, robot.nv))

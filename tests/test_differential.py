@@ -1,7 +1,7 @@
-"""Every public call, on every kind of robot, drawn by lot and compared with its twins (`differences`).
+"""Every public call, on every kind of robot, randomly drawn and compared with its twins (`differences`).
 
-A short round; fuzz/calls.py makes long ones. What is drawn comes from the signatures, so a new call is part of it by
-being public, and a parameter that nobody knows how to draw is a failure.
+A short round; fuzz/calls.py makes long ones. Calls are drawn from the signatures, so a new public call is included
+automatically, and a parameter that cannot be drawn is a failure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ METHODS = sorted(public_calls(EVERY["rigid"].model))
 each_method = pytest.mark.parametrize("method", METHODS)
 
 
-# --- what is covered ------------------------------------------------------------------------------------
+# --- coverage -------------------------------------------------------------------------------------------
 
 
 @each_method
@@ -46,7 +46,7 @@ def test_every_public_function_is_drawn() -> None:
 
 
 def test_a_new_public_call_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a word about it anywhere, if its parameters are known."""
+    """Without an entry for it anywhere, if its parameters are known."""
 
     def squared(self: jn.Model, q: np.ndarray, v: np.ndarray, *, frame: str = "body") -> np.ndarray:
         self.kinetic_energy(q, v, frame=frame)
@@ -62,7 +62,7 @@ def test_a_new_public_call_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_method
 def test_calls_that_are_drawn_are_answered(method: str) -> None:
-    """By each kind of robot that can, some."""
+    """Some of them, by each kind of robot that can."""
     for kind, robot in EVERY.items():
         soft = any(p.soft is not None for p in robot.parts)
         sections = soft and kind != "module of a user"
@@ -70,7 +70,7 @@ def test_calls_that_are_drawn_are_answered(method: str) -> None:
         can = {"backbone": sections, "inverse_dynamics_regressor": not soft, "coordinate": joints, "position": joints}
         loops = [t for t in robot.ties if t.second and not isinstance(t.kind, (jn.Gear, jn.Rolling))]
         can |= {"constraint_rows": bool(robot.ties), "loop_coordinate": bool(loops)}
-        if method == "equilibrium" or not can.get(method, True):  # an equilibrium need not be
+        if method == "equilibrium" or not can.get(method, True):  # an equilibrium need not exist
             continue
         assert any(answered(kind, robot, method, seed) for seed in range(12)), kind
 
@@ -107,11 +107,11 @@ def test_a_simulation_with_a_joint_that_stays(kind: str) -> None:
     np.testing.assert_allclose(one.v, other.v, rtol=1e-6, atol=1e-6)
 
 
-# --- that it sees ---------------------------------------------------------------------------------------
+# --- that it detects faults -----------------------------------------------------------------------------
 
 
 def test_every_twin_is_met() -> None:
-    """By many of the calls, among them those that it could be asked of."""
+    """By many of the calls, including those that it applies to."""
     compared.clear()
     for kind in ("floating", "soft", "branches", "rod that cannot deform", "held", "constraints, followers in a loop"):
         for method in METHODS:
@@ -139,7 +139,7 @@ def test_every_twin_is_met() -> None:
 
 
 def faulty(change: Callable[[np.ndarray, tuple[object, ...], dict[str, object]], object]) -> object:
-    """Gravity's force, and what is wrong with it."""
+    """The gravity force, with a fault."""
     own = jn.Model.gravity_force
 
     def gravity_force(self: jn.Model, q: object, *, frame: str = "body", out: object = None) -> object:
@@ -186,7 +186,7 @@ def test_a_fault_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_are_counted() -> None:
-    """And told of, so that it is known which of them takes long."""
+    """And reported, so that slow ones can be identified."""
     before, told = module.made, []
 
     def listener(made: int, begins: bool) -> None:

@@ -1,4 +1,4 @@
-"""What the documentation shows, runs."""
+"""The examples in the documentation run."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def test_code_blocks_run_in_order(page: Path) -> None:
         if needs and importlib.util.find_spec(needs) is None:
             continue
         with warnings.catch_warnings():
-            if needs:  # what another library's import warns of is not our affair
+            if needs:  # ignore warnings from importing other libraries
                 warnings.simplefilter("ignore")
             exec(compile(code, page.name, "exec"), names)
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch")
 def test_changes_that_pages_show_apply() -> None:
-    """All of what `.ci/try_page.py` does, but for building it."""
+    """All that `.ci/try_page.py` does, except building it."""
     page = (ROOT / "docs/adding_an_algorithm.md").read_text()
     changes = re.findall(r"^```diff\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert len(changes) == 4

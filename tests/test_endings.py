@@ -17,11 +17,9 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals are sent oth
 
 def program(text: str) -> subprocess.Popen[str]:
     head = "import signal\nimport numpy as np\nimport jounce as jn\nbuilder = jn.Builder()\n"
-    head += (
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored by what a shell starts in the background
-    )
+    head += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background processes of a shell ignore it
     head += "builder.add('rod', 'world', body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=jn.soft.polynomial(5)))\n"
-    head += "robot = builder.build()\n"  # 24 coordinates, and 50 µs or more for anything
+    head += "robot = builder.build()\n"  # 24 coordinates, at least 50 µs per call
     return subprocess.Popen(
         [sys.executable, "-c", head + textwrap.dedent(text)],
         stdout=subprocess.PIPE,
@@ -55,7 +53,7 @@ def test_threads_that_compute_while_python_ends(threads: int) -> None:
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("delay", [0.05, 0.6])
 def test_interrupt(threads: int, delay: float) -> None:
-    """A batch of seconds ends within a fifth of a second of Ctrl-C; of processor time, as the machine may be busy."""
+    """A batch of several seconds ends within 0.2 s of Ctrl-C; in CPU time, as the machine may be busy."""
     run = program(f"""
         import os, threading, time
         from jounce import _core
@@ -78,7 +76,7 @@ def test_interrupt(threads: int, delay: float) -> None:
     assert (run.returncode, errors) == (0, "")
     used, waited = map(float, out.split())
     assert used < 0.2 * threads
-    assert waited < 3  # a fifth of a second, and what a busy machine makes of it
+    assert waited < 3  # a fifth of a second, with a margin for a busy machine
 
 
 def test_robots_without_coordinates_have_nothing_to_do() -> None:

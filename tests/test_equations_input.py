@@ -1,4 +1,4 @@
-"""Everything that asks for a matrix, a force, a momentum or an energy: batches, threads, `out=`, and bad input."""
+"""Calls for matrices, forces, momenta and energies: batches, threads, `out=`, and bad input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def robot_with_everything() -> jn.Model:
 ROBOT = robot_with_everything()
 NQ, NV = ROBOT.nq, ROBOT.nv
 
-# name -> what it takes beside q ("v": a row, "stack": K rows), and the shape it gives for K rows
+# name -> arguments besides q ("v": a row, "stack": K rows), and the shape of the result for K rows
 CALLS: dict[str, tuple[tuple[str, ...], Callable[[int, int], tuple[int, ...]]]] = {
     "mass_matrix": ((), lambda K, n: (n, n)),
     "inverse_mass_matrix": ((), lambda K, n: (n, n)),
@@ -65,7 +65,7 @@ def ask(call: str, *arrays: object, robot: jn.Model = ROBOT, name: object = "tip
 
 
 def good(call: str, batch: tuple[int, ...] = (), rows: int = 3, robot: jn.Model = ROBOT) -> list[np.ndarray]:
-    """q and what else it takes."""
+    """q and the other arguments."""
     rng = np.random.default_rng(0)
     shapes = [(*batch, rows, robot.nv) if what == "stack" else (*batch, robot.nv) for what in CALLS[call][0]]
     return [robot.random_configuration(rng, batch), *(rng.uniform(-1, 1, shape) for shape in shapes)]
@@ -231,7 +231,7 @@ def test_quaternions(call: str) -> None:
 
 @pytest.mark.parametrize("call", STACKED)
 def test_too_many_rows(call: str) -> None:
-    """The highest derivative that comes out is of order MAX_ORDER."""
+    """The highest derivative returned is of order MAX_ORDER."""
     most = jn.MAX_ORDER + (CALLS[call][1](3, NV)[0] == 3)
     q = good(call)[0]
     assert len(ask(call, q, np.zeros((most, NV)))) == jn.MAX_ORDER + 1

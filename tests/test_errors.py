@@ -18,7 +18,7 @@ DOCUMENTED = {jn.LoadError, jn.SimulationError, jn.SingularError, jn.NoEquilibri
 
 
 def own_exceptions() -> set[type]:
-    """All that any module of jounce defines; modules whose libraries are not here define none."""
+    """All exceptions defined by jounce's modules, except modules whose libraries are not installed."""
     found: set[type] = set()
     for module in pkgutil.walk_packages(jn.__path__, "jounce."):
         try:
@@ -44,7 +44,7 @@ def test_parents_are_what_they_were() -> None:
     assert issubclass(control.NoRegulator, ValueError)
     assert issubclass(jn.NoEquilibrium, RuntimeError)
     assert issubclass(jn.SimulationError, RuntimeError)
-    assert not issubclass(jn.LoadWarning, jn.Error)  # a warning is no error
+    assert not issubclass(jn.LoadWarning, jn.Error)  # a warning is not an error
 
 
 def test_all_are_on_the_page() -> None:
@@ -86,7 +86,7 @@ def test_regulators() -> None:
 
 @pytest.mark.parametrize("dt", [1e5, 1e300])
 def test_a_time_that_is_too_long(dt: float) -> None:
-    """NumPy's LinAlgError before, or matrices that are not finite."""
+    """Formerly NumPy's LinAlgError, or matrices that are not finite."""
     pytest.importorskip("scipy")
     unstable = hover()
     unstable.A = unstable.A + np.eye(16)
@@ -105,7 +105,7 @@ def test_numbers_that_are_too_large(a: float, b: float) -> None:
 
 @pytest.mark.parametrize("a", [1e17, 1e19, 1e100, -1e19, -1e100, -8e307])
 def test_numbers_that_are_large(a: float) -> None:
-    """x' = a x + u, all weights 1: P is a + sqrt(a² + 1) after no time, which is 2 a or -1 / 2 a."""
+    """x' = a x + u, all weights 1: P immediately becomes a + sqrt(a² + 1), which is 2 a or -1 / 2 a."""
     one = np.ones((3, 1, 1))
     K, P = control.riccati([0, 1, 2], a * one, one, [1.0], [1.0], [1.0])
     np.testing.assert_allclose(P[:-1], 2 * a if a > 0 else -0.5 / a, rtol=1e-12)

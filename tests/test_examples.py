@@ -1,4 +1,4 @@
-"""The examples run, shortened, and what they claim holds. (`flip` is in test_control.py.)"""
+"""The examples run, shortened, and their claims hold. (`flip` is in test_control.py.)"""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-ro
 
 @pytest.fixture
 def example(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script that the test is named after, imported as it is when run: from its own directory."""
+    """The script that the test is named after, imported from its own directory, as when run."""
     monkeypatch.syspath_prepend(EXAMPLES)
     return importlib.import_module(request.function.__name__.removeprefix("test_"))
 
 
 @pytest.fixture
 def picture(tmp_path: Path) -> Iterator[Path]:
-    """Where the script is to save its picture, which must be there in the end."""
+    """Where the script is to save its picture, which must exist at the end."""
     path = tmp_path / "new" / "picture.png"
     yield path
     assert path.stat().st_size > 20_000
@@ -39,7 +39,7 @@ def test_each_example_has_a_test() -> None:
 
 
 def test_torque_rate_limits(example: ModuleType, picture: Path) -> None:
-    """Both ways hold the limits, and to retime costs less than half of what to slow down does."""
+    """Both methods respect the limits, and retiming costs less than half as much as slowing down."""
     clocks = example.main(picture, points=401)
     arm, x = example.add_arm(jn.Builder()).build(), np.linspace(0.0, 1.0, 401)
     end, shares = {}, {}
@@ -52,12 +52,12 @@ def test_torque_rate_limits(example: ModuleType, picture: Path) -> None:
     assert shares["planned"][0] < 1
     assert shares["planned"][1] > 3
     for name in ("slowed", "retimed"):
-        assert 0.99 < shares[name].max() < 1  # holds, and is no slower than it must be
+        assert 0.99 < shares[name].max() < 1  # holds, and is no slower than necessary
     assert end["retimed"] - example.PLANNED < (end["slowed"] - example.PLANNED) / 2
 
 
 def test_jerk_control(example: ModuleType, picture: Path) -> None:
-    """At jerk level the error decays as its triple pole says, to what the held commands leave."""
+    """At jerk level the error decays according to its triple pole, down to the effect of held commands."""
     flights = example.main(picture, duration=2.5)
     time, _, errors = flights["jerk level"]
     x = example.POLE * time
@@ -69,7 +69,7 @@ def test_jerk_control(example: ModuleType, picture: Path) -> None:
 
 
 def test_elastic_joints(example: ModuleType, picture: Path) -> None:
-    """Feed-forward of second order is exact; what it takes is that K is known."""
+    """Second-order feed-forward is exact; it requires that K is known."""
     worst = example.main(picture, end=0.3)
     assert worst["second order"] < 1e-5
     assert worst["rigid"] > 5
@@ -80,14 +80,14 @@ def test_elastic_joints(example: ModuleType, picture: Path) -> None:
         example.add_arm(jn.Builder()).build(),
         0.3,
         1e-3,
-    )  # B theta'' is what the springs leave of the motors' torques
+    )  # B theta'' is the motors' torques minus those of the springs
     (before, _, _), (theta, _, push), (after, _, _) = (example.second_order(arm, t + d) for d in (-h, 0.0, h))
     spring = example.K * (theta - example.wanted(t)[0])
     np.testing.assert_allclose(example.B * (after - 2 * theta + before) / h**2, push - spring, rtol=1e-3, atol=1e-3)
 
 
 def test_passive_control(example: ModuleType, picture: Path) -> None:
-    """The storage loses what the damping takes, to rounding; the other matrix, right as a force, feeds it."""
+    """The storage loses what the damping dissipates, up to rounding; the other matrix, correct as a force, feeds it."""
     results = example.main(picture, end=1.2)
     storage, power, _ = results["passive C"]
     assert (np.diff(storage) < 0).all()
@@ -102,7 +102,7 @@ def test_passive_control(example: ModuleType, picture: Path) -> None:
 
 
 def test_soft_finger(example: ModuleType, picture: Path) -> None:
-    """The arm keeps to its path if the controller knows the finger; no torque is lost between motors and motion."""
+    """The arm stays on its path if the controller models the finger; no torque is lost between motors and motion."""
     worst = example.main(picture, end=0.5)
     assert worst["soft"] < 1e-4
     assert worst["rigid"] > 10
@@ -119,7 +119,7 @@ def test_soft_finger(example: ModuleType, picture: Path) -> None:
 
 
 def test_tentacle_on_a_drone(example: ModuleType, picture: Path) -> None:
-    """The base stays; the wrench is the rate of the momentum, and no energy comes from nowhere."""
+    """The base stays in place; the wrench is the rate of the momentum, and energy is balanced."""
     strays = example.main(picture, end=1.0)
     assert strays["hybrid dynamics"][0] < 1e-9
     assert strays["unaware"][0] > 3
@@ -129,13 +129,13 @@ def test_tentacle_on_a_drone(example: ModuleType, picture: Path) -> None:
 
 
 def test_four_bar(example: ModuleType, picture: Path) -> None:
-    """The torque's work is the energy gained; a linkage that is cut at one pin only has the same force there."""
+    """The torque's work is the energy gained; a linkage cut at a single pin has the same force there."""
     found = example.main(picture, points=361)
     run, forces = found["run"], found["forces"]
     assert found["apart"] < 1e-10
     assert max(found["off"].values()) < 1e-4
     for force in forces.values():
-        assert np.abs(force[..., 1]).max() < 1e-9 * np.abs(force).max()  # nothing across the plane
+        assert np.abs(force[..., 1]).max() < 1e-9 * np.abs(force).max()  # nothing normal to the plane
 
     robot = example.linkage()
     energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
@@ -182,7 +182,7 @@ def test_stewart_platform(example: ModuleType, picture: Path) -> None:
 
 @pytest.mark.skipif(not ROBOTS.exists(), reason="example-robot-data is not installed")
 def test_weight_shift(example: ModuleType, picture: Path) -> None:
-    """The foot is unloaded without a jump; the forces are the rate of the momentum, and their rates are theirs."""
+    """The foot is unloaded smoothly; the forces are the rate of the momentum, and likewise their rates."""
     found = example.main(picture, points=71)
     assert found[11]["jump"] < 1e-6 < 100 < found[5]["jump"]
     robot, _ = example.standing()
@@ -201,7 +201,7 @@ def test_weight_shift(example: ModuleType, picture: Path) -> None:
 
 
 def test_fin_ray_finger(example: ModuleType, picture: Path) -> None:
-    """With ribs the tip comes towards the load, whose work the walls store; let go, no energy comes from nowhere."""
+    """With ribs the tip moves towards the load, whose work the walls store; released, energy is balanced."""
     found = example.main(picture, end=0.004)
     assert found["ribs"]["tip"][-1] < -0.005
     assert found["no ribs"]["tip"][-1] > 0.02
@@ -219,7 +219,7 @@ def test_fin_ray_finger(example: ModuleType, picture: Path) -> None:
     work = ((example.FORCES[1:] + example.FORCES[:-1]) / 2) @ np.diff(x)
     np.testing.assert_allclose(energy[-1] - energy[0], work, rtol=1e-2)
 
-    def total(change):  # energy of finger and load at rest, with one rib that much longer
+    def total(change):  # energy of finger and load at rest, with one rib longer by that
         records = [
             replace(c, kind=jn.Distance(c.kind.length + change)) if c.name == rib else c for c in robot.constraints
         ]

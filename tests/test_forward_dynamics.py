@@ -1,4 +1,4 @@
-"""Forward and hybrid dynamics to any order, against oracles, peers, energy and the way back."""
+"""Forward and hybrid dynamics to any order, against oracles, peers, energy and inverse dynamics."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from trees import ALL_JOINTS, TreeSpec, random_configuration, random_tree
 
 
 def error(result: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Of each row, relative to the row's magnitude."""
+    """Error of each row, relative to the row's magnitude."""
     return np.abs(result - truth).max(-1) / np.abs(truth).max(-1)
 
 
 def lively_stack(rng: np.random.Generator, nv: int, rows: int) -> np.ndarray:
-    """A motion whose derivatives grow with the order, as those of a motion with a time scale of 1/20 s do.
+    """A motion whose derivatives grow with the order, as those of a motion with a time scale of 1/20 s.
 
-    Where they do not, the way back is ill-conditioned: an error in the forces at order k returns through gravity at
-    order k + 2, multiplied by the square of the robot's own (high) frequencies.
+    If they do not, the way back is ill-conditioned: an error in the forces at order k returns through gravity at order
+    k + 2, multiplied by the square of the robot's own (high) frequencies.
     """
     return 0.3 * rng.uniform(-1, 1, (rows, nv)) * 20.0 ** np.arange(rows)[:, None]
 
@@ -63,7 +63,7 @@ def test_forward_undoes_inverse(n: int, floating: bool, instruction_set: str) ->
 
 
 def unavoidable(robot: jn.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, frame: str = "body") -> np.ndarray:
-    """How far the accelerations move when each force is off by its rounding: no algorithm in float64 can do better."""
+    """Change of the accelerations when each force is off by its rounding: no algorithm in float64 can do better."""
     rng = np.random.default_rng(0)
     rounded = [tau * (1 + 2.0**-53 * rng.choice([-1.0, 1.0], tau.shape)) for _ in range(3)]
     exact = robot.forward_dynamics(q, v, tau, frame=frame)
@@ -84,7 +84,7 @@ def test_forward_undoes_inverse_as_far_as_rounding_lets_it(n: int, floating: boo
 
 @pytest.mark.parametrize("seed", range(4))
 def test_inverse_undoes_forward(seed: int) -> None:
-    """The residual: forces of the motion found against the forces given, at the size of what cancels in it."""
+    """The residual: forces of the motion found against the forces given, relative to the terms that cancel in it."""
     rng, tree, robot, q = case(seed, 30, floating=seed % 2 == 0, passive=seed > 1)
     v, tau = rng.uniform(-1, 1, tree.nv), rng.uniform(-1, 1, (6, tree.nv))
     stack = np.concatenate([v[None], robot.forward_dynamics(q, v, tau)])
@@ -94,10 +94,10 @@ def test_inverse_undoes_forward(seed: int) -> None:
 
 @pytest.mark.parametrize("frame", ["body", "world", "mixed"])
 def test_aerial_manipulator_along_its_flight(frame: str) -> None:
-    """Paper A's Fig. 3(a): forces of the reference motion in, the motion out, at all 3000 steps and to order five.
+    """Paper A's Fig. 3(a): forces of the reference motion in, the motion out, at all 3000 steps and up to order five.
 
-    The motion is so slow that its derivatives fade with the order (3e-4 at order five) while the rounding of the forces
-    comes back through the arms' own frequency: from order four on that, not 1e-9, is what can be reached.
+    The motion is so slow that its derivatives decay with the order (3e-4 at order five) while the rounding of the
+    forces returns through the arms' own frequency: from order four on, that limits the accuracy, not 1e-9.
     """
     robot = jn.robots.aerial_manipulator()
     t = np.arange(0.0, demo.HORIZON, demo.STEP)
@@ -316,13 +316,13 @@ def test_a_joint_that_moves_nothing_is_named() -> None:
         robot.articulated_inertia([0.0, 0.0])
     held = robot.hybrid_dynamics(
         [0.1, 0.2], [0, 0], [0, 0], [0, 0], prescribed=[False, True]
-    )  # but held, it does no harm
+    )  # but if held, it does no harm
     assert np.isfinite(held[0]).all()
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_an_inertia_that_is_only_rounding_is_refused(seed: int) -> None:
-    """A point mass on a slanted axis: its inertia about the axis comes out as some 1e-17 instead of zero."""
+    """A point mass on a slanted axis: its inertia about the axis is computed as some 1e-17 instead of zero."""
     rng = np.random.default_rng(seed)
     axis = rng.normal(size=3)
     axis /= np.linalg.norm(axis)
@@ -334,7 +334,7 @@ def test_an_inertia_that_is_only_rounding_is_refused(seed: int) -> None:
 
 @pytest.mark.parametrize("offset", [1e-3, 1e-5, 1e-7, 1e-9])
 def test_nearly_singular_is_right_or_refused(offset: float) -> None:
-    """Two coaxial joints, the first with hardly any inertia of its own: D of the first is all cancellation."""
+    """Two coaxial joints, the first with hardly any inertia of its own: D of the first is pure cancellation."""
     builder = jn.Builder()
     builder.add("thin", "world", jn.Revolute(), inertia=jn.Inertia(offset, rotational=np.full(3, offset)))
     builder.add("heavy", "thin", jn.Revolute(), inertia=jn.Inertia(1.0, (0.3, 0, 0), (1.0, 1.0, 1.0)))
@@ -380,9 +380,9 @@ def _not_a_number(robot: jn.Model, which: str) -> None:
     robot.hybrid_dynamics(robot.neutral(), np.zeros(12), prescribed=np.arange(12) < 6, **given)
 
 
-@pytest.mark.filterwarnings("ignore")  # that digits are lost
+@pytest.mark.filterwarnings("ignore")  # about lost digits
 def test_a_marble_on_a_mast_of_a_kilometre_has_inertia() -> None:
-    """What is rounding error is judged by the axes of a joint itself, not by those of others."""
+    """Rounding error is judged by a joint's own axes, not by those of others."""
     builder, top = jn.Builder(), np.eye(4)
     top[0, 3] = 1000.0
     builder.add("mast", "world", jn.Revolute((0, 0, 1)), inertia=jn.Inertia(1.0, rotational=(1.0, 1.0, 1.0)))

@@ -1,8 +1,8 @@
-"""Robots with followers, soft bodies and constraints, against what they answered on the day of coupled_reference.json.
+"""Robots with followers, soft bodies and constraints, against the stored answers of coupled_reference.json.
 
-A change of the code may change the last digits of an answer, and nothing else. What solves with the mass matrix loses
-digits where that is badly conditioned; so there it is the equation that must hold to the last digits, and the stored
-numbers to nine.
+A change of the code may change the last digits of an answer, and nothing else. Calls that solve with the mass matrix
+lose digits if it is ill-conditioned; for these the equation must hold to the last digits, and the stored numbers to
+nine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ each_case = pytest.mark.parametrize(("name", "call"), CASES)
 
 
 def stored_error(call: Call, key: str, found: np.ndarray, stored: list) -> float:
-    """Of each order; the axis that counts those is found again after an array was shortened."""
+    """Error of each order; the axis of orders is recovered after an array was shortened."""
     short, axis = shortened(np.asarray(found)), call.order_axis(key)
     if axis is not None and short.ndim < np.ndim(found):
         axis += 1
@@ -53,11 +53,11 @@ def test_equations_are_solved_to_the_last_digits(name: str, call: Call) -> None:
     if call.method in ("articulated_inertia", "equilibrium"):
         return
     model, ties = ROBOTS[name].model, ROBOTS[name].ties
-    if ties and call.method in ("linearize", "forward_dynamics_derivatives"):  # twins of these are in test_twins.py
+    if ties and call.method in ("linearize", "forward_dynamics_derivatives"):  # covered by test_twins.py
         return
     errors = {}
     for label, given, options in questions(name, call):
-        if call.method == "linearize" and ("frame" in options or "u" in options):  # of these, the stored numbers tell
+        if call.method == "linearize" and ("frame" in options or "u" in options):  # covered by the stored numbers
             continue
         errors[label] = backward_error(model, call, given, options, ask(model, call, given, **options))
     assert max(errors.values(), default=0.0) < (1e-11 if ties else TOLERANCE), errors
@@ -65,7 +65,7 @@ def test_equations_are_solved_to_the_last_digits(name: str, call: Call) -> None:
 
 @each_robot
 def test_lower_orders_are_the_rows_of_higher_ones(name: str) -> None:
-    """Of inverse and forward dynamics: orders 0, 1 and 3, and order 0 with v and a apart, are one set of numbers."""
+    """For inverse and forward dynamics: orders 0, 1 and 3, and order 0 with separate v and a, give the same numbers."""
     robot, model = ROBOTS[name], ROBOTS[name].model
     for frame in FRAMES:
         q, v = good(CALLS["inverse_dynamics of stacks"], robot, rows=5, seed=12).values()
@@ -92,13 +92,13 @@ def test_names_and_properties(name: str) -> None:
 
 
 def test_every_call_is_stored_for_some_robot() -> None:
-    """But for those that robots with followers and soft bodies refused on that day."""
+    """Except those that robots with followers and soft bodies refused on that day."""
     answered = {key.split(",")[0] for stored in STORED.values() for key, value in stored.items() if value is not None}
     assert set(CALLS) - answered == {"articulated_inertia", "closed_form", "closed_form of stacks"}
 
 
 def test_the_numbers_can_tell_robots_apart() -> None:
-    """A ratio or a density that is off by a millionth of a millionth is seen."""
+    """A ratio or a density that is off by a millionth of a millionth is detected."""
     robot = ROBOTS["siblings that share a leader"]
     call = CALLS["inverse_dynamics of stacks"]
     builder = jn.Builder(gravity=robot.gravity)

@@ -1,4 +1,4 @@
-"""The fuzzer reports what it is there for: crashes, calls that do not end, memory that grows, differences."""
+"""The fuzzer reports what it is meant to find: crashes, calls that do not end, growing memory, differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 PROGRAM = Path(__file__).parents[1] / "fuzz" / "calls.py"
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
-# A child of few calls, of which one does what is to be seen.
+# A child that makes few calls, one of which misbehaves.
 CHILD = """
 import mmap, os, pathlib, struct, sys, time
 folder, first = pathlib.Path(sys.argv[1]), int(sys.argv[2])
@@ -63,7 +63,7 @@ def test_nothing_to_report(fuzz: ModuleType, capsys: pytest.CaptureFixture[str])
 def test_what_ends_a_child(
     fuzz: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, deed: str, words: str
 ) -> None:
-    """It is reported with the call, and the rest is done all the same."""
+    """It is reported with the call, and the rest still runs."""
     monkeypatch.setattr(fuzz, "SLOW", 0.3)
     assert run(fuzz, deed) == 1
     printed = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The fuzzer of files and arguments reports what it is there for, with the input; its inputs are always the same."""
+"""The fuzzer of files and arguments reports what it is meant to find, with the input; its inputs are reproducible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 FUZZ = Path(__file__).parents[1] / "fuzz"
 TARGETS = ["arguments", "mjcf", "npz", "pickles", "urdf"]
 
-# A target for which one of the inputs does what is to be seen.
+# A target for which one of the inputs misbehaves.
 TARGET = """
 import os, sys, time
 SHORT, WORDS = 300, [b"x"]
@@ -113,7 +113,7 @@ def test_inputs_are_the_same_every_time(plain: ModuleType) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_seeds_pass(name: str) -> None:
-    """Each target's own inputs, those that once found something among them."""
+    """Each target's own inputs, including those that once found something."""
     if name == "mjcf":
         pytest.importorskip("mujoco")
     program = f"import run; module = run.target({name!r}); [module.check(data) for data in run.seeds_of({name!r})]"

@@ -1,4 +1,4 @@
-"""Simulations that get nowhere end, say when and why, and hand over what they found; Ctrl-C ends what takes long."""
+"""Simulations that get nowhere stop, say when and why, and return what they found; Ctrl-C stops long ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_noise_ends_at_the_limit_of_steps(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_noise_stalls(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not by the limit of steps, nor a hundred times as many: noise counts where the limit would be passed at all."""
+    """Not by the step limit, nor a hundred times it: noise counts as soon as the limit would be exceeded at all."""
     monkeypatch.setattr(run, "WINDOW", 300)
     monkeypatch.setattr(run, "HOPELESS", math.inf)
     assert "after 300 steps: it stalls, at the pace of the last 300 the rest would" in str(stopped(noise(), method))
@@ -76,14 +76,14 @@ def test_what_would_take_a_hundred_times_too_long_stalls(method: str, monkeypatc
 
 
 def test_the_pace_is_that_of_the_last_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow beginning is no stall: what counts is the part of the way that is left."""
+    """A slow start is not a stall: what counts is the remaining part."""
     monkeypatch.setattr(run, "WINDOW", 50)
     motion = jn.simulate(slider(), [0.0], [1.0], [0, 10], lambda t, q, v: -2e4 * v * (t < 0.01), method="rkmk")
     assert motion.v[-1, 0] == pytest.approx(math.exp(-100.0), abs=1e-8)
 
 
 def test_a_plain_call_ends() -> None:
-    """As a user makes it, in a process of its own: it takes seconds, not hours."""
+    """As a user would make it, in a separate process: it takes seconds, not hours."""
     code = """
 import jounce as jn
 builder = jn.Builder()
@@ -126,7 +126,7 @@ def test_a_torque_that_takes_long_is_not_asked_for_reasons(monkeypatch: pytest.M
         return -1e6 * v
 
     assert "because the tolerance cannot be met" in str(stopped(slow, "rkmk", time_limit=0.1))
-    assert len(calls) == 7  # the step that was under way came to its end, and nothing after it
+    assert len(calls) == 7  # the current step was finished, and nothing after it
 
 
 def test_output_times_do_not_count() -> None:
@@ -155,7 +155,7 @@ def test_without_limits() -> None:
     assert motion.q[-1, 0] == pytest.approx(1e-5, rel=1e-4)
 
 
-# Why, and what was found
+# Reasons, and results so far
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -165,7 +165,7 @@ def test_instability_is_named(method: str) -> None:
 
 
 def test_the_coordinate_in_the_way_is_named() -> None:
-    """No rate and no noise: only the error itself tells."""
+    """No rate and no noise: only the error itself shows it."""
     builder = jn.Builder(gravity=(0, 0, 0))
     builder.add("slow", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(1.0))
     builder.add("fast", "world", jn.Prismatic((0, 1, 0)), inertia=jn.Inertia(1.0))
@@ -216,7 +216,7 @@ def test_nothing_found(method: str) -> None:
 
 
 class Failing(jn.Model):
-    """Its forward dynamics have no answer once it is fast."""
+    """Its forward dynamics has no answer once it is fast."""
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array, **options: object) -> Array:
         if np.max(v) > 2.0:
@@ -360,7 +360,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
 @pytest.mark.parametrize("name", LONG)
 def test_interrupted(name: str) -> None:
-    """What is left of an iteration takes up to a tenth of a second here; the best of three, as machines are busy."""
+    """The rest of an iteration takes up to a tenth of a second here; best of three, as machines are busy."""
     needed = []
     for _ in range(3):
         command = [sys.executable, "-c", START + LONG[name] + END]

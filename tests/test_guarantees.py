@@ -1,4 +1,4 @@
-"""What every call promises: on threads, with other registers, and out of memory."""
+"""Guarantees of every call: on threads, with other register widths, and out of memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROBOTS: dict[str, Robot] = {
     "soft": SOFT["rod on a floating base"],
     "constraints": TIED["two feet"],
 }
-STATES = 301  # several registers, and a last one that is not full
+STATES = 301  # several registers, the last one not full
 BATCHED = [call for call in CALLS.values() if call.method not in ONE_STATE and call.method != "backbone"]
 
 each_robot = pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
@@ -36,7 +36,7 @@ def answer(call: Call, robot: Robot, batch: tuple[int, ...] = (STATES,)) -> dict
 
 
 def refuses(call: Call, robot: Robot) -> bool:
-    """Whether the call is one that this kind of robot has no answer to."""
+    """Whether this kind of robot has no answer to the call."""
     try:
         answer(call, robot, ())
     except ValueError:
@@ -66,7 +66,7 @@ def test_numbers_of_threads_do_not_change_a_bit(call: Call, robot: Robot, thread
 
 @each_robot
 def test_threads_share_a_model(robot: Robot) -> None:
-    """All calls at once, from eight threads of Python's."""
+    """All calls at once, from eight Python threads."""
     possible = [call for call in BATCHED if not refuses(call, robot)]
     alone = {call.name: answer(call, robot, (40,)) for call in possible}
     with ThreadPoolExecutor(8) as callers:
@@ -78,7 +78,7 @@ def test_threads_share_a_model(robot: Robot) -> None:
 @each_robot
 @each_call
 def test_registers_change_rounding_alone(call: Call, robot: Robot) -> None:
-    """Of the largest entry of each array: 1e-12, and where equations are solved 1e-9."""
+    """By 1e-12 of the largest entry of each array, and by 1e-9 if equations are solved."""
     if refuses(call, robot):
         pytest.skip("has no answer")
     best, found = _core.instruction_set(), {}
@@ -97,7 +97,7 @@ def test_registers_change_rounding_alone(call: Call, robot: Robot) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
 def test_out_of_memory_is_an_error_and_no_end() -> None:
-    """Answers that do not fit, and threads' workspaces; afterwards all is as before."""
+    """Answers that do not fit, and threads' workspaces; afterwards everything works as before."""
     program = """
 import resource, numpy as np, jounce as jn
 robot, rng = jn.robots.aerial_manipulator(5, 20), np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The headers by themselves: each compiles alone, and those that need no Python have tests in C++ (tests/cpp/)."""
+"""The headers themselves: each compiles on its own, and those independent of Python have C++ tests (tests/cpp/)."""
 
 from __future__ import annotations
 

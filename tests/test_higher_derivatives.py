@@ -22,7 +22,7 @@ def case(seed: int, n: int, rows: int = ROWS, **kwargs) -> tuple[TreeSpec, jn.Mo
 
 
 def off(result: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Of each order of the forces (axis -2), relative to its largest entry; zero where both are zero."""
+    """Error of each order of the forces (axis -2), relative to its largest entry; zero where both are zero."""
     assert result.shape == truth.shape
     scale = np.abs(truth).max(-1)
     return np.abs(result - truth).max(-1) / np.where(scale > 0, scale, 1)
@@ -33,7 +33,7 @@ def named(tree: TreeSpec, wrenches: dict[int, np.ndarray] | None) -> dict[str, n
 
 
 def changed_row(v: np.ndarray, m: int, d: np.ndarray) -> np.ndarray:
-    """A change d of row m of the stack, and of no other."""
+    """A change d of row m of the stack only."""
     change = np.zeros_like(v)
     change[m] = d
     return change
@@ -48,7 +48,7 @@ def assert_inverse(
     wrenches: dict[int, np.ndarray] | None = None,
     wrench_frame: str = "body",
 ) -> None:
-    """By q and by each v^(m), along a random direction in all coordinates at once."""
+    """Derivatives by q and by each v^(m), along a random direction in all coordinates at once."""
     d = np.random.default_rng(0).normal(size=tree.nv)
     ways = [(d, None), *((None, changed_row(v, m, d)) for m in range(len(v)))]
     truth = directional.derivatives(tree, q, v, ways, wrenches, wrench_frame)
@@ -61,7 +61,7 @@ def assert_inverse(
 
 @pytest.mark.parametrize("joint", MOVING)
 def test_every_joint(joint: str) -> None:
-    """At the root and at the end, so balls and free bodies on moving bodies as well."""
+    """At the root and at the end, so also balls and free bodies on moving bodies."""
     rng = np.random.default_rng(1)
     kinds = ((-1, joint), (0, "revolute"), (1, joint))
     bodies = tuple(random_body(rng, f"b{i}", parent, kind, passive=True) for i, (parent, kind) in enumerate(kinds))
@@ -92,14 +92,14 @@ def test_low_orders(order: int, instruction_set: str) -> None:
 
 @pytest.mark.parametrize("order", [9, 13])
 def test_high_orders(order: int) -> None:
-    """Beyond the last order that has code of its own."""
+    """Beyond the last order with specialized code."""
     tree, robot, q, v = case(5, 2, order + 2, joints=("free", "helical"))
     assert_inverse(tree, robot, q, v, 1e-10)
 
 
 @pytest.mark.parametrize("wrench_frame", ["body", "world", "mixed"])
 def test_wrenches_are_held_in_their_own_axes(wrench_frame: str) -> None:
-    """The whole stack of the wrench is held."""
+    """The whole stack of the wrench is held constant."""
     tree, robot, q, v = case(6, 4, floating=True)
     rng = np.random.default_rng(6)
     wrenches = {i: 10 * rng.normal(size=(ROWS - 1, 6)) for i in (0, 1, 3)}
@@ -128,7 +128,7 @@ def test_what_the_highest_rows_multiply() -> None:
 
 @pytest.mark.parametrize("joint", ["spherical", "free"])
 def test_tangent_coordinates_of_balls_turn_with_them(joint: str) -> None:
-    """dq' = dv - ad_v dq, so dtau'/dq is K' - K ad_v, where for plain coordinates it is K'."""
+    """dq' = dv - ad_v dq, so dtau'/dq is K' - K ad_v, while for plain coordinates it is K'."""
     rng = np.random.default_rng(9)
     tree = TreeSpec((random_body(rng, "b", -1, joint),))
     robot, q, v = jounce_model(tree), random_configuration(rng, tree), random_stack(rng, tree, 3)
@@ -174,9 +174,9 @@ def assert_forward(
     wrenches: dict[int, np.ndarray] | None = None,
     wrench_frame: str = "body",
 ) -> None:
-    """Moving on by what the derivatives say changes tau^(l) as asked for, and no other derivative of tau.
+    """A change according to the derivatives changes tau^(l) as prescribed, and no other derivative of tau.
 
-    Each residual is compared with the largest term that had to cancel in it.
+    Each residual is compared with the largest term that cancels in it.
     """
     rows = len(tau)
     options = {"wrenches": named(tree, wrenches), "wrench_frame": wrench_frame}

@@ -18,7 +18,7 @@ TURNED = np.array([[0.0, 0, 1, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 1]])  
 
 
 def arm(young: float, damping: float = 0.01, count: int = 2) -> jn.Model:
-    """Rods one after the other, hanging."""
+    """A hanging chain of rods."""
     b, parent, placement = jn.Builder(), "world", np.diag([1.0, -1.0, -1.0, 1.0])
     rod = soft.Rod(0.2, 0.02, 1e3, young, damping=damping, strain=soft.constant_curvature(planar=True))
     for i in range(count):
@@ -34,7 +34,7 @@ def bent(robot: jn.Model) -> Array:
 
 
 def counted(robot: jn.Model) -> tuple[jn.Model, dict[str, int]]:
-    """The same robot, and of how many states it is asked for inverse dynamics, and how often for their derivatives."""
+    """The same robot, counting the states passed to inverse dynamics and the calls for its derivatives."""
     kind, count = type(robot), {"states": 0, "derivatives": 0}
 
     class Counting(kind):  # type: ignore[misc, valid-type]
@@ -116,8 +116,8 @@ def test_a_steady_spin(joint: jn.Joint) -> None:
 
 
 def test_order_nine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of fixed length, of a top that tumbles; the polynomial in between has order 5, and its first error h^6."""
-    monkeypatch.setattr(implicit, "_ITERATIONS", 40)  # for long steps, and exactly
+    """Fixed steps, for a tumbling top; the interpolating polynomial has order 5, with a leading error of h^6."""
+    monkeypatch.setattr(implicit, "_ITERATIONS", 40)  # for long steps, to full convergence
     b = jn.Builder(gravity=(0, 0.5, -2))
     b.add("top", "world", jn.Free(), inertia=jn.Inertia(2.0, rotational=(0.3, 0.4, 0.5)))
     robot, none = b.build(), np.zeros(6)
@@ -154,7 +154,7 @@ def test_output_times_are_on_the_way() -> None:
 
 @pytest.mark.parametrize(("young", "saved"), [(1e6, 2), (1e7, 20), (1e8, 200), (1e9, 2000)])
 def test_stiff_rods_take_few_steps(young: float, saved: float) -> None:
-    """As many for any stiffness, where Dormand and Prince's six stages are stable for steps up to 3.3 / rate."""
+    """The same number for any stiffness, while Dormand-Prince's six stages are stable for steps up to 3.3 / rate."""
     robot, count = counted(arm(young))
     q, rest = bent(robot), np.zeros(robot.nv)
     da_dq, da_dv, _ = robot.forward_dynamics_derivatives(0 * q, rest, rest)
@@ -177,7 +177,7 @@ def test_stiff_rods_come_to_rest_in_equilibrium() -> None:
 
 
 def test_stiff_rods_tend_to_the_rigid_body() -> None:
-    """A pendulum: its angle differs from that of a rigid body by what the rod bends, as 1 / young."""
+    """A pendulum: its angle differs from that of a rigid body by the rod's bending, as 1 / young."""
     rod = soft.Rod(0.5, 0.02, 1e3, 1e8, strain=soft.constant_curvature(planar=True))
     inertia = rod.mass * (0.5**2 / 12 + 0.02**2 / 4)
     b = jn.Builder()
@@ -201,7 +201,7 @@ def test_stiff_rods_tend_to_the_rigid_body() -> None:
 
 
 def gauss_times(end: float, panels: int, nodes: int) -> tuple[Array, Array]:
-    """Times from 0 to `end`, both included, and weights that integrate over them."""
+    """Times from 0 to `end`, inclusive, and quadrature weights."""
     x, w = np.polynomial.legendre.leggauss(nodes)
     width = end / panels
     inner = (np.arange(panels)[:, None] + (x + 1) / 2) * width
@@ -209,7 +209,7 @@ def gauss_times(end: float, panels: int, nodes: int) -> tuple[Array, Array]:
 
 
 def test_energy_balance() -> None:
-    """Kinetic and potential energy change by the work of the torque less what damping takes."""
+    """Kinetic and potential energy change by the work of the torque less dissipation."""
     robot = arm(1e6, damping=0.001)
     rate, size = np.array([9.0, 11.0, 7.0, 5.0]), np.array([0.3, 2.0, 0.2, 1.0])
 
@@ -247,12 +247,12 @@ def test_momentum_of_a_floating_base_with_a_tail() -> None:
 
 @pytest.mark.parametrize(("stiffness", "damping", "off"), [(1e5, 1e5, 0.001), (1e8, 2e4, 0.0)])
 def test_stiff_feedback(stiffness: float, damping: float, off: float) -> None:
-    """Derivatives by differences let steps be long although the controller is fast; the motion is known."""
+    """Derivatives by differences allow long steps although the controller is fast; the motion is known."""
     b = jn.Builder(gravity=(0, 0, 0))
     b.add("arm", "world", jn.Revolute((0, 0, 1)), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
     robot, count = counted(b.build())
 
-    def torque(t: float, q: Array, v: Array) -> Array:  # the error fades with exp(-t) and faster
+    def torque(t: float, q: Array, v: Array) -> Array:  # the error decays as exp(-t) or faster
         return stiffness * (np.sin(t) - q) + damping * (np.cos(t) - v) - np.sin(t)
 
     run = jn.simulate(robot, [off], [1.0 - off], np.linspace(0, 10, 11), torque, method="implicit")

@@ -1,4 +1,4 @@
-"""``jounce info``: what it shows of a robot, and what it says of a file that is none."""
+"""``jounce info``: what it shows of a robot, and what it says about other files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shown(source: object, width: int | None = None, **options: object) -> str:
 
 
 def test_names_are_texts() -> None:
-    """Neither rich's markup, nor control characters: a name stays on its line."""
+    """Neither rich markup nor control characters: a name stays on its line."""
     text = shown(ARM.replace('"upper"', '"[red]up[/blue]"').replace('"slide"', '"sl&#10;ide"'))
     assert "[red]up[/blue]  shoulder" in text
     assert "sl\\nide" in text
@@ -97,7 +97,7 @@ def test_branches() -> None:
 
 
 def test_deep_and_wide_trees_take_no_time() -> None:
-    """A comb: at each of 1500 links a side branch, so that the drawing would be a million characters wide."""
+    """A comb: a side branch at each of 1500 links, so that the full drawing would take a million characters."""
     links = "".join(f'<link name="l{i}"/><link name="s{i}"/>' for i in range(1501))
     joint = '<joint name="j{0}{2}" type="continuous"><parent link="l{1}"/><child link="{0}{2}"/></joint>'
     joints = "".join(joint.format("l", i - 1, i) + joint.format("s", i - 1, i) for i in range(1, 1501))

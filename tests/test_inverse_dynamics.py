@@ -13,7 +13,7 @@ from trees import ALL_JOINTS, ONE_DOF, BodySpec, TreeSpec, random_configuration,
 
 
 def error(result: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Of each row, relative to the row's magnitude."""
+    """Error of each row, relative to the row's magnitude."""
     return np.abs(result - truth).max(-1) / np.abs(truth).max(-1)
 
 
@@ -48,7 +48,7 @@ def test_thirty_bodies_at_order_twelve_against_virtual_work(instruction_set: str
 @pytest.mark.parametrize("lead", [(), (9,)])
 @pytest.mark.parametrize("order", [7, 8, 9, 10, 11, 14, 15, 22, 29])
 def test_an_order_does_not_depend_on_those_above(order: int, lead: tuple[int, ...], instruction_set: str) -> None:
-    """Each range of orders has code of its own; that of the highest is compared with formulas."""
+    """Each range of orders has its own code; that of the highest is compared with formulas."""
     robot = jn.robots.aerial_manipulator()
     rng = np.random.default_rng(order)
     q, v = robot.random_configuration(rng, lead), rng.normal(size=(*lead, 32, robot.nv))
@@ -186,7 +186,7 @@ def test_moving_the_world_changes_no_torque(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_choosing_another_body_frame_changes_no_torque(seed: int) -> None:
-    """Every body frame is moved along and turned about its joint axis, and its children and inertia with it."""
+    """Every body frame is moved along and turned about its joint axis, and its children and inertia accordingly."""
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, 10, joints=("revolute", "prismatic", "helical", "cylindrical"))
     moves = []
@@ -225,7 +225,7 @@ def test_stiffness_of_ball_joints_near_the_identity_and_near_pi() -> None:
 def test_angles_of_any_size(angle: float, instruction_set: str) -> None:
     tree, robot, _, v = case(2, 3, 6, joints=("revolute", "helical"))
     q = np.full(3, angle)
-    turned = np.full(3, np.arctan2(np.sin(angle), np.cos(angle)))  # the same pose but for the slide of the helix
+    turned = np.full(3, np.arctan2(np.sin(angle), np.cos(angle)))  # the same pose except for the slide of the helix
     if tree.bodies[1].joint == "helical" or abs(angle) < 10:
         truth = virtual_work.inverse_dynamics(tree, q, v)
     else:

@@ -40,7 +40,7 @@ def case(kind: str) -> tuple[TreeSpec, jn.Model, np.ndarray, np.ndarray]:
 
 @cache
 def motions(kind: str) -> dict[str, differentiate.Motion]:
-    """By the frame of the velocities."""
+    """Motions by the frame of the velocities."""
     tree, _, q, v = case(kind)
     return differentiate.motions(tree, q, v)
 
@@ -57,7 +57,7 @@ def rows_in(kind: str, velocity_frame: str) -> np.ndarray:
 
 
 def error(result: np.ndarray, truth: np.ndarray) -> float:
-    """The largest, relative to the magnitude of the derivative it is in (axis 0)."""
+    """The largest error, relative to the magnitude of the derivative it is in (axis 0)."""
     assert result.shape == truth.shape
     result, truth = result.reshape(len(truth), -1), truth.reshape(len(truth), -1)
     return float((np.abs(result - truth).max(axis=1) / np.abs(truth).max(axis=1)).max())
@@ -113,7 +113,7 @@ def test_a_body_moves_with_its_ancestors_only() -> None:
 
 @every_frame
 def test_a_fixed_frame_is_its_body_seen_from_elsewhere(frame: str) -> None:
-    """Textbook formulas for a frame that sits at (R, x) on the body, in the world of numbers and not of series."""
+    """Textbook formulas for a frame at (R, x) on the body, with numbers instead of series."""
     rng = np.random.default_rng(5)
     place = random_pose(rng)
     builder = jn.Builder()

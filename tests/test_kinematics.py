@@ -68,9 +68,9 @@ def test_twists_are_the_derivatives_of_the_poses(rows: int, frame: str, instruct
     result = robot.forward_kinematics(q, given, frame=frame).twist
     for index, i in enumerate(moving_bodies(tree)):
         truth = twists_of(poses[:, i], frame)
-        scale = np.abs(poses[1:, i]).max(axis=(1, 2))[:, None]  # what the sums above are made of
+        scale = np.abs(poses[1:, i]).max(axis=(1, 2))[:, None]  # size of the terms summed above
         assert (np.abs(result[:, index] - truth) / scale).max() < 1e-11
-    np.testing.assert_allclose(result[:, 0], given[:, :6], rtol=1e-10, atol=1e-10)  # the base: what was given
+    np.testing.assert_allclose(result[:, 0], given[:, :6], rtol=1e-10, atol=1e-10)  # the base: as given
 
 
 @pytest.mark.parametrize("frame", ["body", "world", "mixed"])

@@ -1,6 +1,6 @@
 """Robots of thousands of bodies, against the recursions of paper A in NumPy.
 
-(Pinocchio takes memory with the cube of the coordinates.)
+(Pinocchio's memory grows with the cube of the number of coordinates.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SIZES = {"chain": (2000, True), "tree": (2000, False)}
 
 
 class Case:
-    """With slow joints: the speeds of all of them add up along a chain."""
+    """With slow joints, as their speeds add up along a chain."""
 
     def __init__(self, count: int, serial: bool) -> None:
         rng = np.random.default_rng(count)
@@ -46,7 +46,7 @@ def test_inverse_dynamics(case: Case, instruction_set: str) -> None:
 
 
 def test_forward_dynamics(case: Case) -> None:
-    """What the recursion needs for the motion that is found is what was given."""
+    """The recursion's forces for the motion found are those given."""
     acc = case.robot.forward_dynamics(case.q, case.v[0], case.force[:2])
     back = paper_a.inverse_dynamics(case.tree, case.q, np.vstack([case.v[:1], acc]))
     M = np.abs(case.robot.mass_matrix(case.q))
@@ -55,7 +55,7 @@ def test_forward_dynamics(case: Case) -> None:
 
 
 def test_mass_matrix(case: Case) -> None:
-    """Times an acceleration: what the force has more of with it."""
+    """Times an acceleration: the difference that it makes to the force."""
     a = case.v[1]
     rest, moved = (paper_a.inverse_dynamics(case.tree, case.q, np.stack([case.v[0], x])) for x in (0 * a, a))
     M = case.robot.mass_matrix(case.q)

@@ -1,4 +1,4 @@
-"""Pseudo-inverses, and the least multipliers that make a force: against NumPy, and against what makes them least."""
+"""Pseudo-inverses, and the least multipliers that produce a force: against NumPy and the conditions for least norm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jounce._core import least_multipliers, pseudo_inverse
 
 
 def matrix(rng: np.random.Generator, m: int, n: int, rank: int, spread: float = 2.0) -> np.ndarray:
-    """Of singular values between 10^-spread and 1."""
+    """A matrix with singular values between 10^-spread and 1."""
     U, V = (np.linalg.qr(rng.normal(size=(k, k)))[0][:, :rank] for k in (m, n))
     return U @ np.diag(10 ** -rng.uniform(0, spread, rank)) @ V.T
 

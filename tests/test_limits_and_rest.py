@@ -1,4 +1,4 @@
-"""Limits of joints, which jounce only keeps, and springs that are at rest elsewhere than at zero."""
+"""Limits of joints, which jounce only stores, and springs with a rest position other than zero."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ def test_bad_limits_and_rests(make: Callable[[], object], message: str) -> None:
         make()
 
 
-# --- springs at rest elsewhere -------------------------------------------------------------------------
+# --- springs with other rest positions -----------------------------------------------------------------
 
 REST, STIFFNESS = np.array([0.7, -0.4, 2.5]), np.array([3.0, 5.0, 1.5])
 
 
 def springs(*, rest: bool = True, stiffness: bool = True) -> jn.Model:
-    """A revolute, a prismatic and a helical joint between others that have no such springs."""
+    """A revolute, a prismatic and a helical joint between others without such springs."""
     at, k = REST * rest, STIFFNESS * stiffness
     return robot_with(
         jn.Free(),
@@ -123,12 +123,12 @@ def springs(*, rest: bool = True, stiffness: bool = True) -> jn.Model:
     )
 
 
-WHERE = [6, 9, 10]  # in v; in q one further
+WHERE = [6, 9, 10]  # indices in v; in q one higher
 
 
 @pytest.mark.parametrize("rows", [2, 5, 9])
 def test_a_rest_only_moves_the_torque(rows: int, instruction_set: str) -> None:
-    """A constant: it is in row 0 and in no other."""
+    """A constant: it appears in row 0 only."""
     robot, zero = springs(), springs(rest=False)
     rng = np.random.default_rng(0)
     for lead in ((), (9,)):

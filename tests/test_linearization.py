@@ -1,4 +1,4 @@
-"""The linearization of paper B: its own validation, and how perturbations of the nonlinear robot really move."""
+"""The linearization of paper B: its own validation, and how perturbations of the nonlinear robot actually move."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_figure_5() -> None:
     for curve in nine_joints.difference_errors(list(deltas), 25):
         left, right = curve[1:6], curve[8:]  # 1e-2 to 1e-6, 1e-9 to 1e-12
         np.testing.assert_allclose(left[1:] / left[:-1], 0.1, rtol=0.05)
-        steps = right[1:] / right[:-1]  # of rounding, so by chance; of all three less so
+        steps = right[1:] / right[:-1]  # due to rounding, so random; less so for all three together
         assert ((steps > 3) & (steps < 30)).all()
         np.testing.assert_allclose(steps.prod(axis=0), 1000, rtol=0.6)
         assert (curve[6:8].min(axis=0) < 1e-5).all()
@@ -65,9 +65,9 @@ def test_figure_5() -> None:
 class Perturbed:
     """Exact rates of perturbations of a robot, in the coordinates of a frame, by differences over the perturbation.
 
-    The displacement of a free body at H is d with [d] = H^-1 dH (body), dH H^-1 (world), or its halves the shift dx and
-    the rotation dR R^T (mixed); that of a ball [d] = R^T dR, that of plain coordinates dq. Its rate is the derivative
-    in time of that product, with H' of the perturbed motion. The velocity's rate is the change of the acceleration.
+    The displacement of a free body at H is d with [d] = H^-1 dH (body), dH H^-1 (world), or has as halves the shift dx
+    and the rotation dR R^T (mixed); that of a ball is [d] = R^T dR, that of plain coordinates dq. Its rate is the time
+    derivative of that product, with H' of the perturbed motion. The velocity's rate is the change of the acceleration.
     """
 
     def __init__(self, tree: TreeSpec, robot: jn.Model, q: np.ndarray, frame: str, **wrenches) -> None:
@@ -93,7 +93,7 @@ class Perturbed:
         return self.robot.pose_derivatives(q, v[..., None, :], frame=self.frame)
 
     def rates(self, v: np.ndarray, tau: np.ndarray, d: np.ndarray, dv: np.ndarray, dtau: np.ndarray) -> np.ndarray:
-        """Of displacement and velocity, (..., 2 nv), for perturbations d, dv and dtau (..., nv)."""
+        """Rates of displacement and velocity, (..., 2 nv), for perturbations d, dv and dtau (..., nv)."""
         body_d = d @ self.to_body().T
 
         def at(step: float) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +147,7 @@ def _vee(a: np.ndarray) -> np.ndarray:
 
 
 def mixed_tree(rng: np.random.Generator, passive: bool = False) -> TreeSpec:
-    """A free base away from the world's axes, a free body on another body, balls, and plain joints."""
+    """A free base not aligned with the world's axes, a free body on another body, balls, and plain joints."""
     kinds = ((-1, "free"), (0, "revolute"), (1, "free"), (0, "spherical"), (2, "planar"), (-1, "helical"))
     return TreeSpec(tuple(random_body(rng, f"b{i}", p, kind, passive) for i, (p, kind) in enumerate(kinds)))
 
@@ -179,7 +179,7 @@ def test_columns(frame: str, passive: bool) -> None:
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("wrench_frame", FRAMES)
 def test_columns_with_wrenches(frame: str, wrench_frame: str) -> None:
-    """The wrenches are held in their own axes, whatever those of the base are."""
+    """The wrenches are held in their own axes, whatever the axes of the base."""
     rng = np.random.default_rng(4)
     tree = mixed_tree(rng)
     wrenches = {"b0": rng.normal(size=6), "b4": rng.normal(size=6)}
@@ -224,7 +224,7 @@ def test_a_robot_without_free_joints_is_the_same_in_all_frames() -> None:
 
 
 def test_nearby_simulations_part_as_the_linear_system_says() -> None:
-    """z' = A(t) z along a motion, with A of each instant, ends where the difference of two simulations does."""
+    """z' = A(t) z along a motion, with A at each instant, ends at the difference of two simulations."""
     rng = np.random.default_rng(8)
     bodies = tuple(random_body(rng, f"b{i}", i - 1, kind) for i, kind in enumerate(("free", "revolute", "spherical")))
     robot = jounce_model(TreeSpec(bodies))
@@ -236,7 +236,7 @@ def test_nearby_simulations_part_as_the_linear_system_says() -> None:
     A = robot.linearize(path.q, path.v, tau).A
     directions = rng.normal(size=(2 * n, 2))
     z = directions
-    for i in range(0, 2 * steps, 2):  # Runge and Kutta
+    for i in range(0, 2 * steps, 2):  # Runge-Kutta
         k1 = A[i] @ z
         k2 = A[i + 1] @ (z + h / 2 * k1)
         k3 = A[i + 1] @ (z + h / 2 * k2)
@@ -370,7 +370,7 @@ def test_batches_broadcast(frame: str) -> None:
 
 
 def test_discretize_against_series() -> None:
-    """sum A^k dt^k / k!, and sum A^k B dt^(k+1) / (k+1)!, for one and for many."""
+    """sum A^k dt^k / k!, and sum A^k B dt^(k+1) / (k+1)!, for one state and for many."""
     pytest.importorskip("scipy")
     robot, q, v, tau = arm()
     dt = 0.01
@@ -414,7 +414,7 @@ def test_results_show_as_one_line() -> None:
 
 @pytest.mark.parametrize("frame", ["world", "mixed"])
 def test_fast_motions_in_other_axes(frame: str) -> None:
-    """The change of axes has an inverse at any speed; to a solver it is singular at some from 1e16 on."""
+    """The change of axes is invertible at any speed; for a solver it is singular at some speeds from 1e16 on."""
     robot = jn.robots.quadrotor_arm()
     rng = np.random.default_rng(3)
     for size in 10.0 ** rng.uniform(17, 60, 100):

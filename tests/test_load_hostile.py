@@ -1,4 +1,4 @@
-"""MJCF that asks for too much, or for files that are none of its business: refused by name, and soon."""
+"""MJCF that asks for too much, or for files outside its folder: refused by name, and quickly."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def loaded(child: Child, source: str | Path, joints: tuple[str, ...] | None = No
     assert joints is None or tuple(outcome.joints) == joints
 
 
-# What a text asks for
+# Excessive texts
 
 
 MANY = "asks for .* elements, more than any robot has"
@@ -175,7 +175,7 @@ def test_elements_made_in_python() -> None:
         jn.load(ElementTree.fromstring(mjcf('<body name="b" x="1"/>')))
 
 
-# What files ask for
+# Excessive files
 
 
 def test_counts_multiply_across_includes(child: Child, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_models_multiply(child: Child, tmp_path: Path) -> None:
 
 
 def test_attached_models_are_those_of_mujoco(tmp_path: Path) -> None:
-    """With meshes that give inertia in one and do not in the other, found from the folders of their own files."""
+    """With meshes that determine inertia in one and not in the other, found relative to their own files."""
     for folder in (tmp_path / "parts" / "shapes", tmp_path / "shapes"):
         folder.mkdir(parents=True)
         (folder / "wedge.stl").write_bytes(stl(2.0 if "parts" in str(folder) else 1.0))
@@ -248,7 +248,7 @@ def stl(size: float) -> bytes:
 
 
 def drum(corners: int) -> str:
-    """A round can as OBJ."""
+    """A cylinder as OBJ."""
     turns = [2 * math.pi * i / corners for i in range(corners)]
     points = [f"v {math.cos(t):.9f} {math.sin(t):.9f} {z}" for z in (0, 1) for t in turns] + ["v 0 0 0", "v 0 0 1"]
     faces = []
@@ -312,7 +312,7 @@ def test_pictures_and_shapes_that_weigh_nothing_are_not_read(child: Child, tmp_p
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Path:
-    """Robots in one folder, what they name in another one."""
+    """Robots in one folder, the files they name in another."""
     for folder in ("robot/parts", "robot/shapes", "other/deep"):
         (tmp_path / folder).mkdir(parents=True)
     for name in ("robot/parts/own.xml", "other/deep/part.xml"):
@@ -333,7 +333,7 @@ NEEDS = '<body> <joint name="j"/> <geom type="mesh" mesh="m"/> </body>'
 
 
 def outside(folder: Path) -> dict[str, tuple[str, str]]:
-    """Texts, and the folder they need."""
+    """Texts, and the folders they need."""
     include, mesh = '<include file="{}"/>', '<asset> <mesh name="m" file="{}"/> </asset>'
     deep, other = str(folder / "other" / "deep"), str(folder / "other")
     return {
@@ -397,7 +397,7 @@ def test_a_part_names_files_from_its_own_folder(folders: Path) -> None:
 
 
 def test_nothing_outside_is_so_much_as_looked_at(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To follow links is to look; on Windows that alone would send a password to //host/share."""
+    """Even following links counts; on Windows that alone would send a password to //host/share."""
     path, seen = robot(folders, mjcf('<include file="//host/share/x.xml"/>')), []
     real = os.path.realpath
     monkeypatch.setattr("os.path.realpath", lambda given: seen.append(str(given)) or real(given))
@@ -424,7 +424,7 @@ def test_links_are_followed_before_the_check(folders: Path) -> None:
 
 
 def test_a_robot_that_is_a_link_itself(folders: Path) -> None:
-    """As package managers install them: every file a link to its place in the source."""
+    """As package managers install them: every file is a link into the source."""
     robot(folders, mjcf('<include file="parts/own.xml"/>'))
     (folders / "installed" / "parts").mkdir(parents=True)
     for name in ("robot.xml", "parts/own.xml"):
@@ -526,7 +526,7 @@ def test_urdf_of_too_many_links() -> None:
         jn.load(f"<robot>{links}</robot>")
 
 
-# Files at random
+# Random files
 
 SEEDS = {
     "MJCF": f"""<mujoco model="m"> <compiler angle="radian" autolimits="true"/> <option gravity="0 0 -9.81"/>
@@ -566,7 +566,7 @@ WORDS = [
 
 
 def mutated(text: str, rng: np.random.Generator) -> str:
-    """With some words, attributes or elements replaced by others, doubled, or left out."""
+    """With some words, attributes or elements replaced, duplicated or removed."""
     for _ in range(rng.integers(1, 4)):
         kind = rng.choice([r'(?<=")[^"]*(?=")', r'\w+="[^"]*"', r"<[^<>]*>", r"."])
         found = [match.span() for match in re.finditer(kind, text)]

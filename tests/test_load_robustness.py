@@ -1,4 +1,4 @@
-"""Files that are wrong, hostile or huge: each gives a robot or a `LoadError` that names the fault, and soon."""
+"""Files that are wrong, hostile or huge: each quickly gives a robot or a `LoadError` that names the fault."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         tmp_path: f"{tmp_path}: is a directory, expected a URDF or MJCF file, such as 'panda.urdf' in it",
         tmp_path / "pandas.urdf": "pandas.urdf: does not exist; did you mean 'panda.urdf'?",
         tmp_path / "no" / "where.urdf": "where.urdf: does not exist",
-        tmp_path / "panda.urdf" / "x": "x: cannot be read: ",  # what follows is the system's, in its words
+        tmp_path / "panda.urdf" / "x": "x: cannot be read: ",  # followed by the system's message
         "x" * 5000: "xxx: cannot be read: ",
         "a\0b": "a\0b: cannot be read: ",
         "": "is a directory",
@@ -280,7 +280,7 @@ def test_too_many_elements() -> None:
 def test_too_large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "robot.urdf"
     with path.open("wb") as file:
-        file.truncate(10**12)  # takes no room on the disk
+        file.truncate(10**12)  # takes no disk space
     with within(1), pytest.raises(jn.LoadError, match="has 1000000 MB, more than the 100 MB that are read"):
         jn.load(path)
     monkeypatch.setattr(xml_source, "MAX_BYTES", 100)
@@ -311,11 +311,11 @@ def many_links(count: int, star: bool, inside: str = "") -> str:
     ids=["chain", "star of mimics"],
 )
 def test_thousands_of_links(most: int, inside: str) -> None:
-    """In linear time: ten times as many links do not take much more than ten times as long.
+    """In linear time: ten times as many links take not much more than ten times as long.
 
     All axes are the same, through the centres of mass. In a chain the acceleration of a link is the sum of those of the
     joints up to it, and the force of a joint the sum of what the links beyond it need; in a star each link turns with
-    the one joint, this way or that.
+    the one joint, in either direction.
     """
     times = {}
     for count in (most // 10, most):
@@ -363,7 +363,7 @@ def test_mimics_that_multiply_beyond_measure() -> None:
 
 
 def outcome(source: bytes) -> None:
-    """A robot whose numbers are numbers, or a `LoadError`; nothing else, and soon."""
+    """A robot with finite numbers, or a `LoadError`; nothing else, and quickly."""
     with within(2), warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", jn.LoadWarning)
@@ -409,7 +409,7 @@ FUZZ = settings(max_examples=120, deadline=None, derandomize=True, suppress_heal
 
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
-    """A robot with a few of its tokens gone, doubled, exchanged or replaced."""
+    """A robot with a few of its tokens removed, duplicated, exchanged or replaced."""
     content = draw(st.sampled_from(ROBOTS))
     for _ in range(draw(st.integers(1, 4))):
         tokens = list(TOKEN.finditer(content))
@@ -426,7 +426,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def restructured(draw: st.DrawFn) -> bytes:
-    """A robot that stays well-formed: whole elements and attributes gone, doubled, moved or with other values."""
+    """A robot that stays well-formed: whole elements and attributes removed, duplicated, moved or changed."""
     root = ElementTree.fromstring(draw(st.sampled_from(ROBOTS)))
     for _ in range(draw(st.integers(1, 4))):
         elements = [e for e in root.iter() if e.tag in RELEVANT]

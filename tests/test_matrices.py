@@ -51,19 +51,19 @@ def undamped(tree: TreeSpec) -> jn.Model:
 
 
 def error(result: np.ndarray, truth: np.ndarray) -> float:
-    """The largest, relative to the magnitude of the derivative it is in (axis 0)."""
+    """The largest error, relative to the magnitude of the derivative it is in (axis 0)."""
     assert result.shape == truth.shape
     result, truth = result.reshape(len(truth), -1), truth.reshape(len(truth), -1)
     return float((np.abs(result - truth).max(axis=1) / np.abs(truth).max(axis=1)).max())
 
 
 def leibniz(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
-    """Derivative n of a @ b from theirs."""
+    """Derivative n of a @ b from those of a and b."""
     return sum(comb(n, k) * a[n - k] @ b[k] for k in range(n + 1))
 
 
 def test_some_subtree_is_no_range() -> None:
-    """Bodies come in any order: what takes the bodies below one for a range of indices is wrong, and would show."""
+    """Bodies come in any order: code that takes a subtree for a range of indices is wrong, and would be detected."""
     carried = differentiate._carried(case("tree")[0]).T
     assert any((np.diff(np.flatnonzero(below)) > 1).any() for below in carried)
 
@@ -149,7 +149,7 @@ def test_torque_coefficients(kind: str, frame: str) -> None:
 @every_frame
 @some_kinds
 def test_the_rest_is_damping_and_springs(kind: str, frame: str) -> None:
-    """Which act on the velocity and the displacement in body axes, whatever the frame."""
+    """These act on the velocity and the displacement in body axes, whatever the frame."""
     tree, robot, q, _ = case(kind)
     m, v = motions(kind)[frame], rows_in(kind, frame)
     M = robot.mass_matrix_derivatives(q, v, frame=frame)
@@ -169,7 +169,7 @@ def test_the_rest_is_damping_and_springs(kind: str, frame: str) -> None:
 @every_frame
 @every_kind
 def test_passive_inverse_dynamics(kind: str, frame: str) -> None:
-    """With the robot's own velocity in C and another beside it; no damping, no springs."""
+    """With the robot's own velocity in C and another as its factor; no damping, no springs."""
     _, robot, q, _ = case(kind)
     v = rows_in(kind, frame)
     M, C = robot.mass_matrix(q, frame=frame), robot.coriolis_matrix(q, v[0], frame=frame)
@@ -185,7 +185,7 @@ def test_passive_inverse_dynamics_of_the_motion_itself() -> None:
 
 @every_frame
 def test_drives_that_differ_between_the_axes(frame: str) -> None:
-    """Of a free joint: in body axes each coordinate has its own armature, in the others they are coupled and move."""
+    """For a free joint: in body axes each coordinate has its own armature; in other axes they are coupled and vary."""
     armature = (1.0, 2.0, 3.0, 0.4, 0.5, 0.6)
     box = jn.Inertia(1.5, (0.1, 0.2, -0.1), (0.1, 0.2, 0.25))
     rng = np.random.default_rng(4)
@@ -253,7 +253,7 @@ def test_passive_in_every_frame_but_not_the_same() -> None:
 
 
 def test_far_from_the_origin() -> None:
-    """In body axes it does not matter where a robot is: nothing is computed about a point that is far away."""
+    """In body axes the robot's position does not matter: nothing is computed about a distant point."""
     _, robot, q, v = case("floating", passive=False)
     far = q.copy()
     far[:3] += 1e4, -1e4, 1e4
@@ -311,7 +311,7 @@ def test_massless_bodies_between() -> None:
 @every_frame
 @some_kinds
 def test_instruction_sets(kind: str, frame: str, instruction_set: str) -> None:
-    """One state and many, which do not run the same code."""
+    """One state and many, which run different code."""
     _, robot, _, _ = case(kind)
     rng = np.random.default_rng(2)
     q, v = robot.random_configuration(rng, 9), rng.normal(size=(3, 9, robot.nv))

@@ -28,12 +28,12 @@ def mjcf(world: str, before: str = "", after: str = "") -> str:
 
 
 def arm(joint: str, inside: str = INERTIAL, before: str = "", after: str = "") -> str:
-    """One body, placed and turned, with these joints."""
+    """One body, translated and rotated, with these joints."""
     return mjcf(f'<body name="arm" pos="0.1 0.2 0.3" euler="20 30 40">{joint}{inside}</body>', before, after)
 
 
 def compiled(source: Any) -> Any:
-    mujoco.set_mju_user_warning(print)  # else MuJoCo writes a file
+    mujoco.set_mju_user_warning(print)  # otherwise MuJoCo writes a file
     try:
         if isinstance(source, Path):
             return mujoco.MjModel.from_xml_path(str(source))
@@ -66,7 +66,7 @@ def check(source: Any, **options: Any) -> Description:
         passive = np.array(data.qfrc_passive)
 
         near(convert.force_to(q, robot.inverse_dynamics(q, v, a)), data.qfrc_inverse, 1e-11)
-        # bias: at zero acceleration in MuJoCo's coordinates, less what its passive forces give
+        # bias: at zero acceleration in MuJoCo's coordinates, less its passive forces
         at_rest = convert.back(data.qpos, data.qvel, np.zeros(model.nv))[2]
         near(convert.force_to(q, robot.inverse_dynamics(q, v, at_rest)) + passive, data.qfrc_bias, 1e-11)
         for unit in np.eye(model.nv):
@@ -91,7 +91,7 @@ def check(source: Any, **options: Any) -> Description:
 
 
 def near(ours: np.ndarray, theirs: np.ndarray, tolerance: float) -> None:
-    """Relative to the largest number, or absolute where all are small."""
+    """Relative to the largest number, or absolute if all are small."""
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance * max(1.0, float(np.abs(theirs).max(initial=0))))
 
 
@@ -272,7 +272,7 @@ def test_a_floating_base() -> None:
         describe_mjcf(mjcf('<body name="a"/> <body name="b"/>'), "floating")
 
 
-# Where it comes from
+# Sources
 
 
 def test_sources(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
         describe_mjcf(arm("<joint/>"), name="robot.xml")
 
 
-# What is left out
+# Ignored elements
 
 
 def test_what_is_left_out_is_named_once() -> None:
@@ -363,7 +363,7 @@ def test_many_names_are_counted() -> None:
     assert said.ignored == [f"friction loss of joints {names} and 4 more"]
 
 
-# Files that are missing
+# Missing files
 
 MESHES = """<asset> <mesh name="shell" file="shell.stl"/> <mesh file="cover.obj"/>
   <texture name="t" type="2d" file="t.png"/>
@@ -383,7 +383,7 @@ def test_missing_meshes_do_not_stop_the_dynamics(tmp_path: Path) -> None:
 
 
 def test_a_missing_mesh_that_gives_the_inertia_does() -> None:
-    for mesh in ("shell", "cover"):  # the second has no name but that of its file
+    for mesh in ("shell", "cover"):  # the second is named only by its file
         inside = f'<geom type="mesh" mesh="{mesh}"/>'
         text = mjcf(f'<body name="b"> <joint/> {inside} </body>', MESHES)
         with pytest.raises(LoadError, match=rf"{mesh}\.\w+'.*; the inertia of body 'b' comes from this mesh") as fault:
@@ -459,7 +459,7 @@ def test_nothing_that_moves_is_odd() -> None:
 
 
 def random_mjcf(rng: np.random.Generator, bodies: int) -> str:
-    """A tree where every body has up to three joints, with everything a joint may have."""
+    """A tree where every body has up to three joints, with every joint attribute."""
 
     def numbers(size: int, reach: float = 0.5) -> str:
         return " ".join(f"{x:.17g}" for x in rng.uniform(-reach, reach, size))

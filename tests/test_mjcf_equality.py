@@ -21,7 +21,7 @@ mujoco = pytest.importorskip("mujoco")
 
 INERTIAL = '<inertial pos="0.02 0.03 -0.1" quat="0.9 0.1 0.3 0.2" mass="1.5" diaginertia="0.02 0.03 0.04"/>'
 
-# A flying body with an arm of three joints and one of two, and a thing beside it; two joints are drawn away from zero.
+# A flying body with an arm of three joints and one of two, and a separate body; two joints have nonzero initial values.
 WORLD = f"""
   <body name="base" pos="0.1 0.2 1" euler="10 20 30"> <freejoint name="root"/> {INERTIAL}
     <body name="upper" pos="0.2 0 0" euler="0 30 0"> <joint name="shoulder" axis="0 1 0.2" ref="20"/> {INERTIAL}
@@ -69,7 +69,7 @@ def loaded(source: Any, **options: Any) -> jn.Model:
 
 
 class Pair:
-    """A robot here and there."""
+    """A robot in jounce and in MuJoCo."""
 
     def __init__(self, source: Any) -> None:
         self.robot = loaded(source)
@@ -97,7 +97,7 @@ def near(found: Any, expected: Any, tolerance: float = 1e-12) -> None:
 
 @pytest.mark.parametrize("tie", TIES)
 def test_residual(tie: str) -> None:
-    """Anywhere: of points in MuJoCo the first less the second, in world axes; of turns half the sine, from B to A."""
+    """Anywhere; MuJoCo's for points is first less second, in world axes, for rotations half the sine, from B to A."""
     pair, rng = Pair(mjcf(TIES[tie])), np.random.default_rng(1)
     robot = pair.robot
     (record,) = robot.constraints
@@ -117,7 +117,7 @@ def test_residual(tie: str) -> None:
         if isinstance(record.kind, jn.Fixed):
             scale = pair.model.eq_data[0, 10]
             angle = np.linalg.norm(ours[3:])
-            sign = -np.sign(ours[3:] @ theirs[3:]) if angle > np.pi / 2 else 1.0  # of a quaternion far away
+            sign = -np.sign(ours[3:] @ theirs[3:]) if angle > np.pi / 2 else 1.0  # of a distant quaternion
             near(-sign * np.sin(angle / 2) / angle * scale * ours[3:], theirs[3:])
 
 
@@ -183,7 +183,7 @@ def test_many_without_a_name_are_named_soon() -> None:
 
 
 def test_the_force_on_a_joint_that_is_held() -> None:
-    """It is what would have to be given for the joint not to accelerate; derivatives too."""
+    """It is the force needed to keep the joint from accelerating; derivatives too."""
     robot = loaded(mjcf(TIES["joint alone"]))
     tree, rng = loaded(mjcf(TIES["joint alone"]), constraints=False), np.random.default_rng(0)
     bend = tree.coordinate("bend").start
@@ -236,7 +236,7 @@ def test_softness_is_no_matter() -> None:
 
 
 def test_includes_and_attached_models(tmp_path: Path) -> None:
-    """Two hands, each with a gear, on an arm that a file includes; names have their prefixes."""
+    """Two hands, each with a gear, on an arm from an included file; names have their prefixes."""
     (tmp_path / "ties.xml").write_text(f"<mujocoinclude> <equality> {TIES['weld']} </equality> </mujocoinclude>")
     finger = f'<joint type="slide" name="{{0}}"/> {INERTIAL} <site name="{{0}}"/>'
     (tmp_path / "hand.xml").write_text(
@@ -314,7 +314,7 @@ def test_a_changed_model_is_read_as_it_is() -> None:
         jn.load(model)
 
 
-# A leg in the manner of Cassie's: a rod on a ball joint and one in the plane close two loops over springs.
+# A leg like Cassie's: a rod on a ball joint and a planar one close two loops over springs.
 LEG = f"""<mujoco model="leg"> <compiler eulerseq="zyx"/> <option> <flag contact="disable"/> </option>
   <default> <equality solref="0.005 1"/> <joint damping="0.1"/> </default>
   <worldbody> <body name="pelvis" pos="0 0 1"> <freejoint/> {INERTIAL}
@@ -346,7 +346,7 @@ def test_a_leg_with_two_loops() -> None:
     near(robot.residual(pair.drawn), 0.0, 1e-14)
     q = robot.project(robot.integrate(pair.drawn, 0.05 * rng.normal(size=robot.nv)))
     v, tau = robot.project(q, rng.normal(size=robot.nv))[1], rng.normal(size=robot.nv)
-    assert np.linalg.matrix_rank(robot.constraint_jacobian(q), tol=1e-9) == 5  # a loop is plane
+    assert np.linalg.matrix_rank(robot.constraint_jacobian(q), tol=1e-9) == 5  # one loop is planar
     acc = robot.forward_dynamics(q, v, tau)
     change = np.abs(loaded(LEG, constraints=False).forward_dynamics(q, v, tau) - acc).max()
     near(hard(pair.convert, pair.model, q, v, tau), acc, 1e-6)

@@ -1,4 +1,4 @@
-"""The model as an object: its names and slices, its text, that nothing changes it, and that threads share it."""
+"""The model as an object: names and slices, text, immutability, and sharing between threads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_coordinates_are_in_the_order_of_the_bodies(seed: int) -> None:
 
 
 def test_coordinates_move_what_they_name(robot: jn.Model) -> None:
-    """A body and what hangs on it move with its coordinates, and nothing else does."""
+    """A body and all it carries move with its coordinates, and nothing else does."""
     below = {"floating": {"base", "left", "right", "hand"}, "left": {"left", "hand"}, "screw": {"right"}}
     below |= {"hand": {"hand"}, "cart": {"cart"}}
     q, _ = motion(robot)
@@ -163,7 +163,7 @@ def test_text_of_nothing_and_of_much() -> None:
     assert str(jn.robots.aerial_manipulator(1, 1000)).count("\n") == 1002
 
 
-# One robot, the same for good
+# Immutability
 
 
 def test_pickle_gives_the_same_torques(robot: jn.Model) -> None:
@@ -285,7 +285,7 @@ def test_models_outlive_their_builder_and_results_their_model() -> None:
 
 
 def test_many_python_threads_share_a_model(robot: jn.Model) -> None:
-    """Calls of all kinds at once: each thread has a workspace of its own, which grows as it goes."""
+    """Calls of all kinds at once: each thread has its own workspace, which grows as needed."""
     calls: list[Callable[[], np.ndarray]] = []
     for i in range(60):
         q, v = motion(robot, ((), (7,), (300,))[i % 3], 2 + i % 9, seed=i)
@@ -370,7 +370,7 @@ def test_other_threads_run_during_a_long_call(threads: Callable[[int], None]) ->
 
 
 def merged(inertias: list[tuple[np.ndarray, jn.Inertia]]) -> jn.Inertia:
-    """Of bodies at given poses, as one: Steiner's theorem, written out."""
+    """The inertia of several bodies at given poses as one: Steiner's theorem, written out."""
     mass = sum(i.mass for _, i in inertias)
     coms = [pose[:3, :3] @ i.com + pose[:3, 3] for pose, i in inertias]
     com = sum(i.mass * c for (_, i), c in zip(inertias, coms, strict=True)) / mass
@@ -425,7 +425,7 @@ def test_order_of_siblings_changes_only_the_order() -> None:
     robot = jounce_model(tree)
     builder = jn.Builder()
     bodies = robot.bodies
-    order = sorted(range(9), key=lambda i: (depth(bodies, i), -i))  # parents first, else the other way round
+    order = sorted(range(9), key=lambda i: (depth(bodies, i), -i))  # parents first, otherwise in reverse
     for i in order:
         b = bodies[i]
         builder.add(b.name, bodies[b.parent].name if b.parent >= 0 else "world", b.joint, b.placement, b.inertia)

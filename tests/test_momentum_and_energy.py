@@ -28,7 +28,7 @@ every_frame = pytest.mark.parametrize("frame", FRAMES)
 
 @cache
 def case(kind: str) -> tuple[TreeSpec, jn.Model, np.ndarray, np.ndarray]:
-    """Each tree has a body more, that stands on the world: it has neither momentum nor energy."""
+    """Each tree has an additional body fixed to the world: it has neither momentum nor energy."""
     rng = np.random.default_rng(5)
     tree = random_tree(rng, passive=True, **KINDS[kind])
     tree = TreeSpec((*tree.bodies, random_body(rng, "rock", -1, "fixed")), gravity=np.array([1.0, -2.0, -9.0]))
@@ -46,14 +46,14 @@ def rows_in(kind: str, frame: str) -> np.ndarray:
 
 
 def error(result: np.ndarray, truth: np.ndarray) -> float:
-    """The largest, relative to the magnitude of the derivative it is in (axis 0)."""
+    """The largest error, relative to the magnitude of the derivative it is in (axis 0)."""
     assert result.shape == truth.shape
     result, truth = result.reshape(len(truth), -1), truth.reshape(len(truth), -1)
     return float((np.abs(result - truth).max(axis=1) / np.abs(truth).max(axis=1)).max())
 
 
 def leibniz(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Derivatives of a @ b from theirs, as many as the shorter has."""
+    """Derivatives of a @ b from those of a and b, as many as the shorter has."""
     n = min(len(a), len(b))
     return np.array([sum(comb(k, i) * a[k - i] @ b[i] for i in range(k + 1)) for k in range(n)])
 
@@ -79,7 +79,7 @@ def test_momentum_against_point_masses(kind: str, frame: str) -> None:
 @every_frame
 @every_kind
 def test_energy_against_point_masses(kind: str, frame: str) -> None:
-    """Of each derivative the error is relative to what it is summed from: a sum may vanish that has large terms."""
+    """The error of each derivative is relative to its terms: a sum with large terms may vanish."""
     _, robot, q, _ = case(kind)
     m, v = motions(kind)[frame], rows_in(kind, frame)
     kinetic, potential = differentiate.kinetic_energy(m), differentiate.potential_energy(m)
@@ -147,7 +147,7 @@ def test_kinetic_energy_is_half_of_the_mass_matrix(kind: str, frame: str) -> Non
 
 
 def flying(gravity: tuple[float, float, float]) -> tuple[TreeSpec, jn.Model, np.ndarray, np.ndarray]:
-    """A floating tree that nothing holds, without drives: they do not turn with the bodies."""
+    """A free-floating tree, without drives, as these do not turn with the bodies."""
     rng = np.random.default_rng(6)
     tree = replace(random_tree(rng, 10, floating=True), gravity=np.array(gravity))
     return tree, jounce_model(tree), random_configuration(rng, tree), random_stack(rng, tree, 1)[0]
@@ -155,7 +155,7 @@ def flying(gravity: tuple[float, float, float]) -> tuple[TreeSpec, jn.Model, np.
 
 @every_frame
 def test_momentum_rate_is_the_force_from_outside(frame: str) -> None:
-    """Mass times gravity and the wrenches, their moments about the centre of mass; joint torques do nothing."""
+    """Mass times gravity plus the wrenches, moments about the centre of mass; joint torques have no effect."""
     tree, robot, q, v = flying((0.5, 1.0, -9.81))
     rng, order = np.random.default_rng(7), 3
     tau, names = rng.normal(size=(order + 1, robot.nv)), [tree.bodies[i].name for i in (0, 3, 7, 9)]
@@ -174,7 +174,7 @@ def test_momentum_rate_is_the_force_from_outside(frame: str) -> None:
         moment = moment + leibniz(differentiate.skew(positions[:, i] - center), w[:, :3])
     truth = np.concatenate([force, moment], axis=1)
     assert error(rate[:1], truth[:1]) < 1e-12
-    assert error(rate, truth) < 1e-9  # forward dynamics of order 3, then back
+    assert error(rate, truth) < 1e-9  # forward dynamics of order 3, then inverse
     A = robot.centroidal_momentum_matrix_derivatives(q, stack, frame=frame)
     terms = leibniz(np.abs(A[:, :3]), np.abs(stack)).max(axis=1, keepdims=True)
     momentum = robot.centroidal_momentum_derivatives(q, stack, frame=frame)[:, :3]
@@ -264,7 +264,7 @@ def test_far_from_the_origin() -> None:
 @pytest.mark.parametrize("floating", [False, True])
 def test_against_pinocchio(seed: int, floating: bool) -> None:
     rng = np.random.default_rng(seed)
-    joints = ALL_JOINTS if floating else tuple(j for j in ALL_JOINTS if j != "fixed")  # none stands on the world
+    joints = ALL_JOINTS if floating else tuple(j for j in ALL_JOINTS if j != "fixed")  # none is fixed to the world
     tree = random_tree(rng, 20, floating=floating, joints=joints)
     robot, q, v = jounce_model(tree), random_configuration(rng, tree), random_stack(rng, tree, 2)
     peer = PinocchioTree(tree)

@@ -1,7 +1,7 @@
-"""What nobody means to give: every call of the Python side refuses it by name, and nothing else happens.
+"""Values that nobody would pass on purpose: every call of the Python side refuses them by name, without side effects.
 
-Each argument of each call gets each odd value. An answer is fine where the value means something; all else is a
-ValueError, or Python's own TypeError where a path or an index is meant, with a message that fits on a screen.
+Each argument of each call gets each odd value. An answer is fine if the value makes sense; otherwise a ValueError is
+raised, or Python's own TypeError if a path or an index is expected, with a message that fits on a screen.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def test_odd_values(call: str, argument: str, tmp_path: Path, monkeypatch: pytes
                 wrong[label] = repr(error)
             elif len(str(error)) > 2000:
                 wrong[label] = f"{len(str(error))} characters"
-            elif "inhomogeneous" in str(error) or "ambiguous" in str(error):  # NumPy's words, which name nothing
+            elif "inhomogeneous" in str(error) or "ambiguous" in str(error):  # NumPy's message, which names nothing
                 wrong[label] = str(error)
         except (TypeError, IndexError) as error:
-            if call not in PYTHONS_OWN and value is not dict:  # a class is a function to tau
+            if call not in PYTHONS_OWN and value is not dict:  # for tau, a class counts as a function
                 wrong[label] = repr(error)
         except Exception as error:
             wrong[label] = repr(error)
@@ -66,7 +66,7 @@ def test_mappings_that_are_no_dicts_are_wrenches() -> None:
 
 
 class Failing(Mapping[str, np.ndarray]):
-    """A mapping of a user's that fails."""
+    """A user-defined mapping that fails."""
 
     def __init__(self, raised: BaseException) -> None:
         self._raised = raised
@@ -83,7 +83,7 @@ class Failing(Mapping[str, np.ndarray]):
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt(), MemoryError("all gone"), KeyError("x"), ValueError("mine")])
 def test_what_a_mapping_of_wrenches_raises_is_raised(raised: BaseException) -> None:
-    """It was lost, Ctrl-C with it."""
+    """It used to be lost, including Ctrl-C."""
     for call in (ROBOT.inverse_dynamics, ROBOT.forward_dynamics, ROBOT.linearize, ROBOT.inverse_dynamics_derivatives):
         with pytest.raises(type(raised)) as caught:
             call(Q, REST, REST, wrenches=Failing(raised))
@@ -111,13 +111,13 @@ def test_long_names_in_errors() -> None:
 
 
 def test_frames_of_wrenches_that_are_none() -> None:
-    """Equilibria took any."""
+    """Equilibria used to accept any."""
     with pytest.raises(ValueError, match=r"^wrench_frame is 'wrld', expected 'body', 'world' or 'mixed'$"):
         FINGER.equilibrium(wrench_frame="wrld")
 
 
 def test_a_mask_of_coordinates_is_an_array_of_booleans() -> None:
-    """The mask of a masked array was taken no notice of."""
+    """The mask of a masked array used to be ignored."""
     masked = np.ma.array(np.ones(ROBOT.nv, bool), mask=[True] * ROBOT.nv)
     with pytest.raises(ValueError, match=r"^prescribed is a masked array"):
         ROBOT.hybrid_dynamics(Q, REST, REST, REST, prescribed=masked)
@@ -150,7 +150,7 @@ def test_the_same_words_for_arrays_and_for_lists() -> None:
 
 
 def test_texts_are_no_numbers() -> None:
-    """NumPy reads '1' as a number where float64 is asked for."""
+    """NumPy converts '1' to a number when float64 is requested."""
     with pytest.raises(ValueError, match="q must be an array of real numbers"):
         ROBOT.actuation_matrix(["0"] * 7 + ["1"] * 2)
     with pytest.raises(ValueError, match="body of 'strut': masses is"):
@@ -160,7 +160,7 @@ def test_texts_are_no_numbers() -> None:
 
 
 def test_stumpff_of_what_is_no_number() -> None:
-    """It called itself for ever."""
+    """It used to recurse forever."""
     for u in (None, [None], {}, np.array([{}], dtype=object)):
         with pytest.raises(ValueError, match="u must be an array of real numbers"):
             stumpff(1, u)

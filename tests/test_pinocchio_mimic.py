@@ -1,10 +1,10 @@
-"""Robots whose joints mimic others, as `jounce.load` gives them, against Pinocchio's mimic joints.
+"""Robots whose joints mimic others, as loaded by `jounce.load`, against Pinocchio's mimic joints.
 
-test_urdf.py has the same robots against themselves with independent joints; Pinocchio has its own joints that mimic
-(``mimic=True``) and its own ways to project: rnea, crba, and kinematics through them.
+test_urdf.py compares the same robots with themselves with independent joints; Pinocchio has its own mimic joints
+(``mimic=True``) and its own projections: rnea, crba, and kinematics through them.
 
-Pinocchio goes through siblings by the name of their joint and wants a leader before those that mimic it. TALOS has them
-in another order, so both libraries get the file with an A before the leaders' names; that changes no dynamics.
+Pinocchio sorts siblings by the name of their joint and needs a leader before the joints that mimic it. TALOS has them
+in another order, so both libraries get the file with an A before the leaders' names; this does not affect the dynamics.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Peer:
         root = [pinocchio.JointModelFreeFlyer()] if base == "floating" else []
         self.model = pinocchio.buildModelFromXML(text, *root, mimic=True)
         self.data = self.model.createData()
-        self.robot = loaded(path, base)  # the file as it is
+        self.robot = loaded(path, base)  # the unmodified file
         names = ["A_" + n if n in leaders else n for n in self.robot.joint_names]
         assert list(loaded(text, base).joint_names) == names
         self.joints = [self.model.joints[self.model.getJointId(n)] for n in names]
@@ -96,7 +96,7 @@ def test_coordinates(name: str, base: str) -> None:
 @each_base
 @each_robot
 def test_inverse_dynamics(name: str, base: str) -> None:
-    """Pinocchio's rnea leaves out the damping that the file has."""
+    """Pinocchio's rnea ignores the file's damping."""
     peer = peer_of(name, base)
     robot, (q, v, a) = peer.robot, peer.state()
     expected = pinocchio.rnea(peer.model, peer.data, peer.q_to_pin(q), peer.v_to_pin(v), peer.v_to_pin(a))
@@ -110,7 +110,7 @@ def test_inverse_dynamics(name: str, base: str) -> None:
 @each_base
 @each_robot
 def test_mass_matrix_and_forward_dynamics(name: str, base: str) -> None:
-    """Pinocchio's aba takes no joints that mimic, so its crba and bias have to do."""
+    """Pinocchio's aba does not support joints that mimic others, so its crba and bias are used."""
     peer = peer_of(name, base)
     robot, (q, v, tau) = peer.robot, peer.state()
     upper = np.triu(pinocchio.crba(peer.model, peer.data, peer.q_to_pin(q)))
@@ -127,7 +127,7 @@ def test_mass_matrix_and_forward_dynamics(name: str, base: str) -> None:
 @each_base
 @each_robot
 def test_frames_and_their_jacobians(name: str, base: str) -> None:
-    """Of the bodies that mimic, and of the last one."""
+    """For the bodies on mimic joints, and for the last one."""
     peer = peer_of(name, base)
     robot, (q, v, _) = peer.robot, peer.state()
     axes = {"body": pinocchio.LOCAL, "mixed": pinocchio.LOCAL_WORLD_ALIGNED}

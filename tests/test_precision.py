@@ -1,4 +1,4 @@
-"""Answers that double precision does not hold are errors, and those that rounding has spoilt come with a warning."""
+"""Answers beyond double precision are errors, and those degraded by rounding come with a warning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jounce as jn
 
 
 def long_arm(length: float, links: int = 4) -> jn.Model:
-    """Links far from each other that turn about vertical axes."""
+    """Long links that turn about vertical axes."""
     builder, parent = jn.Builder(gravity=(0, 0, 0)), "world"
     for i in range(links):
         place = np.eye(4)
@@ -24,7 +24,7 @@ def long_arm(length: float, links: int = 4) -> jn.Model:
 
 
 def exact_acceleration(length: float, angles: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    """From rest, of the mass matrix in 60 digits: centres of mass at the ends of sums of vectors in the plane."""
+    """From rest, by the mass matrix in 60 digits: centres of mass at the ends of sums of vectors in the plane."""
     with mp.workdps(60):
         n, M = len(angles), mp.zeros(len(angles))
         heading = [mp.fsum(mp.mpf(float(x)) for x in angles[: i + 1]) for i in range(n)]
@@ -77,10 +77,10 @@ def test_levers_beyond_double_precision() -> None:
 
 
 def test_the_warning_names_the_state() -> None:
-    """One state of a batch: folded, the last link's lever from the root is short."""
+    """One state of a batch: when folded, the last link's lever arm about the root is short."""
     robot = long_arm(1e4, links=3)
     q = np.zeros((11, 3))
-    q[:, 1:] = np.pi, 0.3  # there and back
+    q[:, 1:] = np.pi, 0.3  # folded back
     q[6] = 0.1
     with pytest.warns(jn.PrecisionWarning, match="in state 6"):
         robot.forward_dynamics(q, np.zeros(3), np.ones(3))
@@ -137,7 +137,7 @@ def test_large_numbers_that_need_not_overflow() -> None:
 
 
 class Slider(jn.soft.Module):
-    """A point on a track whose energy ends where q = 2."""
+    """A point on a track whose energy is undefined beyond q = 2."""
 
     n = 1
     scale = np.array([0.5])

@@ -56,7 +56,7 @@ def compiled(function, *sizes: int) -> Expressions:
 
 
 def taylor(function, motion: np.ndarray, order: int) -> np.ndarray:
-    """Derivatives 0 .. order of function(x(t)) at 0, with 60 digits; x has the derivatives `motion`."""
+    """Derivatives 0 .. order of function(x(t)) at 0, in 60 digits; x has the derivatives `motion`."""
     with mpmath.workdps(60):
         coefficients = [mpmath.mpf(float(m)) / mpmath.factorial(k) for k, m in enumerate(motion)]
         series = mpmath.taylor(lambda t: function(mpmath.polyval(coefficients[::-1], t)), 0, order)
@@ -74,7 +74,7 @@ def test_time_derivatives_to_the_eighth(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_of_gradients(name):
-    """The derivative by x, three times over, and the time derivatives of those."""
+    """The first three derivatives by x, and their time derivatives."""
     function, truth = FUNCTIONS[name]
     expressions = compiled(function, 1)
     motion = np.array([0.83, 0.7, -0.4])
@@ -107,7 +107,7 @@ def test_stumpff_functions(k, u):
                 c.append((1 / mpmath.factorial(i) - c[i]) / mpmath.mpf(u))
             truth = mpmath.re(c[k])
         expected = float(truth)
-    # A Stumpff function of large u swings about zero for k = 0 and 1: what counts there is its size.
+    # A Stumpff function of large u oscillates about zero for k = 0 and 1: its amplitude counts there.
     size = max(abs(expected), 1.0 if k == 0 and u > 1 else 1 / math.sqrt(u) if k == 1 and u > 1 else 0.0)
     assert abs(float(stumpff(k, u)) - expected) < 1e-13 * size * max(1.0, math.sqrt(abs(u)) / 20)
 
@@ -115,7 +115,7 @@ def test_stumpff_functions(k, u):
 @pytest.mark.parametrize("k", range(7))
 @pytest.mark.parametrize("u", [0.0, 1e-8, 3.0, 35.99, 36.01, 90.0, 400.0])
 def test_stumpff_derivatives(k, u):
-    """To the sixth, along a motion; by the power series with 60 digits."""
+    """Up to the sixth, along a motion; by the power series in 60 digits."""
 
     def series(x):
         total = term = 1 / mpmath.factorial(k)
@@ -144,7 +144,7 @@ def test_stumpff_of_arrays():
 
 
 def chain(x):
-    """A function of many operations and four results."""
+    """A function with many operations and four results."""
     a = np.array([[np.cos(x[0]), -np.sin(x[0])], [np.sin(x[0]), np.cos(x[0])]])
     b = a @ np.array([x[1], x[2] * x[0]])
     return np.array([b[0], b[1] / (2 + x[1] ** 2), np.exp(-b @ b) * x[3], np.sum(x) * 3.0])
@@ -239,7 +239,7 @@ def test_what_depends_on_the_value_is_refused(branch):
     "branch", [lambda x: 1.0 if x[0] == 0 else 2.0, lambda x: 1.0 if x[0] != 0 else 2.0], ids=["==", "!="]
 )
 def test_comparing_for_equality_is_refused_as_other_branches_are(branch):
-    """`if q == 0` is the branch that formulas of constant curvature have; one way of it, taken silently, is wrong."""
+    """`if q == 0` is the branch in formulas for constant curvature; silently taking one side of it is wrong."""
     with pytest.raises(TypeError, match="not known while the function is recorded"):
         record(branch, 2)
 
@@ -290,7 +290,7 @@ def test_recordings_that_would_read_elsewhere_are_refused():
 
 
 def test_the_longest_motion_there_may_be():
-    """Stumpff's functions keep tables of a fixed length: no stack is longer."""
+    """Stumpff's functions use tables of a fixed length: no stack is longer."""
     expressions = compiled(lambda x: stumpff(6, x[0]) + np.sin(x[0]), 1)
     rows = 2
     while True:

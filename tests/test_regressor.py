@@ -1,4 +1,4 @@
-"""The inertial-parameter regressor, against inverse dynamics of other parameters and against Pinocchio."""
+"""The inertial-parameter regressor, against inverse dynamics with other parameters and against Pinocchio."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_inverse_dynamics_is_linear_in_the_parameters(seed, frame, instruction_s
 
 
 def test_joints_that_carry_nothing_of_a_body_feel_nothing_of_it():
-    """Exact zeros: a finger does not feel the other."""
+    """Exact zeros: fingers do not affect each other."""
     builder = jn.Builder()
     for name, parent in (("palm", "world"), ("left", "palm"), ("right", "palm")):
         builder.add(name, parent, jn.Revolute((0.6, 0.0, 0.8)), inertia=jn.Inertia(1.0, com=(0.1, 0.2, 0.3)))

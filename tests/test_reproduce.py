@@ -1,4 +1,4 @@
-"""The papers' experiments in their reduced form: what holds, what does not, and what is written."""
+"""The papers' experiments in reduced form: what holds, what does not, and the output."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from soft_models import Joint, RigidBody, SoftSpec, constant_basis, constant_cur
 from soft_models import Rod as RodSpec
 from trees import random_configuration, random_stack, random_tree
 
-# What does not hold, by how its text begins, and what depends on how busy the machine is. All else holds.
+# Claims that do not hold, by the start of their text, and claims that depend on machine load. All others hold.
 FALSE = {
     "A-fig3": [],
     "A-fig4": [],
@@ -69,7 +69,7 @@ FALSE = {
     ],
     "D-sim2": ["At E = 0.666 GPa"],
 }
-# What holds with a change to what is printed.
+# Claims that hold with a change to what is printed.
 CHANGED = {
     "A-table5": ["The same with the derivative of S"],
     "C-panda": ["Gravity is J^T M U V_0'"],
@@ -158,7 +158,7 @@ def test_verdicts(done: tuple[str, Result]) -> None:
         assert any(claim.text.startswith(text) for claim in result.claims), text
 
 
-@pytest.mark.parametrize("name", ["A-fig3", "B-section5", "C-timing"])  # which look at the clock
+@pytest.mark.parametrize("name", ["A-fig3", "B-section5", "C-timing"])  # these depend on the clock
 def test_another_run_says_the_same(name: str, tmp_path: Path) -> None:
     first, second = (EXPERIMENTS[name].run(tmp_path, quick=True).claims for _ in range(2))
     for a, b in zip(first, second, strict=True):
@@ -212,11 +212,11 @@ def test_command(tmp_path: Path) -> None:
     assert "did you mean C-panda" in bad.stderr
 
 
-# --- what the experiments have of their own, against the oracles ---------------------------------------
+# --- the experiments' own code, against the oracles ----------------------------------------------------
 
 
 def test_nine_joints_by_the_tables_of_paper_b() -> None:
-    """The tables, on a robot that a model accepts, give what the library does."""
+    """The tables, on a robot that a model accepts, agree with the library."""
     rng = np.random.default_rng(3)
     robot = nine_joints.random_robot(rng)
     q, v, tau = nine_joints.random_state(rng, robot)
@@ -229,7 +229,7 @@ def test_nine_joints_by_the_tables_of_paper_b() -> None:
 
 
 def test_inertias_as_paper_b_draws_them() -> None:
-    """Symmetric, positive definite, entries in [0, 1], as likely as among whole matrices that are drawn at once."""
+    """Symmetric, positive definite, entries in [0, 1], distributed as among whole matrices drawn at once."""
     rng = np.random.default_rng(0)
     drawn = np.array(nine_joints.random_inertias(rng, 60))
     assert (drawn == drawn.swapaxes(1, 2)).all()
@@ -245,7 +245,7 @@ def test_inertias_as_paper_b_draws_them() -> None:
 
 
 def test_formulas_of_paper_c() -> None:
-    """Recursion and closed form, against forces that come from positions alone."""
+    """Recursion and closed form, against forces computed from positions alone."""
     rng = np.random.default_rng(2)
     tree = random_tree(rng, 4, joints=("revolute",), serial=True)
     q, v = random_configuration(rng, tree), random_stack(rng, tree, 4)
@@ -349,7 +349,7 @@ struct GrneIdRunner {
 
 
 def test_code_of_the_authors_is_built(tmp_path: Path) -> None:
-    """With a stub that has the interface of theirs and gives back what it is given."""
+    """With a stub that has their interface and returns its input."""
     with pytest.raises(ValueError, match=r"has no grne_id.hpp, grne_id.cpp, .*expected a clone"):
         a_authors.Authors(tmp_path)
     for name, text in AUTHORS_STUB.items():
@@ -370,7 +370,7 @@ def test_code_of_the_authors_is_built(tmp_path: Path) -> None:
 
 
 def test_verdicts_do_not_depend_on_the_machine() -> None:
-    """Whatever is judged by a clock has times that are far apart, or is not judged."""
+    """Claims judged by a clock have times that are far apart, or are not judged."""
     times = a_scaling.Times()
     for r, (ours, theirs) in enumerate([(3.0, 9.0), (4.0, 40.0), (5.0, 500.0)]):
         peers = [{"peer": a_scaling.CASADI, "status": "raced", "microseconds": theirs}]
@@ -385,7 +385,7 @@ def test_verdicts_do_not_depend_on_the_machine() -> None:
 
 
 def test_modules_of_paper_d() -> None:
-    """Series in time against tangent operators: two ways to a module's kinematics, one recursion; and Lagrange's."""
+    """Series in time against tangent operators: two kinematics of a module, one recursion; and Lagrange's."""
     rng = np.random.default_rng(6)
     axis, points, mass, length = np.array([0.6, 0.0, 0.8]), rng.normal(size=(4, 3)), rng.uniform(0.1, 1.0, 4), 0.4
     com = mass @ points / mass.sum()
@@ -410,7 +410,7 @@ def test_modules_of_paper_d() -> None:
 
 
 def test_counted_operations() -> None:
-    """Elimination of n unknowns takes what is known of it; numbers that count are right, too."""
+    """Elimination of n unknowns takes the known number of operations; the counting numbers also compute correctly."""
     for n in (1, 2, 5):
         A, b = np.random.default_rng(n).normal(size=(n, n)) + 3 * n * np.eye(n), np.arange(1.0, n + 1)
         before = d_operations.Counted.made
@@ -428,7 +428,7 @@ def test_counted_operations() -> None:
     ],
 )
 def test_rest_of_paper_d(key: str, robot: Callable[[], jn.Model], part: float, near: np.ndarray | None) -> None:
-    """The arms of D-sim1 and D-sim2 rest where those of the oracles do."""
+    """The arms of D-sim1 and D-sim2 come to rest where those of the oracles do."""
     wanted = reference()["equilibria"][key]
     arm = robot()
     pressures = part * d_sim1.PRESSURES if part else None

@@ -1,4 +1,4 @@
-"""The robots that jounce has, against files of others and numbers of the papers."""
+"""The robots included in jounce, against third-party files and numbers from the papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rotors of motors: against the same rotor as a body of its own that follows the joint, and a gyroscope's formula."""
+"""Rotors of motors: against the same rotor as a separate body that follows the joint, and a gyroscope's formula."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from custom_twins import pose_of
 from trees import random_pose
 
 AXIS = np.array([0.6, 0.0, 0.8])
-RATIO, AXIAL, ACROSS, MASS = -5.0, 3e-3, 2e-3, 0.2  # a ratio r costs r^k of the digits at order k
+RATIO, AXIAL, ACROSS, MASS = -5.0, 3e-3, 2e-3, 0.2  # a ratio r costs a factor r^k in accuracy at order k
 JOINTS: dict[str, Callable[..., jn.Joint]] = {
     "revolute": lambda **o: jn.Revolute(AXIS, **o),
     "prismatic": lambda **o: jn.Prismatic((0.0, 1.0, 0.0), **o),
@@ -22,7 +22,7 @@ JOINTS: dict[str, Callable[..., jn.Joint]] = {
 
 
 def robots(kind: str, follows: bool = False) -> tuple[jn.Model, jn.Model]:
-    """With a rotor, whose mass and moments across its axis are on the parent; and with a body that turns."""
+    """With a rotor, its mass and transverse moments on the parent; and with a turning body."""
     rng = np.random.default_rng(3)
     at, hand = random_pose(rng), random_pose(rng)
     heavy = jn.Inertia(2.0, (0.1, 0.2, 0.0), np.diag([0.1, 0.2, 0.15]))
@@ -84,7 +84,7 @@ def test_a_gyroscope() -> None:
 
 
 def test_an_armature_is_a_rotor_without_gyroscopic_moments() -> None:
-    """Where the parent does not turn, they are the same."""
+    """If the parent does not turn, they are the same."""
 
     def made(**drive: object) -> jn.Model:
         b = jn.Builder()

@@ -1,4 +1,4 @@
-"""Simulation: closed forms, a reference in 50 digits, conserved energy, and what comes back and is refused."""
+"""Simulation: closed forms, a reference in 50 digits, conserved energy, saved results and bad input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from trees import TreeSpec, random_tree
 
 Array = NDArray[np.float64]
 METHODS = ("taylor", "rkmk")
-# A symmetric top that flies: closed form
+# A free symmetric top: closed form
 
 
 def top() -> jn.Model:
@@ -85,7 +85,7 @@ def test_flying_top(method: str, tolerance: float) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("joint", [jn.Free(), jn.Spherical()], ids=repr)
 def test_a_steady_spin(method: str, joint: jn.Joint) -> None:
-    """The velocity is constant, so only the orientation itself can tell how long a step may be."""
+    """The velocity is constant, so only the orientation itself limits the step."""
     builder = jn.Builder(gravity=(0, 0, 0))
     builder.add("ball", "world", joint, inertia=jn.Inertia(1.0, rotational=(0.2, 0.2, 0.2)))
     robot = builder.build()
@@ -115,7 +115,7 @@ def test_taylor_converges_with_its_order(order: int) -> None:
 
 def test_rkmk_converges_with_order_five() -> None:
     errors = []
-    for count in (40, 80):  # tolerances that always hold: one step to each output time, but for the first few
+    for count in (40, 80):  # tolerances that always hold: one step to each output time, except for the first few
         motion = simulate(top(), TOP_Q0, TOP_V0, np.linspace(0, 2, count + 1), method="rkmk", rtol=0, atol=1e9)
         errors.append(top_error(motion))
     assert 4.7 < order_of(errors) < 5.6
@@ -123,7 +123,7 @@ def test_rkmk_converges_with_order_five() -> None:
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 0.5, 1.5, 3.0])
 def test_rate_in_the_lie_algebra(angle: float) -> None:
-    """inverse_dexp against the slope of log(exp(u) exp(t V)), for a sphere joint and a free one."""
+    """inverse_dexp against the slope of log(exp(u) exp(t V)), for a ball joint and a free one."""
     builder = jn.Builder()
     builder.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
     builder.add("ball", "base", jn.Spherical(), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
@@ -139,7 +139,7 @@ def test_rate_in_the_lie_algebra(angle: float) -> None:
     np.testing.assert_allclose(np.concatenate([found[0], found[1, 3:]]), slope, rtol=0, atol=1e-11)
 
 
-# A double pendulum: the textbook's equations, in 50 digits
+# A double pendulum: textbook equations, in 50 digits
 
 PENDULUM = {"g": 9.8125, "m1": 1.0, "m2": 0.5, "l1": 1.0, "l2": 0.75}  # all exact in binary
 PENDULUM_START = [2.0, 1.0, 0.5, -0.25]  # angles from the vertical, and their rates
@@ -163,7 +163,7 @@ def pendulum_rates(y: list[mp.mpf]) -> list[mp.mpf]:
 
 
 def pendulum_reference(t: float, digits: int = 50) -> list[str]:
-    """What PENDULUM_AFTER_2_S was made with; takes a quarter of an hour."""
+    """Computed PENDULUM_AFTER_2_S; takes a quarter of an hour."""
     with mp.workdps(digits):
         solution = mp.odefun(lambda _, y: pendulum_rates(y), 0, [mp.mpf(each) for each in PENDULUM_START])
         return [mp.nstr(each, 25) for each in solution(t)]
@@ -193,7 +193,7 @@ def test_double_pendulum(method: str, tolerance: float, bound: float) -> None:
 
 
 def energy(tree_gravity: Array, robot: jn.Model, q: Array, v: Array) -> float:
-    """Kinetic from the columns of M, potential from where the masses are."""
+    """Kinetic from the columns of M, potential from the positions of the masses."""
     still, nv = np.zeros(robot.nv), robot.nv
     M = robot.inverse_dynamics(q, still, np.eye(nv)) - robot.inverse_dynamics(q, still, still)
     bodies = [b for b in robot.bodies if b.name in robot.body_names]
@@ -203,7 +203,7 @@ def energy(tree_gravity: Array, robot: jn.Model, q: Array, v: Array) -> float:
 
 
 def test_energy_of_the_aerial_manipulator() -> None:
-    """It tumbles for ten seconds, arms swinging: without gravity, and falling, relative to the energy turned over."""
+    """It tumbles for ten seconds, arms swinging: without gravity, and falling, relative to the energy exchanged."""
     flying, rng = jn.robots.aerial_manipulator(), np.random.default_rng(5)
     q, v = flying.random_configuration(rng), 0.3 * rng.normal(size=flying.nv)
     for robot in (jn.Model(flying.bodies, np.zeros(3)), flying):
@@ -214,7 +214,7 @@ def test_energy_of_the_aerial_manipulator() -> None:
 
 
 def test_energy_without_gravity() -> None:
-    """A free tree of every joint type, nothing acts on it: kinetic energy stays to 1e-12 for ten seconds."""
+    """A free tree with every joint type and no forces: kinetic energy is constant to 1e-12 for ten seconds."""
     rng = np.random.default_rng(6)
     joints = ("revolute", "spherical", "universal", "helical", "cylindrical", "planar")
     tree = replace(random_tree(rng, 7, floating=True, joints=joints), gravity=np.zeros(3))
@@ -278,7 +278,7 @@ def slider(mass: float = 2.0) -> jn.Model:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_inverse_dynamics_backwards(method: str) -> None:
-    """The forces of the demo's flight, of time alone, fly it."""
+    """The forces of the demo's flight, as functions of time alone, reproduce it."""
     robot = jn.robots.aerial_manipulator()
 
     def motion(t: float, rows: int) -> tuple[Array, Array]:
@@ -286,7 +286,7 @@ def test_inverse_dynamics_backwards(method: str) -> None:
         return q[0], robot.change_velocity_frame(q[0], mixed[0], "mixed", "body")
 
     def forces(t: float, q: Array, v: Array) -> Array:
-        q[:] = v[:] = np.nan  # what the function gets is its own
+        q[:] = v[:] = np.nan  # the function gets its own copies
         return robot.inverse_dynamics(*motion(t, 12))
 
     times = np.linspace(0, 2, 5)
@@ -312,7 +312,7 @@ def test_feedback() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_pulse_is_not_missed(method: str) -> None:
-    """4 N for a second: nothing before says that it comes, the output times look often enough."""
+    """4 N for a second: nothing announces it, but the output times are close enough."""
 
     def pulse(t: float, q: Array, v: Array) -> Array:
         return np.array([[4.0 if 1 <= t < 2 else 0.0], [0.0], [0.0]])
@@ -323,11 +323,11 @@ def test_a_pulse_is_not_missed(method: str) -> None:
     np.testing.assert_array_equal(motion.tau[:, 0], [0, 0, 4, 4, 0, 0, 0, 0, 0])
 
 
-# What cannot be done
+# Failures
 
 
 def blow_up(t: float, q: Array, v: Array) -> Array:
-    """m v' = v^3 is infinite after a second from v = 1, m = 2; with two derivatives."""
+    """m v' = v^3 diverges after a second from v = 1, m = 2; with two derivatives."""
     a = v**3 / 2
     return np.stack([v**3, 3 * v**2 * a, 6 * v * a**2 + 3 * v**2 * (3 * v**2 * a / 2)])
 
@@ -448,7 +448,7 @@ def edited(change: Callable[[dict[str, object]], object]) -> bytes:
 
 
 def poked(key: str, offset: int, value: int, which: bytes = b"PK\x01\x02") -> bytes:
-    """One byte changed in the header of an entry: in the list at the end of the file, or before the entry itself."""
+    """One byte changed in the header of an entry: in the directory at the end of the file, or before the entry."""
     file = bytearray(edited(lambda a: None))
     at = file.index(key.encode(), file.index(which)) - {b"PK\x01\x02": 46, b"PK\x03\x04": 30}[which]
     file[at + offset] = value
@@ -456,7 +456,7 @@ def poked(key: str, offset: int, value: int, which: bytes = b"PK\x01\x02") -> by
 
 
 def with_header(key: str, **header: object) -> bytes:
-    """An array that says it is something else."""
+    """An array with a false header."""
     own, file = io.BytesIO(), io.BytesIO()
     np.lib.format.write_array_header_1_0(own, {"descr": "<f8", "fortran_order": False, "shape": (6,)} | header)
     with zipfile.ZipFile(io.BytesIO(edited(lambda a: None))) as source, zipfile.ZipFile(file, "w") as archive:
@@ -480,7 +480,7 @@ def compressed() -> bytes:
 
 
 def huge() -> bytes:
-    """time.npy says that it holds 2^60 numbers."""
+    """time.npy claims to hold 2^60 numbers."""
     header, file = io.BytesIO(), io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (2**60,)})
     with zipfile.ZipFile(io.BytesIO(edited(lambda a: None))) as source, zipfile.ZipFile(file, "w") as archive:
@@ -537,7 +537,7 @@ def test_bad_files(name: str, tmp_path: Path) -> None:
 
 
 class Mine:
-    """Unpickled, it makes a folder."""
+    """Creates a folder when unpickled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -564,7 +564,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_what_is_no_motion_is_not_saved(tmp_path: Path) -> None:
-    """What `load` would refuse."""
+    """Anything that `load` would refuse."""
     motion = sample_motion(slider())
     with pytest.raises(ValueError, match="time does not increase"):
         motion[::-1].save(tmp_path / "back.npz")
@@ -620,7 +620,7 @@ def oddly_named() -> jn.Model:
 
 
 def test_names_are_texts_in_plots(tmp_path: Path) -> None:
-    """matplotlib reads $ as mathematics, and leaves out of legends what begins with an underscore."""
+    """matplotlib reads $ as mathematics, and omits names that start with an underscore from legends."""
     figure = sample_motion(oddly_named()).plot(tmp_path / "motion.png")
     shown = [*ODD_NAMES[:-2], "two\\nlines", "\\x1b[31m"]
     for ax in figure.axes:

@@ -1,4 +1,4 @@
-"""Tendons and chambers: their forces are those of lengths and volumes, integrated here by other means."""
+"""Tendons and chambers: their forces follow from lengths and volumes, integrated here by other means."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_chamber_pushes_as_its_volume_grows(route):
 
 
 def test_a_straight_tendon_in_closed_form():
-    """A tendon at x = d bends the rod towards x with moment u d, and shortens it with u, whatever the shape."""
+    """A tendon at x = d bends the rod towards x with moment u d, and shortens it with force u, in any shape."""
     d = 0.012
     rod = jn.soft.Rod(
         LENGTH, 0.02, 1000.0, 1e5, strain=jn.soft.constant_curvature(), actuators=[jn.soft.Tendon("t", (d, 0.0))]
@@ -112,7 +112,7 @@ def test_a_straight_tendon_in_closed_form():
 
 
 def test_tendons_of_one_name_are_one_tendon():
-    """Through two rods it has the sum of the lengths; every other name has a column of its own, as they come."""
+    """Through two rods it has the sum of the lengths; every other name has its own column, in order."""
 
     def rod(*names):
         return jn.soft.Rod(LENGTH, 0.02, 1000.0, 1e5, actuators=[jn.soft.Tendon(n, ROUTES[r]) for n, r in names])
@@ -163,7 +163,7 @@ def test_pressures_are_the_gradient_of_the_volumes():
 
 
 def test_a_route_is_asked_only_where_the_rod_is():
-    """A function of s that exists from the near end to the far end is enough, for a tendon that ends early, too."""
+    """A function of s defined from the near end to the far end suffices, also for a tendon that ends early."""
 
     def route(s):
         if not 0 <= s <= LENGTH:

@@ -1,4 +1,4 @@
-"""Partial derivatives of soft dynamics against central differences of eighth order."""
+"""Partial derivatives of soft dynamics against eighth-order central differences."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_inverse_dynamics_with_wrenches_in_other_axes(kind, floating, wrench_fra
 
 
 def test_strain_that_varies_much():
-    """Of a rod with hardly any stiffness and few nodes, bent and sheared: the brackets of its strains matter."""
+    """For a rod with hardly any stiffness and few nodes, bent and sheared: the brackets of its strains matter."""
     builder = jn.Builder()
     builder.add("rod", "world", body=jn.soft.Rod(0.5, 0.02, 1e3, 1.0, strain=jn.soft.polynomial(2), nodes=2))
     robot, rng = builder.build(), np.random.default_rng(3)
@@ -83,7 +83,7 @@ def test_strain_that_varies_much():
 
 @pytest.mark.parametrize(("kind", "floating"), [("uniform", True), ("solid", False)])
 def test_inverse_dynamics_in_stacks(kind, floating):
-    """Of every tau^(k), by q and by every v^(m)."""
+    """Derivatives of every tau^(k), by q and by every v^(m)."""
     robot, q, v, step = case(kind, floating)
     by_q, by_v = robot.inverse_dynamics_derivatives(q, v)
     assert by_q.shape == (4, robot.nv, robot.nv)
@@ -109,7 +109,7 @@ def test_forward_dynamics(kind, floating):
     by_q, by_v, by_tau = robot.forward_dynamics_derivatives(q, v[0], tau)
     units = np.outer(1 / unit_of(robot, q), unit_of(robot, q))
     slopes = columns(lambda d: robot.forward_dynamics(robot.integrate(q, d), v[0], tau), step)
-    # The gaussian rod's mass matrix is nearly singular: digits of a difference are lost there, not of the derivative.
+    # The gaussian rod's mass matrix is nearly singular: the difference loses digits there, not the derivative.
     tolerance = 1e-8 if kind != "varying" else 1e-5
     assert error(by_q, slopes, units) < tolerance
     assert error(by_v, columns(lambda d: robot.forward_dynamics(q, v[0] + d, tau), step), units) < tolerance
@@ -134,7 +134,7 @@ def test_forward_dynamics_in_stacks():
 
 @pytest.mark.parametrize("frame", ["body", "world", "mixed"])
 def test_linearization_is_that_of_the_motion(frame):
-    """A and B give the change of the acceleration and of the velocity that a change of the state makes."""
+    """A and B give the change of the acceleration and of the velocity with the state."""
     robot, q, v, step = case("uniform", True)
     velocity = robot.change_velocity_frame(q, v[:1], "body", frame)[0]
     tau = robot.inverse_dynamics(q, np.stack([velocity, 0 * velocity]), frame=frame)[0]
@@ -151,7 +151,7 @@ def test_linearization_is_that_of_the_motion(frame):
         assert error(lin.A[n:, :n], by_q, np.outer(unit, 1 / unit)) < 1e-12
         assert error(lin.A[n:, n:], by_v, np.outer(unit, 1 / unit)) < 1e-12
         assert error(lin.A[:n, n:], np.eye(n)) < 1e-15
-    shapes = np.r_[6:n]  # plain coordinates: their displacement is not turned by any frame
+    shapes = np.r_[6:n]  # plain coordinates: their displacement is the same in all frames
     by_v = columns(lambda d: robot.forward_dynamics(q, velocity + d, tau, frame=frame), step)
     assert error(lin.A[n:, n:][:, shapes], by_v[:, shapes], np.outer(unit, 1 / unit[shapes])) < 1e-8
 
@@ -187,7 +187,7 @@ def test_straight_and_nearly_straight_rods_have_derivatives(size):
 
 
 def test_a_wrong_derivative_is_seen():
-    """At a velocity that is off by a millionth, the derivatives are others, and the comparison tells."""
+    """At a velocity off by a millionth, the derivatives differ, and the comparison detects it."""
     robot, q, v, step = case("uniform", True)
     K, _, _ = robot.inverse_dynamics_derivatives(q, v[0], v[1])
     slower, _, _ = robot.inverse_dynamics_derivatives(q, v[0] * (1 + 1e-6), v[1])

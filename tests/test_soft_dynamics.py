@@ -1,4 +1,4 @@
-"""Soft trees against stored states, Lagrange's equations, Kane's recursion, and the laws that bind their forces."""
+"""Soft trees against stored states, Lagrange's equations, Kane's recursion, and laws that their forces obey."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FORWARD = ("revolute", "rigid", "planar", "spatial", "variable radius")
 
 
 def unit_of(robot: jn.Model, q: np.ndarray) -> np.ndarray:
-    """Measures each generalized force in a unit of its own, in which its coordinate has mass one."""
+    """A unit for each generalized force, in which its coordinate has unit mass."""
     return np.sqrt(np.diagonal(robot.mass_matrix(q)))
 
 
@@ -79,7 +79,7 @@ def test_reference_states_with_the_nodes_of_the_library(name, label):
 
 
 def test_the_reference_can_tell_robots_apart():
-    """A millionth more density, or a node less than ten, is seen."""
+    """A millionth more density, or one node fewer than ten, is detected."""
     name = "pcc3d_line_N10"
     state, spec = STATES[name, "random"], SPECS[name]
     heavier = SoftSpec(tuple(replace(m, density=m.density * (1 + 1e-6)) for m in spec.modules), spec.gravity)
@@ -120,7 +120,7 @@ def test_random_trees_to_the_fourth_derivative(kinds, seed, tolerance, floating)
     assert row_errors(gravity, -truth.gravity, unit) < tolerance
     assert row_errors(robot.inverse_dynamics(q, v), truth.drive, unit) < tolerance
     shape = robot.inverse_dynamics(q, v) - inertial - gravity
-    scale = np.abs(truth.drive / unit).max(axis=1, keepdims=True) * unit  # a difference of greater forces
+    scale = np.abs(truth.drive / unit).max(axis=1, keepdims=True) * unit  # a difference of larger forces
     assert np.abs((shape + truth.elastic + truth.damping) / scale).max() < tolerance
     assert error(robot.elastic_force(q), -truth.elastic[0], unit) < 1e-12
     assert error(robot.damping_force(q, v[0]), -truth.damping[0], unit) < 1e-12
@@ -129,7 +129,7 @@ def test_random_trees_to_the_fourth_derivative(kinds, seed, tolerance, floating)
     energies = soft_lagrange.energies(spec, q, v[0])
     assert abs(robot.kinetic_energy(q, v[0]) - energies["kinetic"]) < tolerance * energies["kinetic"]
     straight = spec.nq * [0.0] if not floating else [0, 0, 0, 0, 0, 0, 1] + (spec.nq - 7) * [0.0]
-    start = soft_lagrange.energies(spec, np.array(straight), v[0])  # what is fixed to the world has a constant energy
+    start = soft_lagrange.energies(spec, np.array(straight), v[0])  # bodies fixed to the world have constant energy
     rise = sum(energies[k] - start[k] for k in ("gravity", "elastic"))
     size = sum(abs(energies[k]) + abs(start[k]) for k in ("gravity", "elastic"))
     assert abs(robot.potential_energy(q) - robot.potential_energy(straight) - rise) < tolerance * size
@@ -169,7 +169,7 @@ def test_the_three_dimensional_law():
     ("kind", "fraction", "tolerance"), [("spatial", 0.0, 1e-11), ("spatial", 0.3, 1e-11), ("general", 0.9, 1e-8)]
 )
 def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, fraction, tolerance):
-    """tau = G^T tau_2, with two rods of the same coordinates in the place of the one: to the fourth derivative."""
+    """tau = G^T tau_2, with two rods with the same coordinates in place of the one: up to the fourth derivative."""
     rng = np.random.default_rng(3)
     base, load, rod, joint, hand = (
         random_module(rng, k, p) for k, p in (("free", -1), ("rigid", 0), (kind, 1), ("revolute", 2), ("rigid", 4))
@@ -206,7 +206,7 @@ def test_a_child_along_a_rod_sits_where_two_halves_meet(kind, fraction, toleranc
     assert row_errors(found, poses[:, far]) < tolerance
 
 
-# --- there and back -------------------------------------------------------------------------------------
+# --- round trips ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
@@ -229,7 +229,7 @@ def test_forward_undoes_inverse(seed, floating):
 
 
 def test_accelerations_of_a_stiff_robot_need_the_forces_they_were_found_for():
-    """Of eigenvalues to 1e6 / s: the accelerations themselves lose six digits an order, their forces none."""
+    """With eigenvalues up to 1e6 / s: the accelerations themselves lose six digits per order, their forces none."""
     robot, q, v = heavy_robot(0, FORWARD, 5, floating=True)
     tau, unit = robot.inverse_dynamics(q, v), unit_of(robot, q)
     acc = robot.forward_dynamics(q, v[0], tau)
@@ -357,7 +357,7 @@ def test_power_balances_at_every_order(law):
         assert abs(energy[k + 1] - power) < 1e-10 * parts
 
 
-# --- straight rods, and rods bent by turns --------------------------------------------------------------
+# --- straight rods, and rods bent by several turns ------------------------------------------------------
 
 
 SIZES = [0.0, 1e-300, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1]
@@ -365,7 +365,7 @@ SIZES = [0.0, 1e-300, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1]
 
 @pytest.mark.parametrize("size", SIZES)
 def test_straight_and_nearly_straight_to_the_fifth_derivative(size):
-    """No 0/0 of constant curvature, and no digits lost near it; Lagrange's oracle has no case of its own there."""
+    """No 0/0 of constant curvature, and no loss of digits near it; Lagrange's oracle has no special case there."""
     rng = np.random.default_rng(2)
     spec = random_soft_tree(rng, ("planar", "spatial", "spatial", "variable radius"), serial=True)
     robot = build_soft(spec, exact_nodes=True)
@@ -383,7 +383,7 @@ def test_straight_and_nearly_straight_to_the_fifth_derivative(size):
 
 
 def test_no_jump_between_formulas():
-    """A switch of formulas would show as a step in fifth differences, next to nothing in a smooth function."""
+    """A switch of formulas would show as a step in fifth differences, which are tiny for a smooth function."""
     spec = SoftSpec((random_module(np.random.default_rng(3), "spatial", -1),))
     robot = build_soft(spec)
     v = np.random.default_rng(4).normal(size=(7, 3))
@@ -397,7 +397,7 @@ def test_no_jump_between_formulas():
 
 @pytest.mark.parametrize(("kind", "turns"), [("planar", 3.0), ("spatial", 1.0), ("spatial", 3.0), ("general", 3.0)])
 def test_rods_bent_by_turns(kind, turns):
-    """Six pieces in the place of the rod, each bent by little: the oracle's own series would lose digits over turns."""
+    """Six pieces in place of the rod, each bent slightly: over several turns the oracle's own series loses digits."""
     rng = np.random.default_rng(7)
     rod = replace(random_module(rng, kind, -1), nodes=60)
     q, v = random_soft_state(rng, SoftSpec((rod,)), 6)
@@ -407,7 +407,7 @@ def test_rods_bent_by_turns(kind, turns):
     pieces = SoftSpec(tuple(replace(p, parent=i - 1, nodes=16) for i, p in enumerate(pieces)))
     truth = soft_lagrange.forces(pieces, np.tile(q, 6), np.tile(v, 6)).inertial.reshape(5, 6, -1).sum(axis=1)
     robot = build_soft(SoftSpec((rod,)), exact_nodes=True)
-    # Steps of fourth order are as long as bends of three radians allow them to be; at eighteen, 1e-6 is left.
+    # Fourth-order steps are chosen for bends of up to three radians; at eighteen, 1e-6 is left.
     assert row_errors(robot.generalized_inverse_dynamics(q, v), truth, unit_of(robot, q)) < (
         1e-11 if rod.uniform else 2e-6
     )
@@ -435,7 +435,7 @@ RODS = {
 
 @pytest.mark.parametrize("name", RODS)
 def test_default_nodes_reach_a_hundred_millionth(name):
-    """Of uniform strain for bends to a turn, else to three radians in all; the truth has forty nodes, exact frames."""
+    """Uniform strain with bends up to a turn, others up to three radians in total; truth: forty nodes, exact frames."""
     given = {"length": 0.4, "radius": (0.025, 0.012), "density": 1100.0, "young": 2e5, "damping": 0.03} | RODS[name]
     rod = jn.soft.Rod(**given)
     robot = one(rod)
@@ -474,7 +474,7 @@ def test_default_nodes_of_vases_and_hooks(given):
 
 
 def test_nodes_are_honoured():
-    """Two nodes are what two nodes give: the sum over two sections, written out."""
+    """Two nodes give the sum over two sections, written out."""
     length, radius, density, nodes = 0.5, 0.02, 1000.0, 2
     robot = one(
         jn.soft.Rod(
@@ -510,7 +510,7 @@ def test_radius_in_three_ways():
 
 @pytest.mark.parametrize("uniform", [True, False])
 def test_rest_strain(uniform, monkeypatch):
-    """A rod that is curved at rest: the oracle's frames from that strain, its elasticity from the difference."""
+    """A rod curved at rest: the oracle's frames include that strain, its elasticity uses the difference."""
     rng = np.random.default_rng(5)
     rest = np.array([0.02, -0.01, 1.1, 2.0, -3.0, 1.5])
     length = 0.4
@@ -573,7 +573,7 @@ def test_named_bases_are_those_of_the_oracle():
 
 
 def test_the_rigid_part_of_a_soft_robot_is_the_rigid_robot():
-    """A soft body that weighs nothing next to it leaves a rigid tree what it is, to rounding."""
+    """A soft body of negligible mass leaves a rigid tree unchanged, up to rounding."""
     rng = np.random.default_rng(11)
     spec = heavy_tree(rng, ("revolute", "prismatic", "revolute", "rigid"), floating=True)
     rigid = build_soft(spec)
@@ -614,7 +614,7 @@ def test_the_rigid_part_of_a_soft_robot_is_the_rigid_robot():
 
 
 def test_a_rod_that_is_held_straight_is_a_rigid_cylinder():
-    """Its inertia by many nodes is that of the solid; its forces are those of the rigid body, at every order."""
+    """With many nodes its inertia is that of the solid; its forces are those of the rigid body, at every order."""
     length, radius, density = 0.4, 0.03, 900.0
     mass = density * np.pi * radius**2 * length
     across, along = mass * (3 * radius**2 + length**2) / 12, mass * radius**2 / 2
@@ -646,7 +646,7 @@ def test_a_rod_that_is_held_straight_is_a_rigid_cylinder():
 
 
 def test_a_stiff_rod_tends_to_the_rigid_body():
-    """At rest under its weight it gives way by q_i = weight / (E I): as 1/E, to nothing."""
+    """At rest under its weight it deflects by q_i = weight / (E I), which vanishes as 1/E."""
     turn = np.eye(4)
     turn[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
     length, radius, density = 1.0, 0.02, 1000.0
@@ -659,13 +659,13 @@ def test_a_stiff_rod_tends_to_the_rigid_body():
         for _ in range(8):
             K, _, _ = robot.inverse_dynamics_derivatives(q, rest, rest)
             q = q - np.linalg.solve(K, robot.inverse_dynamics(q, rest, rest))
-        # Of one curvature k over a length of 1, by energy E I k^2 / 2 - weight k / 6: k = weight / (6 E I), drop k / 2.
+        # One curvature k over a length of 1, with energy E I k^2 / 2 - weight k / 6: k = weight / (6 E I), drop k / 2.
         drop = weight / (12 * young * inertia)
         np.testing.assert_allclose(-robot.pose("rod", q)[2, 3], drop, rtol=2e-6 if young < 1e11 else 1e-7)
 
 
 def test_dynamics_follow_from_the_energies_alone():
-    """Lagrange's equation with central differences of jounce's own energies, on a robot that no oracle was told of."""
+    """Lagrange's equation with central differences of jounce's own energies, on a robot unknown to the oracles."""
     b = jn.Builder()
     b.add("base", "world", jn.Universal((1, 0, 0), (0, 1, 0)), inertia=jn.Inertia(0.5, (0, 0, 0.1), (0.01, 0.01, 0.01)))
     b.add(

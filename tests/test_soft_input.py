@@ -1,4 +1,4 @@
-"""Bad soft bodies and bad states: each is a ValueError that names what is wrong, and nothing else happens."""
+"""Bad soft bodies and bad states: each raises a ValueError that names the fault, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_NUMBERS = [None, "1", [1.0], np.zeros(2), 1j, np.nan, np.inf, -np.inf, {}, o
 
 
 def strain_with(**entries):
-    """A strain function s -> (6, 2) that has an entry of its own somewhere along the rod."""
+    """A strain function s -> (6, 2) with a special entry somewhere along the rod."""
 
     def strain(s):
         phi = np.zeros((6, 2))
@@ -84,7 +84,7 @@ def built(body, **how) -> jn.Model:
 
 @pytest.mark.parametrize("case", BAD_ROD, ids=numbered(BAD_ROD))
 def test_bad_rods(case):
-    """Refused when they are made, or, what only the tree asks for, when it is built: then with the body's name."""
+    """Refused on construction, or, for what only the tree needs, when it is built: then with the body's name."""
     key, value = case
     pattern = {"strain": "strain", "actuators": "actuators|left"}.get(key, key)
     stage = "made"
@@ -350,7 +350,7 @@ CALLS_WITHOUT_VELOCITY = [
 
 
 def test_no_velocity_where_one_is_needed():
-    """In a process of its own: a crash of the interpreter is a failure like others."""
+    """In a separate process, so that a crash of the interpreter is an ordinary failure."""
     command = [sys.executable, "-c", WITHOUT_VELOCITY, *CALLS_WITHOUT_VELOCITY]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr or f"crashed in {done.stdout.splitlines()[-1]}"
@@ -419,7 +419,7 @@ def test_bad_choices(robot):
 
 
 def test_a_configuration_far_out_of_reach_gives_numbers_or_an_error(robot):
-    """Bends of a million radians and rods stretched to nothing mean little, but nothing crashes."""
+    """Bends of a million radians and rods compressed to nothing are meaningless, but nothing crashes."""
     for size in (1e2, 1e4, 1e8, 1e100, 1e300):
         try:
             tau = robot.inverse_dynamics(np.full(8, size), np.ones((4, 8)))

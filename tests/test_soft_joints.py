@@ -1,4 +1,4 @@
-"""Joints with armature, damping and springs next to soft bodies: each enters every path as on a rigid robot."""
+"""Joints with armature, damping and springs next to soft bodies: each enters every code path as on a rigid robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poses, twists and Jacobians of soft trees, and wrenches upon them."""
+"""Poses, twists and Jacobians of soft trees, and wrenches on them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_points_along_a_rod_against_rods_cut_there(kind, tolerance):
 
 
 def test_points_along_a_body_of_variable_radius():
-    """Its backbone is that of a rod which bends about x and stretches."""
+    """Its backbone is that of a rod that bends about x and stretches."""
     swelling = jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e6, nodes=(6, 4))
     rod = jn.soft.Rod(0.2, 0.02, 1062.0, 1e6, strain=jn.soft.constant_strain("bend_x", "stretch"))
     robots = []

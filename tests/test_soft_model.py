@@ -234,7 +234,7 @@ def test_functions_that_cannot_be_pickled_say_so(which):
 
 
 def test_a_body_that_is_used_twice():
-    """A soft body may be in several places and robots, and a builder may build again: what is on it stays with each."""
+    """A soft body may be used in several places and robots, and a builder may build again: children stay separate."""
     rod = jn.soft.Rod(0.2, 0.02, 1000.0, 1e5)
     load = jn.Inertia(0.3, (0.1, 0.02, 0.0), (0.01, 0.01, 0.01))
     bare, loaded = jn.Builder(), jn.Builder()
@@ -261,7 +261,7 @@ def test_models_do_not_change():
 
 
 def test_threads_give_the_same_from_the_first_call_on():
-    """Some of what derivatives need is made when it is first asked for: by several threads at once, perhaps."""
+    """Some data for derivatives is computed on first use, possibly by several threads at once."""
     calls = [
         n
         for n in CALLS

@@ -1,4 +1,4 @@
-"""Modules, soft bodies that a user writes as functions: a rod of constant curvature, written as one, is that rod."""
+"""Modules, soft bodies written by users as functions: a rod of constant curvature as a module is that rod."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Bow(jn.soft.Module):
 
 
 def robot_of(body: object) -> jn.Model:
-    """Two of them, between rigid bodies, on a floating base."""
+    """Two such bodies, between rigid bodies, on a floating base."""
     b = jn.Builder(gravity=(1.0, -2.0, -9.0))
     b.add("base", parent="world", joint=jn.Free(), inertia=jn.Inertia(1.0, rotational=(0.01, 0.02, 0.03)))
     b.add("first", parent="base", body=body)
@@ -102,7 +102,7 @@ def test_matrices_energies_and_kinematics():
     q, v = state(3, 2)
     for method in ("mass_matrix_derivatives", "gravity_force_derivatives"):
         close(getattr(MODULE, method)(q, v), getattr(ROD, method)(q, v))
-    # The matrix itself is not one: Lemma 1's knows how fast a section turns, and points do not turn.
+    # The matrix itself is not unique: Lemma 1's includes the rotation of sections, and points do not rotate.
     C = MODULE.coriolis_matrix(q, v[0])
     close(C @ v[0], ROD.coriolis_matrix(q, v[0]) @ v[0])
     close(C + C.T, ROD.mass_matrix_derivatives(q, v)[1])
@@ -128,7 +128,7 @@ def test_forward_dynamics_derivatives_and_linearization():
 
 
 class Strut(jn.soft.Module):
-    """A mass that slides two ways."""
+    """A mass that slides in two directions."""
 
     n, masses = 2, np.array([0.1])
     scale = np.array([0.3, 0.3])
@@ -141,7 +141,7 @@ class Strut(jn.soft.Module):
 
 
 class Stiffening(Strut):
-    """With forces that are no linear functions of q and v."""
+    """With forces that are nonlinear in q and v."""
 
     def energy(self, q):
         return 3 * q[0] ** 2 + 5 * q[0] ** 4 + 2 * q[0] ** 2 * q[1] + q[1] ** 2
@@ -151,7 +151,7 @@ class Stiffening(Strut):
 
 
 def test_forces_that_are_not_linear_behind_other_coordinates_and_their_derivatives():
-    """Against the same functions of polynomials of time, differentiated by hand."""
+    """Against the same functions of polynomials in time, differentiated by hand."""
     plain, robot = robot_of(Strut()), robot_of(Stiffening())
     rng = np.random.default_rng(8)
     q, v = plain.random_configuration(rng), rng.normal(size=(4, plain.nv))
@@ -174,7 +174,7 @@ def test_forces_that_are_not_linear_behind_other_coordinates_and_their_derivativ
             expected = np.array([f.deriv(k)(0.0) for f in force])
             np.testing.assert_allclose(extra[k, columns], expected, rtol=1e-10, atol=1e-10)
             K, D = (np.array([[f.deriv(k)(0.0) for f in row] for row in rows]) for rows in (slope, viscosity))
-            D, before = D + k * before, K  # the same velocity for longer is another position
+            D, before = D + k * before, K  # a constant change of velocity also changes the position
             np.testing.assert_allclose(by_q[k, columns, columns], K, rtol=1e-10, atol=1e-10)
             np.testing.assert_allclose(by_v[k, columns, columns], D, rtol=1e-10, atol=1e-10)
 
@@ -202,7 +202,7 @@ def changed(**functions: object) -> object:
 
 
 def turning(cosine, sine):
-    """A pose that turns about x by q[0], with someone's cosine and sine."""
+    """A pose that turns about x by q[0], with a given cosine and sine."""
 
     def pose(self, q):
         c, s = cosine(q[0]), sine(q[0])
@@ -212,7 +212,7 @@ def turning(cosine, sine):
 
 
 def cut_series(x):
-    """cos x, but for the terms from x^8 on: right to 1e-11 near zero, to 1e-7 at 0.5."""
+    """cos x without the terms from x^8 on: accurate to 1e-11 near zero, to 1e-7 at 0.5."""
     return 1 - x**2 / 2 + x**4 / 24 - x**6 / 720
 
 
@@ -232,7 +232,7 @@ BAD = {
     r"inputs\(q\) is .*finite": {"inputs": lambda self, q: np.array([np.nan])},
     "input_names is .*expected 1": {"input_names": ("one", "two")},
     "pose is 3, expected a function": {"pose": 3},
-    # Within the scale of 0.5 rad and 0.03 m, but not at the first places that come to mind
+    # Within the scale of 0.5 rad and 0.03 m, but not at the obvious places
     r"energy\(q\) has no finite gradient at q = \[0\.0, 0\.0, 0\.0\], expected a smooth function$": {
         "energy": lambda self, q: (q[0] ** 2) ** 0.5
     },
@@ -286,7 +286,7 @@ def test_a_cross_product_that_numpy_refuses():
 
 
 def test_inputs_that_end_somewhere():
-    """At 0.7 rad the volume has no derivative any more: an error there, and no equilibrium through there."""
+    """At 0.7 rad the volume has no derivative: an error there, and no equilibrium beyond it."""
     b = jn.Builder(gravity=(0, 0, 0))
     b.add("bow", parent="world", body=changed(inputs=lambda self, q: np.array([np.log(0.7 - q[0])])))
     robot = b.build()

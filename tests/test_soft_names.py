@@ -1,4 +1,4 @@
-"""Names and units of the coordinates of soft bodies: what they say is what the coordinates do."""
+"""Names and units of the coordinates of soft bodies describe what the coordinates do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def bare(names: tuple[str, ...]) -> list[str]:
 
 
 def screw_of(name: str) -> np.ndarray:
-    """(6,) the direction of the strain that a name tells."""
+    """(6,) the direction of the strain with that name."""
     strain, _, rest = name.lstrip("-").partition("_")
     sign = -1.0 if "-" in name else 1.0
     axis = AXES[rest.strip("-_0123456789bel")[:1] or "z"]
@@ -53,7 +53,7 @@ UNIFORM = {
 
 @pytest.mark.parametrize("name", UNIFORM)
 def test_a_coordinate_does_what_its_name_and_unit_say(name: str) -> None:
-    """The far end turns about that axis by so many radians, or moves so many metres along it; strains times L."""
+    """The far end turns about that axis by that many radians, or moves that many metres along it; strains times L."""
     strain, expected = UNIFORM[name]
     robot = robot_of(rod(strain))
     found = trajectory.names(robot)
@@ -80,7 +80,7 @@ VARYING = {
 
 @pytest.mark.parametrize("name", VARYING)
 def test_names_of_strains_that_vary(name: str) -> None:
-    """At the far end all of these functions are 1, over the length."""
+    """At the far end all of these functions are 1 over the length."""
     strain, expected = VARYING[name]
     body = rod(strain)
     found = trajectory.names(robot_of(body))

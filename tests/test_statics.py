@@ -1,4 +1,4 @@
-"""Equilibria: textbook elastica and columns, paper D's arm against an independent oracle, and where there is none."""
+"""Equilibria: textbook elastica and columns, paper D's arm against an independent oracle, and cases with none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BENDING = YOUNG * np.pi * RADIUS**4 / 4  # E I
 
 
 def cantilever(strain: soft.Strain, count: int) -> jn.Model:
-    """Weightless, along z, of one rod or more; its tip is the frame "tip"."""
+    """Weightless, along z, made of one or more rods; its tip is the frame "tip"."""
     b, parent = jn.Builder(gravity=(0, 0, 0)), "world"
     for i in range(count):
         name = "tip" if i == count - 1 else f"rod {i}"
@@ -81,7 +81,7 @@ def test_elastica(beam: jn.Model, load: float) -> None:
 
 
 def test_short_rods_tend_to_the_elastica() -> None:
-    """Constant curvature in each: the error falls with the square of their length."""
+    """With constant curvature in each, the error falls with the square of their length."""
     found = []
     for count in (8, 16, 32):
         robot = cantilever(soft.constant_curvature(planar=True, elongation=False), count)
@@ -100,7 +100,7 @@ def test_column_buckles_at_eulers_load(beam: jn.Model, part: float, stable: bool
 
 
 def test_buckled_column(beam: jn.Model) -> None:
-    """From a bent start: sqrt(P L^2 / E I) = K(sin(phi / 2)) with phi the tip's angle."""
+    """From a bent start: sqrt(P L^2 / E I) = K(sin(phi / 2)), with phi the tip's angle."""
     angle = 1.2
     root = mp.ellipk(mp.sin(angle / 2) ** 2)
     force = float(root**2) * BENDING / LENGTH**2
@@ -133,7 +133,7 @@ def arm() -> tuple[SoftSpec, jn.Model]:
 
 
 def unbalanced(spec: SoftSpec, q: Array, u: Array) -> Array:
-    """By virtual work on material points, which shares no code with the library; relative to the pressures' forces."""
+    """By virtual work on material points, sharing no code with the library; relative to the pressures' forces."""
     pushed = soft_lagrange.pressure_force(spec, q, u)[1]
     return (soft_lagrange.inverse_dynamics(spec, q, np.zeros((2, spec.nv)))[0] - pushed) / np.abs(pushed).max()
 
@@ -147,7 +147,7 @@ def test_arm_of_paper_d(arm: tuple[SoftSpec, jn.Model]) -> None:
 
 
 def test_arm_of_paper_d_gives_way(arm: tuple[SoftSpec, jn.Model]) -> None:
-    """At the printed pressures there is no equilibrium, and none from 0.1287 of them on: the path turns back there."""
+    """There is no equilibrium at the printed pressures, nor from 0.1287 of them on: the path turns back there."""
     spec, robot = arm
     with pytest.raises(jn.NoEquilibrium, match=r"no equilibrium found beyond 0.1287 of the load: ") as failure:
         robot.equilibrium(PRESSURES)
@@ -176,7 +176,7 @@ def test_buckled_rods_of_paper_d() -> None:
     assert not straight.stable
 
 
-# Rigid robots, and what the numbers mean
+# Rigid robots, and the meaning of the numbers
 
 
 def pendulum(joint: jn.Joint) -> jn.Model:
@@ -204,7 +204,7 @@ def test_pendulum_without_one(start: float, end: float, stable: bool) -> None:
 
 
 def test_ball_joint_with_a_torsion_spring() -> None:
-    """It turns about y by the same angle as the revolute joint does."""
+    """It turns about y by the same angle as the revolute joint."""
     ball = pendulum(jn.Spherical(stiffness=20.0)).equilibrium()
     hinge = pendulum(jn.Revolute((0, 1, 0), stiffness=20.0)).equilibrium()
     half = hinge.q[0] / 2
@@ -214,7 +214,7 @@ def test_ball_joint_with_a_torsion_spring() -> None:
 
 
 def test_hovering() -> None:
-    """Neither weight nor lift alone has an equilibrium; no place is preferred to another, so it is not stable."""
+    """Neither weight nor lift alone has an equilibrium; no position is preferred, so it is not stable."""
     b = jn.Builder()
     b.add("base", "world", joint=jn.Free(), inertia=jn.Inertia(1.0, rotational=(0.1, 0.1, 0.1)))
     rod = soft.Rod(0.4, 0.01, 1e3, 1e6, strain=soft.constant_curvature())
@@ -254,7 +254,7 @@ def test_stiff_rods_tend_to_the_rigid_body() -> None:
 
 @pytest.mark.parametrize("wrench_frame", ["body", "world", "mixed"])
 def test_stiffness_is_the_derivative_of_the_forces(wrench_frame: str) -> None:
-    """Against differences of order 4 of forces, on a floating tree of all modules with all kinds of loads."""
+    """Against fourth-order differences of forces, on a floating tree of all modules with all kinds of loads."""
     rng = np.random.default_rng(3)
     robot = build_soft(random_soft_tree(rng, ("revolute", "spatial", "variable radius", "rigid"), floating=True))
     q, tau, w = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=6)
@@ -300,7 +300,7 @@ def test_bad_input() -> None:
 
 
 def test_a_load_that_takes_for_ever() -> None:
-    """A spring that would wind up some hundred times: the error says how far it got, and comes soon."""
+    """A spring that would wind up some hundred times: the error comes soon and says how far it got."""
     robot = KINDS["rigid"].model
     push = {"zero": np.array([78354.0, 117202.0, -32621.0, -121012.0, 45505.0, -3309.0])}
     begin = time.process_time()
@@ -315,7 +315,7 @@ def test_a_load_that_takes_for_ever() -> None:
 
 
 def test_a_load_that_is_none() -> None:
-    """From an equilibrium on, a load that rounding hides leads to the same: its steps do not shrink, they are noise."""
+    """From an equilibrium, a load hidden by rounding leads to the same one: its steps do not shrink, they are noise."""
     robot = SOFT["rod of polynomial strain"].model
     rest = robot.equilibrium()
     for size in 10.0 ** -np.arange(10.0, 300.0, 3.0):

@@ -1,8 +1,8 @@
-"""Followers and soft bodies to order seven against positions that are differentiated in 96 digits.
+"""Followers and soft bodies up to order seven against positions differentiated in 96 digits.
 
-test_inverse_dynamics.py does the same for rigid trees, test_soft_dynamics.py for soft ones to the fourth derivative, in
-double precision. Inverse dynamics must agree to 1e-13 of the largest entry of each order. Forward dynamics is put into
-the inverse dynamics of the oracle, which must give back the forces, to 1e-13 of the largest term of each order.
+test_inverse_dynamics.py does the same for rigid trees, test_soft_dynamics.py for soft ones up to the fourth derivative,
+in double precision. Inverse dynamics must agree to 1e-13 of the largest entry of each order. Forward dynamics is passed
+to the inverse dynamics of the oracle, which must return the forces, to 1e-13 of the largest term of each order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trees import random_axes, random_inertia, random_pose
 
 ORDER = 7
 FOLLOW = jn.Follow
-# Ratios and offsets of few bits, times positions of few: the oracle's robot is where jounce's is, to the last digit.
+# Ratios, offsets and positions with few bits: the oracle's robot is where jounce's is, to the last digit.
 ROBOTS: dict[str, Robot] = {
     "chain": maker(41)
     .add("a", "world", "revolute", damping=0.2)
@@ -59,7 +59,7 @@ def row_errors(found: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def backward_errors(tau: np.ndarray, back: np.ndarray, M: np.ndarray, acc: np.ndarray) -> np.ndarray:
-    """Of each order, relative to the largest of what is added up to tau: M acc and the rest."""
+    """Error of each order, relative to the largest term of tau: M acc and the rest."""
     inertial = acc @ M
     terms = [np.abs(tau), np.abs(acc) @ np.abs(M), np.abs(back - inertial)]
     return np.abs(back - tau).max(axis=1) / np.max([t.max(axis=1) for t in terms], axis=0)
@@ -133,7 +133,7 @@ def soft_spec() -> SoftSpec:
 
 
 SPEC = soft_spec()
-TIE = FOLLOW("m0", -0.75, 0.5)  # of the joint at the tip to the one at the base
+TIE = FOLLOW("m0", -0.75, 0.5)  # couples the joint at the tip to the one at the base
 
 
 def soft_model(follows: jn.Follow | None = None) -> jn.Model:

@@ -1,15 +1,15 @@
-"""Robots that are the same robot, said in two ways, and robots that take the same arguments: generated over all calls.
+"""The same robot described in two ways, and robots that take the same arguments: generated for all calls.
 
-(a) A joint that follows another with ratio zero is a fixed joint: every call answers with the same numbers, whatever
-the shapes and keywords. And whatever a robot is made of, its calls refuse bad input as a rigid robot of the same
-coordinates does, in the same words.
-(b) A joint that follows another is a free joint whose motion is given: with x = G q + offset the coordinates of the
+(a) A joint that follows another with ratio zero is a fixed joint: every call returns the same numbers, for all shapes
+and keywords. And whatever a robot is made of, its calls refuse bad input as a rigid robot with the same coordinates
+does, in the same words.
+(b) A joint that follows another is a free joint with prescribed motion: with x = G q + offset the coordinates of the
 robot whose joints are all free, forces are G^T tau_x, matrices G^T M_x G, Jacobians J_x G.
 (c) A rod that cannot deform is a rigid body.
-(d) A joint that follows another is one that a gear ties to it, and a body on a fixed joint is one on a free joint that
-is welded on: constraints say what the tree says, with more coordinates and the same motion.
+(d) A joint that follows another is one geared to it, and a body on a fixed joint is one on a free joint that is welded
+on: constraints are equivalent to the tree, with more coordinates and the same motion.
 
-The calls are found in the class itself. One that has no recipe in calls.py, or no rule below, is a failure.
+The calls are found in the class itself. One without a recipe in calls.py, or without a rule below, is a failure.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ each_call_with_out = pytest.mark.parametrize(
 
 
 def is_refused(kind: str, call: Call) -> bool:
-    """Whether the call is about rigid bodies alone, or about soft ones, and the robot has others, which it says."""
+    """Whether the call is for rigid bodies only, or for soft ones, and the robot has others: it then says so."""
     of_others = call.method in OF_RIGID_BODIES if kind == "soft" else call.method == "backbone"
     of_others = of_others or call.method in OF_TIES
     fault = of_others and outcome(lambda: ask(KINDS[kind].model, call, good(call, KINDS[kind])))
@@ -83,13 +83,13 @@ def is_refused(kind: str, call: Call) -> bool:
 
 
 def report(differences: dict[str, object]) -> None:
-    """Fails with all that is not as it should be, a line each."""
+    """Fails with all that is wrong, one line each."""
     lines = [f"{label}: {text}" for label, text in differences.items() if text]
     assert not lines, "\n".join(lines)
 
 
 def compared(found: object, expected: object, call: Call, models: tuple[jn.Model, jn.Model], frames: object) -> str:
-    """What is not the same about two outcomes, and nothing if all is."""
+    """What differs between two outcomes; empty if nothing does."""
     if isinstance(found, Exception) or isinstance(expected, Exception):
         mine, other = (says(x) if isinstance(x, Exception) else "an answer" for x in (found, expected))
         return "" if mine == other else f"{mine!r}, expected {other!r}"
@@ -107,7 +107,7 @@ def compared(found: object, expected: object, call: Call, models: tuple[jn.Model
 
 
 def assert_same(kind: str, call: Call, questions: dict[str, tuple[dict[str, object], dict[str, object]]]) -> None:
-    """Of the robot with a follower of ratio zero, and of the one where that joint is fixed."""
+    """Compares the robot with a follower of ratio zero and the one where that joint is fixed."""
     models = KINDS[kind].model, FIXED[kind].model
     differences = {}
     for label, (given, options) in questions.items():
@@ -123,7 +123,7 @@ def assert_same(kind: str, call: Call, questions: dict[str, tuple[dict[str, obje
 
 @each_kind
 def test_every_public_call_has_a_recipe(kind: str) -> None:
-    """With every parameter that its signature has."""
+    """With every parameter of its signature."""
     model = KINDS[kind].model
     assert public_calls(model) == {c.method for c in CALLS.values()}
     assert public_properties(model) == PROPERTIES
@@ -155,7 +155,7 @@ def test_properties(kind: str) -> None:
     assert set(found.body_names) - set(expected.body_names) == {"zero"}
     if kind == "soft":
         return
-    # Where the joint is fixed, its body is a part of the one that carries it.
+    # If the joint is fixed, its body is part of its parent.
     own, other = (
         dict(zip(m.body_names, m.inertial_parameters.reshape(-1, 10), strict=True)) for m in (found, expected)
     )
@@ -189,7 +189,7 @@ def test_batches(kind: str, call: Call) -> None:
 
 
 def mixed_batches(call: Call, robot: Robot) -> dict[str, tuple[dict[str, object], dict[str, object]]]:
-    """Each argument against the others: alone in a batch, alone without, and crosswise; and wrenches against all."""
+    """Each argument against the others: the only one with a batch, the only one without, and crossed; also wrenches."""
     one, many, crossed = (good(call, robot, shape) for shape in ((), (3,), (3, 1)))
     found = {}
     for label, options in keywords(call, robot).items():
@@ -209,7 +209,7 @@ def mixed_batches(call: Call, robot: Robot) -> dict[str, tuple[dict[str, object]
 
 
 def broadcast(call: Call, given: dict[str, object], options: dict[str, object]) -> tuple[dict, dict]:
-    """The arguments as they are meant: each of them in the whole batch."""
+    """The arguments written out: each of them for the whole batch."""
     core = {k: 1 + (k in call.stacks) for k in (*call.arrays, "wrenches")}
     pushes = options.get("wrenches", {})
     leads = [given[k].shape[: -core[k]] for k in call.arrays] + [w.shape[: -core["wrenches"]] for w in pushes.values()]
@@ -226,7 +226,7 @@ def broadcast(call: Call, given: dict[str, object], options: dict[str, object]) 
 @each_batch_call
 @each_kind
 def test_arguments_broadcast(kind: str, call: Call) -> None:
-    """To what they give when they are written out, where a rigid robot says that they do; else as it says."""
+    """To the same result as when written out, if a rigid robot accepts them; otherwise with the same error."""
     robot, model, plain = KINDS[kind], KINDS[kind].model, KINDS[kind].plain.model
     if is_refused(kind, call) or call.method == "backbone":
         return
@@ -249,7 +249,7 @@ def test_arguments_broadcast(kind: str, call: Call) -> None:
 @each_batch_call
 @each_kind
 def test_a_batch_is_its_states(kind: str, call: Call) -> None:
-    """Of more states than there are SIMD lanes."""
+    """With more states than SIMD lanes."""
     robot, model, count = KINDS[kind], KINDS[kind].model, 11
     if is_refused(kind, call):
         return
@@ -286,7 +286,7 @@ LAYOUTS = {
 @each_array_call
 @each_kind
 def test_layouts(kind: str, call: Call) -> None:
-    """Lists and arrays of any kind are as good as plain ones; inputs are left alone."""
+    """Lists and arrays of any kind are equivalent to plain ones; inputs are left unchanged."""
     robot, model = KINDS[kind], KINDS[kind].model
     if is_refused(kind, call):
         return
@@ -314,7 +314,7 @@ def test_layouts(kind: str, call: Call) -> None:
 def assert_same_words(
     kind: str, call: Call, questions: dict[str, tuple[dict[str, object], dict[str, object]]], *, must: bool = False
 ) -> None:
-    """As a rigid robot of the same coordinates; `must`: that one refuses, or the question says nothing."""
+    """As a rigid robot with the same coordinates; `must`: that one must refuse, or the test is void."""
     robot, plain = KINDS[kind], KINDS[kind].plain
     assert (robot.model.nq, robot.model.nv) == (plain.model.nq, plain.model.nv)
     assert robot.model.joint_names == plain.model.joint_names
@@ -331,7 +331,7 @@ def assert_same_words(
 
 
 def shape_of(result: object, call: Call) -> str:
-    """Of an answer; what is counted by body differs between robots of the same coordinates."""
+    """The shape of an answer; axes over bodies differ between robots with the same coordinates."""
     if call.method in BY_BODY or call.method == "closed_form":
         return "an answer"
     if isinstance(result, jn.Linearization):
@@ -344,7 +344,7 @@ def shape_of(result: object, call: Call) -> str:
 @each_kind
 def test_bad_arrays(kind: str, call: Call) -> None:
     robot = KINDS[kind]
-    if is_refused(kind, call) or call.method == "backbone":  # which asks for the soft body first
+    if is_refused(kind, call) or call.method == "backbone":  # which checks the soft body first
         return
     given, options = good(call, robot), keywords(call, robot)[""]
     questions = {}
@@ -393,7 +393,7 @@ def test_bad_keywords(kind: str, call: Call) -> None:
 @each_call_with_out
 @each_kind
 def test_out(kind: str, call: Call) -> None:
-    """What is no place for the result is refused; what is one is filled and returned."""
+    """Unsuitable arrays are refused; suitable ones are filled and returned."""
     robot, model = KINDS[kind], KINDS[kind].model
     for frame in ("body", "world"):
         options = {"frame": frame} if "frame" in call.keywords else {}
@@ -417,7 +417,7 @@ def test_out(kind: str, call: Call) -> None:
         assert_same_words(kind, call, {"shared with a wrench": (given, place | {"out": inside})}, must=True)
 
 
-# --- (b) followers are free joints whose motion is given ------------------------------------------------
+# --- (b) followers are free joints with prescribed motion -----------------------------------------------
 
 COUPLED = FOLLOWERS | {"rod and followers": SOFT["rod and followers"], "a loop": TIED["followers in a loop"]}
 PROJECTED = [c for c in CALLS.values() if RULE.get(c.method) not in ("equation", "own test")]
@@ -427,7 +427,7 @@ each_coupled = pytest.mark.parametrize("name", COUPLED)
 
 
 class Projected:
-    """What stands for a robot in the equations that its forward dynamics solves: the free robot, through G."""
+    """Stands for a robot in the equations that its forward dynamics solves: the free robot, through G."""
 
     def __init__(self, robot: Robot) -> None:
         self._robot, self._free, self._G = robot, robot.freed.model, robot.G
@@ -476,7 +476,7 @@ def test_followers_are_joints_whose_motion_is_given(name: str, call: Call) -> No
                 mine = found[key] @ G.T if rule == "motion" else found[key]
                 scale = x if rule in ("force", "matrix") else None
                 off = error(mine, projected(rule, x, G), call.order_axis(key), scale)
-                still = call.method == "residual" and np.abs(mine - x).max(initial=0.0) < 1e-14  # zero but for rounding
+                still = call.method == "residual" and np.abs(mine - x).max(initial=0.0) < 1e-14  # zero up to rounding
                 if not off < 1e-13 and not still:
                     differences[f"{label} {shape} {key}"] = off
     report(differences)
@@ -503,9 +503,9 @@ def test_what_solves_solves_the_equation_of_the_free_robot(name: str, call: Call
 
 
 def linearization_error(robot: Robot, given: dict[str, object], options: dict[str, object], lin) -> float:
-    """Displacements and velocities go with G; and M times the rates of velocities is what they are in the free robot.
+    """Displacements and velocities transform with G; M times the rates of velocities agrees with the free robot.
 
-    There they are G times a vector, up to what the forces that tie the followers do, and G^T takes those away.
+    There they are G times a vector, up to the effect of the forces that couple the followers, which G^T removes.
     """
     G, n, free = robot.G, robot.model.nv, robot.freed.model
     frame = {"frame": options.get("frame", "body")}
@@ -555,7 +555,7 @@ def test_coordinates(name: str) -> None:
 
 @each_coupled
 def test_equilibrium(name: str) -> None:
-    """With a spring at each joint: no force is left, and the stiffness is that of the free robot."""
+    """With a spring at each joint: no force remains, and the stiffness is that of the free robot."""
     weak = COUPLED[name]
     parts = [p if p.spec.joint == "fixed" else replace(p, spec=replace(p.spec, stiffness=60.0)) for p in weak.parts]
     robot = Robot(tuple(parts), weak.gravity)
@@ -597,7 +597,7 @@ def test_a_ratio_that_is_off_is_seen() -> None:
 
 @each_coupled
 def test_constraints(name: str) -> None:
-    """States that obey stay, independent coordinates lead all of the free robot's, and contacts are its own."""
+    """States that obey are unchanged, independent coordinates determine the free robot's, contacts are the same."""
     robot, model, free, G = COUPLED[name], COUPLED[name].model, COUPLED[name].freed.model, COUPLED[name].G
     rng = np.random.default_rng(1)
     q = robot.configuration(rng, (3,))
@@ -679,12 +679,12 @@ def test_a_rod_without_strains_is_a_rigid_body(call: Call) -> None:
     report(differences)
 
 
-# --- (d) constraints that say what the tree says --------------------------------------------------------
+# --- (d) constraints equivalent to the tree -------------------------------------------------------------
 
 
 @each_coupled
 def test_a_follower_is_geared(name: str) -> None:
-    """Motion, and its derivatives with respect to all that leaders do, to the second order."""
+    """Motion, and its derivatives with respect to all motions of leaders, up to second order."""
     robot, model, other, G, L = (
         COUPLED[name], COUPLED[name].model, COUPLED[name].geared.model, COUPLED[name].G, lift(COUPLED[name])
     )  # fmt: skip

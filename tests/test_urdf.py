@@ -1,4 +1,4 @@
-"""URDF files: every robot of example-robot-data against Pinocchio, and what each element means."""
+"""URDF files: every robot of example-robot-data against Pinocchio, and the meaning of each element."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_same_limits_as_pinocchio(path: Path) -> None:
         if np.isfinite(ours.lower[q]):
             assert ours.lower[q] == theirs.lowerPositionLimit[other.idx_q]
             assert ours.upper[q] == theirs.upperPositionLimit[other.idx_q]
-        else:  # continuous, or a <limit> that says nothing of positions
+        else:  # continuous, or a <limit> without positions
             assert other.nq == 2 or theirs.lowerPositionLimit[other.idx_q] == theirs.upperPositionLimit[other.idx_q]
         if np.isfinite(ours.effort_limit[v]):
             assert ours.effort_limit[v] == theirs.upperEffortLimit[other.idx_v]
@@ -86,7 +86,7 @@ def test_same_limits_as_pinocchio(path: Path) -> None:
 
 
 def test_the_file_without_a_link() -> None:
-    path = urdf_path("ur3_robot.urdf").with_name("ur3.urdf")  # what xacro makes of a file that only defines macros
+    path = urdf_path("ur3_robot.urdf").with_name("ur3.urdf")  # the output of xacro for a file that only defines macros
     with pytest.raises(jn.LoadError, match=r"ur3\.urdf, line 6: <robot>: has no <link>"):
         jn.load(path)
 
@@ -98,7 +98,7 @@ def test_talos_loads_fast() -> None:
         begin = time.perf_counter()
         jn.load(path)
         times.append(time.perf_counter() - begin)
-    assert min(times) < 0.3  # 0.03 s as a rule
+    assert min(times) < 0.3  # typically 0.03 s
 
 
 def test_healthy_robots_warn_of_nothing() -> None:
@@ -131,7 +131,7 @@ def test_axis_is_x_when_left_out_and_made_unit_otherwise() -> None:
 
 
 def test_planar_joints() -> None:
-    """Two directions that span the plane, and the turn about the axis; as in Pinocchio for z."""
+    """Two directions that span the plane, and rotation about the axis; as in Pinocchio for z."""
     for axis, x in (("0 0 1", (1, 0, 0)), ("1 0 0", (0, 1, 0)), ("0 1 0", (0, 0, 1)), ("0.2 -0.3 -2", None)):
         plane = one_joint("planar", f'<axis xyz="{axis}"/>').bodies[1].joint
         assert x is None or plane.x.tolist() == list(x)
@@ -159,7 +159,7 @@ def test_origins() -> None:
 
 
 def test_inertial_frame_turns_the_inertia() -> None:
-    """A rod along x of its inertial frame, which lies along z of the link: its own axis turns most easily."""
+    """A rod along x of its inertial frame, which is z of the link: its moment about that axis is the smallest."""
     rod = (
         '<inertial><origin xyz="1 2 3" rpy="0 -1.5707963267948966 0"/><mass value="2"/>'
         '<inertia ixx="0.1" ixy="0" ixz="0" iyy="5" iyz="0" izz="5"/></inertial>'
@@ -232,7 +232,7 @@ def test_odd_limits(inside: str, warning: str | None, limits: jn.Limits | None) 
 
 
 def fingers(*mimics: str, kinds: str = "continuous") -> str:
-    """Joints j0, j1, ..., of which j1, j2, ... have what is given inside."""
+    """Joints j0, j1, ..., of which j1, j2, ... contain the given elements."""
     joints = [joint("base", f"l{i}", kinds, inside, name=f"j{i}") for i, inside in enumerate(("", *mimics))]
     return robot(link("base"), *(link(f"l{i}") for i in range(len(joints))), *joints)
 
@@ -286,7 +286,7 @@ def test_impossible_mimics(text: str, fault: str) -> None:
 
 @pytest.mark.parametrize("name", ["panda.urdf", "talos_full_v2.urdf", "baxter.urdf"])
 def test_a_joint_that_mimics_has_no_coordinate(name: str) -> None:
-    """q of all joints is G q + offset; so the force is that of all, through G transposed."""
+    """q of all joints is G q + offset; so the force is that of all joints times G transposed."""
     coupled, all_ = (jn.load(urdf_path(name), mimic=mimic, damping=False) for mimic in ("coupled", "independent"))
     leaders = {b.joint.name: b.joint.follows or jn.Follow(b.joint.name) for b in coupled.bodies if b.joint.nv}
     assert coupled.nv == sum(name == follow.joint for name, follow in leaders.items()) < all_.nv
@@ -344,7 +344,7 @@ def test_impossible_inertias_count_where_they_move() -> None:
         assert "the largest exceeds the sum of the others" in found
 
 
-# What a robot may come as
+# Sources of a robot
 
 SIMPLE = robot(link("a"), link("b"), joint("a", "b"))
 

@@ -11,7 +11,7 @@ FRAMES = {"body": "LOCAL", "world": "WORLD", "mixed": "LOCAL_WORLD_ALIGNED"}
 
 
 def agree(found: np.ndarray, expected: np.ndarray, name: str, least: float = 1e-12) -> None:
-    """To 1e-9 of the largest number, or of `least`."""
+    """Compares to 1e-9 of the largest number, or of `least`."""
     scale = max(float(np.abs(expected).max(initial=0.0)), least)
     error = float(np.abs(found - expected).max(initial=0.0)) / scale
     assert error < 1e-9, f"{name}: {error:.1e}"
@@ -33,7 +33,7 @@ def test_agrees_with_pinocchio(path, base):
     size = float(np.abs(robot.mass_matrix(q)).max(initial=1e-12))
     C = pinocchio.computeCoriolisMatrix(model, data, pq, pv)
     agree(robot.coriolis_matrix(q, v) @ v, peer.v_from_pin(np.asarray(C) @ pv), "C v", size)
-    rate = np.asarray(C) + np.asarray(C).T  # the symmetric part is that of dM/dt, whichever C it is
+    rate = np.asarray(C) + np.asarray(C).T  # the symmetric part is that of dM/dt for any C
     agree(robot.mass_matrix_derivatives(q, v[None])[1], peer.matrix_from_pin(rate), "dM/dt", size)
     pinocchio.ccrba(model, data, pq, pv)
     agree(robot.centroidal_momentum_matrix(q), peer.jacobian_from_pin(data.Ag), "momentum matrix")
@@ -45,7 +45,7 @@ def test_agrees_with_pinocchio(path, base):
         for frame, reference in FRAMES.items():
             axes = getattr(pinocchio.ReferenceFrame, reference)
             J, dJ = robot.jacobian_derivatives(name, q, v[None], frame=frame, velocity_frame="body")
-            if model.frames[peer.frame_id(name)].parentJoint == 0:  # Pinocchio crashes on those
+            if model.frames[peer.frame_id(name)].parentJoint == 0:  # Pinocchio crashes on these
                 assert not J.any()
                 assert not dJ.any()
                 continue

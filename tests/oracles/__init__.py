@@ -1,1 +1,1 @@
-"""Independent computations of the same quantities; they share no code with the library or each other."""
+"""Independent computations of the same quantities; they share no code with the library or with each other."""

@@ -1,14 +1,14 @@
 """Forward dynamics with loops and contacts, and its time derivatives, from positions only, in 96 digits.
 
-What is held at zero is a row of `ties`, a polynomial in t along the motion; J is what a displacement of each
-coordinate does to it, D what a twist of B does to it with A at rest (world axes, about the world's origin). As only the
-pose of B in A matters, J = D (S_B - S_A), S the twists of the frames for each unit of each coordinate, and by virtual
-work the wrench on B is D^T l where the force on the coordinates is J^T l. With s the rate of what must stay zero, and
-the dynamics F(q, v, a) of `virtual_work`, the unknown coefficients of a(t) and l(t) follow order by order from
+Each row of `ties` is held at zero, a polynomial in t along the motion; J is its derivative by the coordinates, D its
+derivative by a twist of B with A at rest (world axes, about the world's origin). As only the pose of B in A matters,
+J = D (S_B - S_A), with S the twists of the frames per unit of each coordinate, and by virtual work the wrench on B is
+D^T l if the force on the coordinates is J^T l. With s the rate of what must stay zero, and the dynamics F(q, v, a) of
+`virtual_work`, the unknown coefficients of a(t) and l(t) follow order by order from
 
     F = tau + J^T l,    s = 0:    [M, -J^T; J, 0] (a_k, l_k) = (tau_k - F_k + sum_i>0 J_i^T l_k-i, -(k + 1) s_k+1),
 
-where F_k and s_k+1 are those of the motion that has a_k = 0. Rows that others imply are left out.
+where F_k and s_k+1 are those of the motion with a_k = 0. Redundant rows are left out.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .mechanisms import Frames, Mechanism, Side
 from .ties import Block, Gear, Tie, block, gear_value
 from .virtual_work import BITS, ONE, Poly
 
-# --- states that obey ---------------------------------------------------------------------------------------
+# --- states that obey the constraints -----------------------------------------------------------------------
 
 
 def _side_by_side(blocks: Sequence[Block], key: str, shape: tuple[int, ...]) -> Poly:
-    """That field of all ties, (n, rows, ...); of shape where there is no tie."""
+    """That field of all ties, (n, rows, ...); of the given shape if there are none."""
     return np.concatenate([np.zeros(shape, dtype=object), *(getattr(b, key) for b in blocks)], axis=1)
 
 
@@ -42,7 +42,7 @@ def blocks(robot: Mechanism, ties: Sequence[Tie | Gear], q: np.ndarray, speed: P
 def project(
     robot: Mechanism, ties: Sequence[Tie | Gear], q: np.ndarray, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The state moved to where all holds, to 90 digits, by Newton's method."""
+    """The state projected onto the constraints, to 90 digits, by Newton's method."""
     q, v = exact._fixed(q), exact._fixed(v)
     for _ in range(60):
         here = blocks(robot, ties, q, np.zeros((1, robot.nv), dtype=object))
@@ -67,7 +67,7 @@ def _largest(x: np.ndarray) -> int:
 
 
 def _solved(rows: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """The smallest solution of rows x = left, to as many digits as float64 has, however small it is."""
+    """The smallest solution of rows x = left, to the relative precision of float64."""
     size = _largest(left)
     ratio = np.array([(int(x) << 100) // size / 2.0**100 for x in left])
     step = np.linalg.lstsq(rows, ratio, rcond=1e-9)[0]
@@ -96,7 +96,7 @@ def _moved(robot: Mechanism, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Solution:
-    """speed (r + 2, nv), multipliers (r + 1, rows) as polynomials; whether some rows were implied by others."""
+    """speed (r + 2, nv), multipliers (r + 1, rows) as polynomials; whether some rows were redundant."""
 
     robot: Mechanism
     ties: Sequence[Tie | Gear]
@@ -119,8 +119,8 @@ class Solution:
         return [block(tie, self.frames) for tie in self.ties]
 
     def forces(self, frame: str = "body") -> list[np.ndarray]:
-        """Of each tie: the wrench (r + 1, 6) on its first body, on the second if that is the world, on B of a contact;
-        of a gear the forces (r + 1, 2) on both joints.
+        """For each tie the wrench (r + 1, 6) on its first body, on the second if the first is the world, on B of a
+        contact; for a gear the forces (r + 1, 2) on both joints.
         """
         found, at = [], 0
         for tie, one in zip(self.ties, self.blocks, strict=True):
@@ -138,12 +138,12 @@ class Solution:
 
 
 def _on_b(tie: Tie) -> bool:
-    """Whether the wrench that is told is that on the second body: where the first is the world, and of contacts."""
+    """Whether the reported wrench is that on the second body: if the first is the world, and for contacts."""
     return tie.contact or tie.a.body < 0
 
 
 def _bearer(tie: Tie) -> Side:
-    """Whose axes and origin the wrench has: those of the body; on a rod those of the place that is held."""
+    """The frame of the wrench's axes and origin: that of the body; on a rod, that of the place held."""
     if tie.contact:
         return tie.b
     side = tie.b if _on_b(tie) else tie.a
@@ -151,7 +151,7 @@ def _bearer(tie: Tie) -> Side:
 
 
 def _from_world(wrench: Poly, pose: Poly, frame: str) -> Poly:
-    """A wrench of world axes about the world's origin, in those of the frame."""
+    """A wrench in world axes about the world's origin, converted to those of the frame."""
     force, moment = wrench[:, :3], wrench[:, 3:]
     if frame != "world":
         moment = moment - exact._mul(pose[: len(wrench), :3, 3], force, exact._cross)
@@ -162,14 +162,14 @@ def _from_world(wrench: Poly, pose: Poly, frame: str) -> Poly:
 
 
 def _to_world(wrench: Poly, pose: Poly) -> Poly:
-    """The way back from body axes."""
+    """The reverse, from body axes."""
     R, x = pose[: len(wrench), :3, :3], pose[: len(wrench), :3, 3]
     force, moment = exact._mul(R, wrench[:, :3]), exact._mul(R, wrench[:, 3:])
     return np.concatenate([force, moment + exact._mul(x, force, exact._cross)], axis=1)
 
 
 def mass_matrix(robot: Mechanism, q: np.ndarray) -> np.ndarray:
-    """What a unit of each acceleration takes, at rest."""
+    """The forces for a unit of each acceleration, at rest."""
     speed = np.zeros((2, robot.nv), dtype=object)
     still = robot.forces(q, speed, {})[0]
     columns = []
@@ -203,7 +203,7 @@ def forward_dynamics(
     tau: np.ndarray,
     wrenches: dict[int, np.ndarray] | None = None,
 ) -> Solution:
-    """Accelerations and forces to order r for forces tau (r + 1, nv) at a state q, v (nv,) that obeys."""
+    """Accelerations and forces up to order r for forces tau (r + 1, nv) at a state q, v (nv,) that obeys."""
     q, given = exact._fixed(q), exact._taylor(tau)
     applied = {i: exact._taylor(w) for i, w in (wrenches or {}).items()}
     speed, nv = exact._fixed(v)[None], robot.nv
@@ -240,9 +240,9 @@ def backward_errors(
     forces: Sequence[np.ndarray],
     wrenches: dict[int, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far accelerations and forces, as `Solution` has them, are from equations at each order: (r + 1,) twice.
+    """Residuals of accelerations and forces, as in `Solution`, in the equations at each order: (r + 1,) twice.
 
-    First M a + bias = tau + J^T l, then J a + J' v = 0, each over the largest of what is added up.
+    First M a + bias = tau + J^T l, then J a + J' v = 0, each relative to its largest term.
     """
     speed = exact._taylor(np.vstack([np.asarray(v)[None], acc]))
     applied = {i: exact._taylor(w) for i, w in (wrenches or {}).items()}
@@ -271,7 +271,7 @@ def backward_errors(
 
 
 def _moves(tie: Tie | Gear, one: Block, frames: Frames) -> np.ndarray:
-    """What each coordinate does to the rows by A and by B, which may move together."""
+    """The effect of each coordinate on the rows through A and through B, which may move together."""
     if isinstance(tie, Gear):
         return np.abs(_rounded(one.rows[0]))
     both = sum(np.abs(_rounded(frames.screws(side)[0])) for side in (tie.a, tie.b))
@@ -283,7 +283,7 @@ def _greatest(terms: list[np.ndarray]) -> np.ndarray:
 
 
 def held_where_it_is(robot: Mechanism, tie: Tie, q: np.ndarray) -> np.ndarray:
-    """The place of A in the world of a contact that has none: where B is, with B's axes or with the world's."""
+    """The world pose of A for a contact without one: where B is, with B's axes or with the world's."""
     pose = robot.frames(exact._fixed(q), np.zeros((1, robot.nv), dtype=object)).pose(tie.b)[0].copy()
     if tie.kind in ("on plane", "on line", "rolling"):
         pose[:3, :3] = exact.EYE3

@@ -2,11 +2,11 @@
 
 Everything comes from the positions of `virtual_work`: its poses as Taylor polynomials in t, and their derivatives by
 each coordinate, in 96 digits. A coordinate j moves the bodies that it carries by dx = A_j x, A_j = dH/d(coordinate j)
-H^-1, so the six numbers in A_j are column j of the Jacobian of each of them: world axes, about the world origin. Those
-are rounded to float64; what is left are sums of products, done below in the words of the textbook, on point masses.
+H^-1, so the six numbers in A_j are column j of the Jacobian of each of them: world axes, about the world origin. These
+are rounded to float64; what remains are sums of products, written below as in a textbook, for point masses.
 
-For a free joint whose rows are given in the frame "world" or "mixed", the coordinates are others: the body moves in its
-parent by dH = G_j H (world), or by a shift of its origin or a turn about it, along the parent's axes (mixed).
+For a free joint whose rows are given in the frame "world" or "mixed", the coordinates differ: the body moves in its
+parent by dH = G_j H (world), or by a shift of its origin or a rotation about it, along the parent's axes (mixed).
 
 Polynomials have the powers of t along axis 0. Every function returns derivatives, coefficients times k!.
 """
@@ -31,7 +31,7 @@ class Motion:
     screws: (K + 1, nv, 6) twist [linear; angular] per unit of each coordinate, in world axes about the world origin.
     poses: (K + 1, nbodies, 4, 4).
     to_body: (K + 1, nv, nv) takes rows of the frame to rows in body axes.
-    displacement: (K + 1, nv), what springs resist: q, and for balls and free bodies log R and R^T x.
+    displacement: (K + 1, nv), that springs resist: q, and for balls and free bodies log R and R^T x.
     """
 
     tree: TreeSpec
@@ -43,7 +43,7 @@ class Motion:
 
 
 def motions(tree: TreeSpec, q: np.ndarray, v: np.ndarray) -> dict[str, Motion]:
-    """Of a stack v (K, nv) in body axes, by the frame of what is asked of it."""
+    """The motion of a stack v (K, nv) in body axes, for each frame."""
     speed = exact._taylor(v)
     poses, partials, in_joint = exact._poses(tree, q, speed)
     parts = list(zip(tree.bodies, tree.q_slices(), tree.v_slices(), strict=True))
@@ -115,7 +115,7 @@ def _rounded(p: exact.Poly) -> np.ndarray:
 
 
 def product(indices: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``np.einsum`` of two polynomials, cut to the shorter."""
+    """``np.einsum`` of two polynomials, truncated to the shorter."""
     n = min(len(a), len(b))
     return np.array([sum(np.einsum(indices, a[i], b[k - i]) for i in range(k + 1)) for k in range(n)])
 
@@ -132,7 +132,7 @@ def skew(a: np.ndarray) -> np.ndarray:
     return np.cross(a[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
-# --- points, bodies and what carries them --------------------------------------------------------------
+# --- points, bodies and the coordinates that move them -------------------------------------------------
 
 
 def _carried(tree: TreeSpec) -> np.ndarray:
@@ -150,7 +150,7 @@ def _each(tree: TreeSpec, key: str) -> np.ndarray:
 
 
 def _masses(m: Motion) -> np.ndarray:
-    """Of what moves: a body that stands on the world counts nothing."""
+    """Masses of moving bodies: those fixed to the world count as zero."""
     return np.array([b.mass for b in m.tree.bodies]) * _carried(m.tree).any(axis=1)
 
 
@@ -190,7 +190,7 @@ def _momenta(m: Motion) -> np.ndarray:
     return product("nab,nbj->naj", _inertias(m), _jacobians(m))
 
 
-# --- what the tests ask for ----------------------------------------------------------------------------
+# --- quantities for the tests --------------------------------------------------------------------------
 
 
 def jacobian(m: Motion, body: int, frame: str) -> np.ndarray:
@@ -204,13 +204,13 @@ def jacobian(m: Motion, body: int, frame: str) -> np.ndarray:
 
 
 def mass_matrix(m: Motion) -> np.ndarray:
-    """(K + 1, nv, nv): sum of J^T I J, and the drives."""
+    """(K + 1, nv, nv): sum of J^T I J, plus the drives."""
     drives = product("ai,aj->ij", _each(m.tree, "armature")[:, None] * m.to_body, m.to_body)
     return derivatives(product("nai,naj->ij", _jacobians(m), _momenta(m)) + drives)
 
 
 def coriolis_matrix(m: Motion) -> np.ndarray:
-    """(K, nv, nv): paper A, Lemma 1, sum of J^T (I J' - ad_V^T I J), and the drives."""
+    """(K, nv, nv): paper A, Lemma 1, sum of J^T (I J' - ad_V^T I J), plus the drives."""
     J = _jacobians(m)
     V = product("naj,j->na", J, m.rows)
     ad = np.zeros((*V.shape, 6))
@@ -222,7 +222,7 @@ def coriolis_matrix(m: Motion) -> np.ndarray:
 
 
 def gravity_force(m: Motion) -> np.ndarray:
-    """(K + 1, nv): work against gravity for each unit of a coordinate."""
+    """(K + 1, nv): work against gravity per unit of each coordinate."""
     moved = product("nab,nbj->naj", _velocity_of(_centers(m)), _jacobians(m))
     return derivatives(-np.einsum("n,a,knaj->kj", _masses(m), m.tree.gravity, moved))
 
@@ -233,7 +233,7 @@ def center_of_mass(m: Motion) -> np.ndarray:
 
 
 def momentum_matrix(m: Motion) -> np.ndarray:
-    """(K + 1, 6, nv): linear momentum and angular momentum about the centre of mass, for each unit of a coordinate."""
+    """(K + 1, 6, nv): linear momentum and angular momentum about the centre of mass, per unit of each coordinate."""
     total = _momenta(m).sum(axis=1)
     center = np.einsum("n,kna->ka", _masses(m), _centers(m)) / _masses(m).sum()
     angular = total[:, 3:] - product("ab,bj->aj", skew(center), total[:, :3])
@@ -241,7 +241,7 @@ def momentum_matrix(m: Motion) -> np.ndarray:
 
 
 def kinetic_energy(m: Motion) -> np.ndarray:
-    """(K,): half of m x'^2 of all points, and the drives'."""
+    """(K,): half the sum of m x'^2 over all points, plus the drives'."""
     masses, x = _points(m)
     drives = product("ij,j->i", m.to_body, m.rows)
     twice = product("npa,npa->", masses[..., None] * rate(x), rate(x))

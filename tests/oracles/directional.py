@@ -1,10 +1,10 @@
 """Derivatives of `virtual_work`'s forces along any change of position, velocity and its derivatives, exact to float64.
 
 They are differences: forces at the changed state less forces at the state, divided by the step. In 96 digits the step
-may be 2^-130, about 1e-39, so that what it leaves out, and what rounding takes away, is below 1e-35. Positions move as
-`integrate` moves them, q exp(step d) for balls and free bodies; terms in step^2 do not matter.
+may be 2^-130, about 1e-39, so that truncation and rounding errors are below 1e-35. Positions move as in `integrate`,
+q exp(step d) for balls and free bodies; terms in step^2 do not matter.
 
-The numbers of the oracle are between those of float64 here, so its conversions from and to them are replaced.
+The oracle's numbers are finer than float64 here, so its conversions from and to float64 are replaced.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from . import virtual_work as exact
 
 STEP = 130  # bits after the point
 
-Direction = tuple[np.ndarray | None, np.ndarray | None]  # dq (nv,) and dv (rows, nv); None is no change
+Direction = tuple[np.ndarray | None, np.ndarray | None]  # dq (nv,) and dv (rows, nv); None for no change
 
 
 def derivatives(
@@ -34,7 +34,7 @@ def derivatives(
     wrenches: dict[int, np.ndarray] | None = None,
     wrench_frame: str = "body",
 ) -> np.ndarray:
-    """Of tau and its first r derivatives along each direction, (directions, r+1, nv), for a stack v (r+2, nv).
+    """Derivatives of tau^(0..r) along each direction, (directions, r+1, nv), for a stack v (r+2, nv).
 
     The wrenches, stacks (r+1, 6) by body, are held in the axes of ``wrench_frame``, about its origin.
     """
@@ -51,7 +51,7 @@ def derivatives(
 
 
 def jacobians(tree: TreeSpec, q: np.ndarray, v: np.ndarray, **wrenches) -> tuple[np.ndarray, np.ndarray]:
-    """All of them: of each tau^(k) by q, (r+1, nv, nv), and by each v^(m), (r+1, r+2, nv, nv)."""
+    """All derivatives: of each tau^(k) by q, (r+1, nv, nv), and by each v^(m), (r+1, r+2, nv, nv)."""
     rows, nv = v.shape
     units = np.eye(rows * nv).reshape(rows * nv, rows, nv)
     found = derivatives(tree, q, v, [*((d, None) for d in np.eye(nv)), *((None, d) for d in units)], **wrenches)
@@ -61,7 +61,7 @@ def jacobians(tree: TreeSpec, q: np.ndarray, v: np.ndarray, **wrenches) -> tuple
 
 @contextmanager
 def _between_floats() -> Iterator[None]:
-    """The oracle takes arrays of fixed-point integers as they are, and leaves its results so."""
+    """The oracle takes and returns arrays of fixed-point integers without conversion."""
     fixed = exact._fixed
 
     def passed(x: object) -> np.ndarray:

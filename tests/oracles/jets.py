@@ -1,4 +1,4 @@
-"""Polynomials in t that know their derivatives in several directions, in the integers of `virtual_work`.
+"""Polynomials in t with their derivatives in several directions, in the integers of `virtual_work`.
 
 Axis 0 of an array is the power of t, axis 1 is the value and then its derivative in each direction.
 """
@@ -22,7 +22,7 @@ def scaled(a: Poly, b: Poly) -> Poly:
 
 def times(a: Poly, b: Poly) -> Poly:
     both = scaled(a, b[:, :1]) + scaled(a[:, :1], b)
-    both[:, 0] >>= 1  # the value is in both
+    both[:, 0] >>= 1  # the value is counted twice
     return both
 
 
@@ -57,7 +57,7 @@ def angle(y: Poly, x: Poly) -> Poly:
 
 
 def inverse_matrix(a: np.ndarray) -> np.ndarray:
-    """Of a square matrix, by Gauss and Jordan with the largest pivot of each column."""
+    """Inverse of a square matrix, by Gauss-Jordan elimination with the largest pivot of each column."""
     n = len(a)
     work = np.hstack([a, np.eye(n, dtype=int).astype(object) * ONE])
     for i in range(n):

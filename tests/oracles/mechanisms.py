@@ -1,4 +1,4 @@
-"""Robots along a motion, as the constraints of `ties` see them: places of frames, and forces from `virtual_work`."""
+"""Robots along a motion, as seen by the constraints of `ties`: poses of frames, and forces from `virtual_work`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .virtual_work import BITS, ONE, Poly
 
 @dataclass(frozen=True)
 class Side:
-    """A frame at `place` in a body (-1: the world); in one of a rod at `at`, in metres, or at its far end.
+    """A frame at `place` in a body (-1: the world); on a rod, in the section at `at`, in metres, or at its far end.
 
-    One in the world moves if it has a `motion`: a stack (K, 6) of its twist, in world axes about it.
+    A frame in the world moves if it has a `motion`: a stack (K, 6) of its twist, in world axes about it.
     """
 
     body: int = -1
@@ -117,7 +117,7 @@ class _RigidFrames:
 
 
 class SoftRobot:
-    """Of modules: joints, rigid bodies, and rods of uniform strain."""
+    """A robot of modules: joints, rigid bodies, and rods of uniform strain."""
 
     def __init__(self, spec: SoftSpec) -> None:
         self.spec, self.nv = spec, spec.nv
@@ -165,7 +165,7 @@ class _SoftFrames:
 
 
 def _path(tree: TreeSpec | SoftSpec, q: np.ndarray, speed: Poly, index: int) -> Poly:
-    """Of a coordinate of a joint that has no other."""
+    """The path of the coordinate of a joint with one coordinate."""
     for q_at, v_at in zip(tree.q_slices(), tree.v_slices(), strict=True):
         if (v_at.start, v_at.stop) == (index, index + 1):
             return exact._plain_path(q[q_at], speed[:, v_at])[:, 0]

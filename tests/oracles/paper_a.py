@@ -5,10 +5,10 @@ of Higher Order for Floating-Base Robots": Algorithm 1 (forward kinematics), Alg
 equations (60)-(70) of Appendix E, joint arrangements of Appendix D.  Spatial (world, right-trivialized)
 representation, angular part first; [linear; angular] of trees.py is reordered at the edges only.
 
-The expressions are those of `jounce_lab.reproduce.paper_a`, where they are written down once; `virtual_work`, which
-shares nothing with them, says whether they are right. G^0 takes any gravity vector, not only (0, 0, -g).
+The expressions are shared with `jounce_lab.reproduce.paper_a`; `virtual_work`, which shares nothing with them,
+verifies them. G^0 takes any gravity vector, not only (0, 0, -g).
 
-Extensions: the base is one joint among others; joints of several plain coordinates are 1-DoF joints in
+Extensions: the base is one joint among others; joints with several plain coordinates are 1-DoF joints in
 series with massless bodies between them; a spherical or free joint has constant columns Y_j in the body,
 so that S_j = Ad_{F_j} Y_j and S_j' = ad_{V_j} S_j hold as for a single screw (with 3 or 6 columns).
 """
@@ -73,7 +73,7 @@ def joint_screws(body: BodySpec) -> list[np.ndarray]:
 
 
 def links_of(tree: TreeSpec, q: np.ndarray, v: np.ndarray) -> tuple[list[Link], list[int]]:
-    """The tree as links, and the link that is each body (the last one of its joint)."""
+    """The tree as links, and the link of each body (the last one of its joint)."""
     links: list[Link] = []
     link_of: list[int] = []
     for body, q_at, v_at in zip(tree.bodies, tree.q_slices(), tree.v_slices(), strict=True):

@@ -5,7 +5,7 @@ of Higher Order for Floating-Base Robots": Algorithm 3 (H-GABI-FBS), Algorithm 4
 Appendices C and E.  Spatial (world) representation, angular part first.
 Algorithm 3 is Algorithm 4 with no joint prescribed, so both are `hybrid` below.
 
-How it is read:
+Reading of the paper:
 - Order r needs V^(r) and S^(r+1), which follow only from the forward pass of order r-1, so "Input: Alg. 1"
   means Algorithm 1 once more at each order.
 - (W_j^A)^(r) is not the r-th derivative of W_j^A but Lemma 2's W_{j,r}^A, the bias at order r; it is
@@ -16,7 +16,7 @@ How it is read:
   the same symbol with the bar includes tau_{j,ext}.
 
 Extensions: the base is one joint among others, whose S_j is 6x6 (the paper's own base case is
-`base_acceleration_spatial`); spherical joints have three columns, so that S^T M^A S is a matrix; joints of
+`base_acceleration_spatial`); spherical joints have three columns, so that S^T M^A S is a matrix; joints with
 several plain coordinates are 1-DoF joints in series with massless bodies between them, whose M^A is only
 semidefinite; passive forces are -tau_{j,ext}, their armature part being added to S^T M^A S.
 """
@@ -84,7 +84,7 @@ def articulated_inertias(tree: TreeSpec, q: np.ndarray) -> list[np.ndarray | Non
     """Lemma 2: M_j^A of every body, (6, 6), [linear; angular], in body axes about the body's origin.
 
     It maps the acceleration of the body to the wrench on it when all joints beyond it move freely; the
-    body's own joint has no part in it. None for fixed bodies: they are in the inertia of what carries them.
+    body's own joint plays no role. None for fixed bodies: they are part of their parent's inertia.
     """
     links, link_of = paper_a.links_of(tree, q, np.zeros((1, tree.nv)))
     C, _, S = paper_a.forward(links, 0)
@@ -97,7 +97,7 @@ def articulated_inertias(tree: TreeSpec, q: np.ndarray) -> list[np.ndarray | Non
 def leading_matrix(tree: TreeSpec, q: np.ndarray, v: np.ndarray, order: int) -> np.ndarray:
     """d tau^(order) / d v^(order+1), (nv, nv), for a velocity stack v (at least order+1, nv).
 
-    The inverse dynamics is affine in the top row; a row of the bias' size loses no digits to the difference.
+    The inverse dynamics is affine in the top row; with a row of the bias' size the difference loses no digits.
     """
 
     def tau(top: np.ndarray) -> np.ndarray:

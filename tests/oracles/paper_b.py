@@ -1,9 +1,9 @@
 """Paper B's tables on the robots of the tests.
 
 The tables themselves, line by line, are in `jounce_lab.reproduce`: `paper_b`, `paper_b_derivatives`, `paper_b_inverse`.
-They compute by NumPy alone, and get the numbers of a TreeSpec here, not those of a model. The truth they are checked
-against, positions differentiated in high precision, is in `directional` and `virtual_work`. Body 0 is free, all others
-hang on joints with one coordinate.
+They use NumPy alone, and get the numbers of a TreeSpec here, not those of a model. The truth they are checked against,
+positions differentiated in high precision, is in `directional` and `virtual_work`. Body 0 is free, all others are on
+joints with one coordinate.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Recursive kth-order inverse dynamics of serial chains of 1-DoF joints by paper C's recursion.
 
 Source (paper C): S. Kumar, A. Müller, "Nth Order Analytical Time Derivatives of Inverse Dynamics in Recursive
-and Closed Forms", section II, equations (4)-(20) and the algorithm of section II.E.  It is written down once, in
-`jounce_lab.reproduce.paper_c`; here it is given the neutral trees, with prismatic and helical joints, which it is for
-as well. `virtual_work`, which shares nothing with it, says whether it is right.
+and Closed Forms", section II, equations (4)-(20) and the algorithm of section II.E.  The code is in
+`jounce_lab.reproduce.paper_c`; here it is applied to the neutral trees, including prismatic and helical joints, which
+it covers as well. `virtual_work`, which shares nothing with it, verifies it.
 
-Joint friction and springs are not in the paper; they are added coordinate by coordinate.
+Joint friction and springs are not in the paper; they are added for each coordinate.
 """
 
 from __future__ import annotations

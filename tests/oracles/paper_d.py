@@ -4,21 +4,21 @@ Source (paper D): P. Pustina, C. Della Santina, A. De Luca, "Unified Inverse Dyn
 Systems with Application to Soft Robotics". The recursion itself, Algorithm 1, is `jounce_lab.reproduce.paper_d`, which
 takes the kinematics of each module as its input. Here are the kinematics of the modules of `soft_models`, and what the
 paper adds to Algorithm 1: elastic and viscous forces, pressures, and the mass matrix. A joint is a body without mass, a
-rigid body one without coordinates. The truth that they are checked against is `soft_lagrange` and the stored reference.
+rigid body one without coordinates. They are checked against `soft_lagrange` and the stored reference.
 
     (53)  AID = GID less gravity, elastic and viscous forces
-    (57)  Q^a = u . dV/dq, the chambers' volumes V, u > 0 for pressures above that of the air
+    (57)  Q^a = u . dV/dq, the chambers' volumes V, u > 0 for pressures above atmospheric
     VI    M e_i = GID(q, 0, e_i), n = GID(q, q', 0)
 
 Elastic forces are minus the gradient of a stored energy that depends on the body's own q (weak form), and damping is
 viscosity times the same operator on q'; the Saint Venant-Kirchhoff law is in `soft_lagrange` only.
 
-*Rods.* Frames along s by the Magnus expansion of fourth order: on a step h with strains ξ1, ξ2 at its two Gauss points,
-T <- T exp Ω, Ω = h/2 (ξ1 + ξ2) + √3 h²/12 [ξ1, ξ2]; one exponential from 0 where the strain is uniform. The body twist
+*Rods.* Frames along s by the fourth-order Magnus expansion: on a step h with strains ξ1, ξ2 at its two Gauss points,
+T <- T exp Ω, Ω = h/2 (ξ1 + ξ2) + √3 h²/12 [ξ1, ξ2]; one exponential from 0 if the strain is uniform. The body twist
 of the frame and its rate are V <- Ad^-1 V + W and V' <- Ad^-1 V' - [W, Ad^-1 V] + W', where W = Σ y_k is the tangent
 operator on Ω', with y_0 = Ω', y_k = -[Ω, y_{k-1}] / (k+1), and its rate W' = Σ y'_k has y'_0 = Ω'',
-y'_k = -([Ω', y_{k-1}] + [Ω, y'_{k-1}]) / (k+1). (The authors' toolbox leaves out the [Ω', y] in W': n is off by 0.3
-to 0.6 % at ten nodes, one step between each two.) All series converge everywhere; there is no case for small angles.
+y'_k = -([Ω', y_{k-1}] + [Ω, y'_{k-1}]) / (k+1). (The authors' toolbox omits the [Ω', y] in W': n is off by 0.3 to
+0.6 % at ten nodes, one step between each two.) All series converge everywhere; small angles are not a special case.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def inverse_dynamics(
 
 
 def pressure_force(spec: SoftSpec, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """(57), with chambers that reach to a = R' - wall: dV = (stretch + curvature r sin φ) r dr dφ ds."""
+    """(57), with chambers up to a = R' - wall: dV = (stretch + curvature r sin φ) r dr dφ ds."""
     Q = np.zeros(spec.nv)
     pressures = iter(np.asarray(u, dtype=float).reshape(-1, 2))
     for module, q_at, v_at in zip(spec.modules, spec.q_slices(), spec.v_slices(), strict=True):

@@ -13,14 +13,14 @@ its partial derivatives by the n coordinates along axis 0, after the value itsel
 
 *Frames.* dT/ds = T [xi], T(0) = 1 is solved by T = 1 + int T [xi] + int int T [xi] [xi] + ..., with the integrals over
 [0, s] of the interpolating polynomial on Gauss nodes (`integrals`): spectrally exact, without exponentials, without
-a case for small angles, the same for every strain basis. A joint of one coordinate is such a rod, of length 1 and
-strain axis * q. A free joint integrates H' = H [v] power by power; its virtual displacements are H [e_j].
+a special case for small angles, the same for every strain basis. A joint with one coordinate is such a rod, of length 1
+and strain axis * q. A free joint integrates H' = H [v] power by power; its virtual displacements are H [e_j].
 
 *Mass.* A material point in section s is at x = P(s) c, c = sum_a z_a E_a with z = (1, q_1, ...) and constant E_0 =
 (offset, 1), E_a = (slope_a, 0). All sums over a section are thus traces with the moments G_ab = sum m E_a E_b^T
 (4 x 4): sum m x . y = tr(X_a G_ab Y_b^T) with X_a = z_a P. A rigid body is one section, its G the pseudo-inertia.
 
-In float64; long doubles in its place change the derivatives up to the fourth by 3e-15 of their magnitude.
+In float64; long doubles would change the derivatives up to the fourth by 3e-15 of their magnitude.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ for _a, _b, _c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
 
 
 def times(a: Jet, b: Jet, product: Callable = np.matmul) -> Jet:
-    """Product of jets, cut to the fewer powers; the partials by Leibniz' rule."""
+    """Product of jets, truncated to the fewer powers; the partials by Leibniz' rule."""
     powers = min(a.shape[1], b.shape[1])
     value = [sum(product(a[0, i], b[0, k - i]) for i in range(k + 1)) for k in range(powers)]
     partial = [
@@ -62,7 +62,7 @@ def rate(a: Jet) -> Jet:
 
 
 def embed(a: Jet, at: slice, n: int) -> Jet:
-    """The jet by a module's own coordinates as one by all n."""
+    """A jet by a module's own coordinates as one by all n."""
     result = np.zeros((1 + n, *a.shape[1:]))
     result[0], result[1:][at] = a[0], a[1:]
     return result
@@ -136,7 +136,7 @@ def _free(q: np.ndarray, v: np.ndarray) -> Jet:
 
 @dataclass
 class Motion:
-    """One module on its way: jets by all n coordinates, and what its energies need."""
+    """One module in motion: jets by all n coordinates, and the data for its energies."""
 
     far: Jet  # (1 + n, K, 4, 4) world pose of the far end
     q: Jet  # (1 + n_i, K, n_i) own coordinates, by own coordinates
@@ -289,7 +289,7 @@ class Forces:
 
     @property
     def drive(self) -> np.ndarray:
-        """What the motion needs beside gravity, stress and viscosity: paper D's AID."""
+        """The force that the motion needs besides gravity, stress and viscosity: paper D's AID."""
         return self.inertial - self.gravity - self.elastic - self.damping
 
 
@@ -359,7 +359,7 @@ def chamber_volumes(module: VariableRadiusBody, q: Jet) -> Jet:
 
 
 def pressure_force(spec: SoftSpec, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Volumes of the chambers, two a body of variable radius in order, and the force of gauge pressures u in them."""
+    """Volumes of the chambers, two per body of variable radius in order, and the force of gauge pressures u in them."""
     volumes, force, chambers = [], np.zeros(spec.nv), iter(np.asarray(u).reshape(-1, 2))
     for module, q_at, v_at in zip(spec.modules, spec.q_slices(), spec.v_slices(), strict=True):
         if isinstance(module, VariableRadiusBody):

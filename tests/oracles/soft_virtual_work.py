@@ -1,11 +1,11 @@
 """Inverse dynamics of soft robots and its time derivatives from positions only, in 96 digits.
 
-Source: d'Alembert's principle, tau_j = sum m (x'' - g) . dx/d(coordinate j), as in `oracles.virtual_work`, whose
-numbers (integers that count 2^-320) and polynomials in t these are. The robots are those of `soft_models`: joints,
-rigid bodies, and rods of uniform strain, with an energy that is quadratic in their coordinates.
+Source: d'Alembert's principle, tau_j = sum m (x'' - g) . dx/d(coordinate j), as in `oracles.virtual_work`, with its
+numbers (integers that count 2^-320) and polynomials in t. The robots are those of `soft_models`: joints, rigid bodies,
+and rods of uniform strain, with an energy that is quadratic in their coordinates.
 
-The frame at s of such a rod is T = exp(s X), X = [rest + Phi q]. Its series, and that of its derivative D_j by the
-coordinate j, go term by term,
+The frame at s of such a rod is T = exp(s X), X = [rest + Phi q]. Its series, and that of its derivative D_j by
+coordinate j, are computed term by term,
 
     T_0 = 1,  T_k+1 = T_k X / (k + 1),      D_0 = 0,  D_k+1 = (D_k X + T_k [Phi_j]) / (k + 1),
 
@@ -34,7 +34,7 @@ def _constant(matrix: np.ndarray, powers: int) -> Poly:
 
 
 def _product(a: Jet, b: Jet) -> Jet:
-    """Of matrices that depend on different coordinates."""
+    """Product of matrices that depend on different coordinates."""
     partials = {j: exact._mul(x, b[0]) for j, x in a[1].items()} | {j: exact._mul(a[0], x) for j, x in b[1].items()}
     return exact._mul(a[0], b[0]), partials
 
@@ -47,7 +47,7 @@ def _joint(module: Joint, first: int, q: np.ndarray, v: Poly) -> Jet:
 
 
 def _sections(rod: Rod, first: int, q: np.ndarray, v: Poly, places: np.ndarray) -> list[Jet]:
-    """Of a rod, at the places along it."""
+    """Sections of a rod, at the given positions along it."""
     assert rod.uniform
     basis = np.tensordot(exact._fixed(rod.strain_basis(np.zeros(1))[0]).T, GENERATORS, 1)  # (n, 4, 4)
     path = exact._plain_path(q, v)
@@ -117,7 +117,7 @@ def ends(spec: SoftSpec, q: np.ndarray, speed: Poly) -> list[tuple[Jet, Jet]]:
 
 
 def section(spec: SoftSpec, q: np.ndarray, speed: Poly, i: int, s: float, near: Jet) -> Jet:
-    """The frame at s of the rod that is module i, in the world."""
+    """The world frame at s of the rod that is module i."""
     rod, q_at, v_at = spec.modules[i], spec.q_slices()[i], spec.v_slices()[i]
     assert isinstance(rod, Rod)
     return _product(near, _sections(rod, v_at.start, q[q_at], speed[:, v_at], np.array([s]))[0])

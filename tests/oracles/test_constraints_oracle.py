@@ -1,4 +1,4 @@
-"""The oracle of constrained dynamics against laws it does not know: joints of trees, energy, Newton and Euler."""
+"""The oracle of constrained dynamics against laws it does not use: joints of trees, energy, Newton and Euler."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def row_errors(found: np.ndarray, truth: np.ndarray) -> float:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_the_rates_of_what_stays_zero(kind: str) -> None:
-    """J v, J from displacements of frames, is the rate in time: along any motion, at every order."""
+    """J v, with J from displacements of frames, is the time derivative: along any motion, at every order."""
     robot, ties, q, _, rng = tied(kind)
     speed = exact._taylor(random_stack(rng, robot.tree, 5))
     one = block(ties[0], robot.frames(q, speed))
@@ -91,9 +91,9 @@ def test_projection_returns_from_afar() -> None:
     assert max(largest(one.position[0]), largest(one.slip[0])) < TINY
 
 
-# --- trees that have the joint ------------------------------------------------------------------------------
+# --- trees with the joint -----------------------------------------------------------------------------------
 
-# What lets B move in A as the tie does, as a chain of joints on massless bodies, and where each is on the one before.
+# Chains of joints on massless bodies that let B move in A as the tie does, and where each is on the previous one.
 CHAINS = {kind: [kind] for kind in JOINTS}
 CHAINS |= {"on line": ["prismatic", "spherical"], "on plane": ["prismatic", "prismatic", "spherical"]}
 CHAINS |= {"distance": ["universal", "spherical"]}
@@ -115,7 +115,7 @@ def quaternion(rotation: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_tie_is_the_joint_it_stands_for(kind: str) -> None:
-    """A body that hangs on a joint moves as the same body does that flies and is tied: at every order."""
+    """A body on a joint moves like the same body, free and tied: at every order."""
     rng = np.random.default_rng(3)
     base, arm = random_body(rng, "base", -1, "free"), random_body(rng, "arm", 0, "revolute")
     body, hand = random_body(rng, "body", -1, "free"), random_body(rng, "hand", -1, "revolute")
@@ -127,7 +127,7 @@ def test_a_tie_is_the_joint_it_stands_for(kind: str) -> None:
         spec = BodySpec(f"c{i}", parent, joint, np.eye(4), 0.0, np.zeros(3), np.zeros((3, 3)), axis, axis2, pitch)
         if i == 1 and kind == "on plane":
             spec = replace(spec, axis=axis2, axis2=axis)
-        if i == 1 and kind == "distance":  # across both axes of the joint before it
+        if i == 1 and kind == "distance":  # perpendicular to both axes of the previous joint
             spec = replace(spec, placement=pose_of(np.eye(3), length * normal))
         chain.append(replace(spec, placement=place @ spec.placement) if i == 0 else spec)
         parent += 1
@@ -153,7 +153,7 @@ def test_a_tie_is_the_joint_it_stands_for(kind: str) -> None:
     B = exact._inverse(exact._exact_pose(np.linalg.inv(end))[None])[0]
     tie = Tie(kind, Side(1, chain[0].placement), Side(2, B), axis, axis2, pitch, length, normal=normal)
     found = forward_dynamics(apart, [tie], own_q, own_v, own_tau)
-    tolerance = 1e-12 if kind == "distance" else 1e-14  # the axes across which its chain has the length are rounded
+    tolerance = 1e-12 if kind == "distance" else 1e-14  # the axes perpendicular to its chain's length are rounded
     assert row_errors(found.acc[:, [*range(7), 13]], truth.acc[:, outer]) < tolerance
     own_frame = found.frames.pose(Side(2))
     assert row_errors(_rounded(own_frame).reshape(ORDER + 3, 16), _rounded(frame).reshape(ORDER + 3, 16)) < tolerance
@@ -181,7 +181,7 @@ def test_a_gear_of_constant_ratio_is_a_follower() -> None:
 
 
 def energy_changes(robot: RigidRobot, solution: Solution) -> float:
-    """Of the sum of kinetic and potential energy, over those of each: the greatest of all orders."""
+    """Change of the sum of kinetic and potential energy, relative to that of each: the greatest over all orders."""
     stack = np.vstack([_rounded(solution.speed[:1]), solution.acc])
     motion = differentiate.motions(robot.tree, _rounded(solution.q), stack)["body"]
     kinetic, potential = differentiate.kinetic_energy(motion), differentiate.potential_energy(motion)
@@ -191,8 +191,8 @@ def energy_changes(robot: RigidRobot, solution: Solution) -> float:
 @pytest.mark.parametrize("world", [False, True], ids=["loop", "world"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_energy_is_kept(kind: str, world: bool) -> None:
-    """At every order, with no force from outside. Rolling on a body is as good as on the world: the point of contact is
-    at rest in it.
+    """At every order, without external forces. Rolling on a body is like rolling on the world: the contact point is at
+    rest in it.
     """
     robot, ties, q, v, _ = tied(kind, world=world, base="free" if world else "universal")
     solution = forward_dynamics(robot, ties, q, v, np.zeros((ORDER + 1, robot.nv)))
@@ -201,7 +201,7 @@ def test_energy_is_kept(kind: str, world: bool) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_forces_are_wrenches_on_the_tree(kind: str) -> None:
-    """Put on both bodies, with opposite signs, they make the tree move as it does, without the tie."""
+    """Applied to both bodies with opposite signs, they make the tree without the tie move in the same way."""
     robot, ties, q, v, rng = tied(kind, passive=True)
     tau = random_stack(rng, robot.tree, ORDER + 1)
     outside = {4: rng.uniform(-1, 1, (ORDER + 1, 6))}
@@ -239,7 +239,7 @@ def test_backward_errors_see_what_is_off(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_residual_grows_late_along_the_taylor_polynomial(kind: str) -> None:
-    """Order r of the acceleration is order r + 2 of positions: what is left is of order r + 3 of the time."""
+    """Order r of the acceleration is order r + 2 of positions: the residual is of order r + 3 in time."""
     rng = np.random.default_rng(7)
     joints = (("revolute", -1), ("universal", 0), ("helical", 1), ("cylindrical", 2), ("prismatic", 3), ("planar", 0))
     tree = TreeSpec(tuple(random_body(rng, f"b{i}", parent, joint) for i, (joint, parent) in enumerate(joints)))
@@ -263,7 +263,7 @@ def test_the_residual_grows_late_along_the_taylor_polynomial(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["ball", "wheel"])
 def test_what_rolls_obeys_newton_and_euler(kind: str) -> None:
-    """m (x'' - g) = f, and the rate of its angular momentum about the centre is c x f: f acts at the contact only."""
+    """m (x'' - g) = f, and the rate of angular momentum about the centre is c x f: f acts at the contact only."""
     rng = np.random.default_rng(11)
     axis, normal = np.array([0.0, 1.0, 0.0]), random_axes(rng)[0]
     mass, radius, principal = 1.3, 0.25, np.diag([0.02, 0.035, 0.02])
@@ -319,7 +319,7 @@ def test_a_ball_rolls_down_a_slope_at_five_sevenths() -> None:
 
 @pytest.mark.parametrize("frame", ["body", "world", "mixed"])
 def test_what_hangs_pulls_down(frame: str) -> None:
-    """On a body that is much too heavy to move; and is held up by the world."""
+    """On a body much too heavy to move; and supported by the world."""
     place = pose_of(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]), np.array([0.5, 0.0, 0.0]))
     body = BodySpec("b", -1, "free", np.eye(4), 2.0, np.zeros(3), np.eye(3))
     rock = BodySpec("a", -1, "prismatic", np.eye(4), 2e18, np.zeros(3), np.eye(3), axis=np.array([0.0, 1, 0]))
@@ -360,7 +360,7 @@ def test_a_gear_with_teeth_that_vary_keeps_energy() -> None:
 
 
 def test_what_is_held_moves_as_what_holds_it() -> None:
-    """The twist of a body welded to a platform that moves is the platform's, and so are its derivatives."""
+    """The twist of a body welded to a moving platform is the platform's, and so are its derivatives."""
     robot, rng = robot_with_loops(6)
     q, v = random_configuration(rng, robot.tree), random_stack(rng, robot.tree, 1)[0]
     motion = rng.uniform(-1, 1, (ORDER + 2, 6))
@@ -372,7 +372,7 @@ def test_what_is_held_moves_as_what_holds_it() -> None:
 
 
 def test_a_contact_held_where_it_is() -> None:
-    """A joint's axis is that of the frame; the normal of a plane is the world's."""
+    """A joint's axis is in the frame's axes; the normal of a plane is in the world's."""
     robot, rng = robot_with_loops(4)
     q, v = random_configuration(rng, robot.tree), random_stack(rng, robot.tree, 1)[0]
     ties = [contact(rng, robot, q, kind, body, held=True) for kind, body in (("revolute", 3), ("on plane", 5))]

@@ -1,10 +1,10 @@
-"""The forward and hybrid dynamics oracle against the inverse dynamics one and, where it reaches, Pinocchio.
+"""The forward and hybrid dynamics oracle against the inverse dynamics one and, where applicable, Pinocchio.
 
 Forward dynamics amplifies rounding from order to order, by the square of the fastest natural frequency (light
-bodies under gravity, springs and wrenches) in two orders. Of a motion with all derivatives about 1, which no
-such tree would make by itself, tau off by one unit in the last place moves the fifth derivative of the
-acceleration by up to 1e-5. So accelerations are compared on motions whose derivatives grow as those of free
-motions do, and otherwise the residual is: tau computed back from the accelerations found.
+bodies under gravity, springs and wrenches) every two orders. For a motion with all derivatives about 1, which no
+such tree would make by itself, an error of one unit in the last place of tau changes the fifth derivative of the
+acceleration by up to 1e-5. So accelerations are compared on motions whose derivatives grow like those of free
+motions, and otherwise the residual is compared: tau computed back from the accelerations found.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def test_round_trip(seed: int, n: int, floating: bool, passive: bool) -> None:
 @pytest.mark.parametrize("passive", [False, True])
 @pytest.mark.parametrize("floating", [False, True])
 def test_residual(floating: bool, passive: bool) -> None:
-    """inverse(forward(tau)) is tau at full speed, to rounding of the forces that the accelerations take."""
+    """inverse(forward(tau)) is tau at full speed, up to rounding of the forces for the accelerations."""
     rng = np.random.default_rng(0)
     tree = any_tree(rng, 12, floating, passive)
     q, v = random_configuration(rng, tree), random_stack(rng, tree, 1)[0]
@@ -105,7 +105,7 @@ def test_residual(floating: bool, passive: bool) -> None:
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_leading_matrix_is_that_of_every_order(floating: bool) -> None:
-    """Lemma 2: what multiplies the highest unknown is the mass matrix (with armature) at all orders."""
+    """Lemma 2: the factor of the highest unknown is the mass matrix (with armature) at all orders."""
     rng = np.random.default_rng(2)
     tree = any_tree(rng, 5, floating, True)
     q, v = random_configuration(rng, tree), random_stack(rng, tree, 5)
@@ -118,7 +118,7 @@ def test_leading_matrix_is_that_of_every_order(floating: bool) -> None:
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_articulated_inertias(floating: bool) -> None:
-    """Each is the inverse of the free body's block of the inverse mass matrix of the branch from there on."""
+    """Each is the inverse of the free body's block in the inverse mass matrix of the branch from there on."""
     rng = np.random.default_rng(4)
     tree = any_tree(rng, 12, floating, True)
     q = random_configuration(rng, tree)
@@ -149,7 +149,7 @@ def freed_branch(tree: TreeSpec, q: np.ndarray, root: int) -> tuple[TreeSpec, np
 
 @pytest.mark.parametrize(("floating", "passive"), [(False, True), (True, False), (True, True)])
 def test_hybrid(floating: bool, passive: bool) -> None:
-    """All, none and some of the joints prescribed; what is not given is NaN on input."""
+    """All, none and some of the joints prescribed; values not given are NaN on input."""
     rng = np.random.default_rng(1)
     tree = any_tree(rng, 12, floating, passive)
     q, v = random_configuration(rng, tree), random_motion(rng, tree)

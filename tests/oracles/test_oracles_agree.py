@@ -1,4 +1,4 @@
-"""The oracles against each other and, where it reaches, Pinocchio."""
+"""The oracles against each other and, where applicable, Pinocchio."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_serial_chains(seed: int) -> None:
 
 
 def test_sixth_order() -> None:
-    """Beyond the order that the other tests reach, the same tolerance still holds."""
+    """Beyond the order of the other tests, the same tolerance still holds."""
     rng = np.random.default_rng(7)
     tree = random_tree(rng, 7, joints=ONE_DOF, serial=True)
     q, v = random_configuration(rng, tree), random_stack(rng, tree, 8)
@@ -85,7 +85,7 @@ def test_sixth_order() -> None:
 
 
 def test_base_wrench() -> None:
-    """The spatial base wrench is the body one carried to the world: R f, and R m + x cross R f."""
+    """The spatial base wrench is the body one transformed to the world: R f, and R m + x cross R f."""
     rng = np.random.default_rng(3)
     tree = random_tree(rng, 8, floating=True)
     q, v = random_configuration(rng, tree), random_stack(rng, tree, 5)
@@ -115,7 +115,7 @@ def test_point_masses() -> None:
 @pytest.mark.parametrize("start", ["identity", "generic", "negative", "almost half a turn"])
 @pytest.mark.parametrize("joint", ["spherical", "free"])
 def test_group_stiffness(joint: str, start: str) -> None:
-    """On a massless body the spring is all: exp(phi(t)) is R(t), and the force is R^T x."""
+    """On a massless body the spring is the only force: exp(phi(t)) is R(t), and the force is R^T x."""
     rng = np.random.default_rng(5)
     body = random_body(rng, "b", -1, joint)
     body = replace(body, placement=np.eye(4), mass=0.0, inertia=np.zeros((3, 3)), stiffness=2.0)
@@ -158,7 +158,7 @@ def pinocchio_model(pin: object, tree: TreeSpec) -> object:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pinocchio(seed: int) -> None:
-    """rnea on the acceleration level, with external forces."""
+    """rnea at the acceleration level, with external forces."""
     pin = pytest.importorskip("pinocchio")
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, 9, floating=True, joints=ONE_DOF)

@@ -1,4 +1,4 @@
-"""Paper B's tables against derivatives of forces that come from positions alone, in high precision."""
+"""Paper B's tables against derivatives of forces computed from positions alone, in high precision."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_table_9(known: SimpleNamespace) -> None:
 
 
 def test_lines_to_the_letter_differ(known: SimpleNamespace) -> None:
-    """What docs/paper_b.md says of lines 4.6, 5.12, 6.18 and 9.11."""
+    """As docs/paper_b.md says about lines 4.6, 5.12, 6.18 and 9.11."""
     tree = paper_b.tree_of(known.tree)
     assert off(paper_b.extended(tree, known.q, *known.v, printed="4.6").tau, known.tau) > 0.1
     assert off(by_pose(known.e, printed="5.12"), known.by_q[:, :6]) > 0.1

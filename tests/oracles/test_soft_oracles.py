@@ -25,12 +25,12 @@ from trees import BodySpec, TreeSpec
 REFERENCE = reference()
 SPECS = {name: from_reference(model) for name, model in REFERENCE["models"].items()}
 STATES = {(name, s["label"]): s for name, model in REFERENCE["models"].items() for s in model["states"]}
-# 51,200 points are slow in Kane's recursion: one state of four.
+# 51,200 points are slow in Kane's recursion: only one of four states.
 KANE_STATES = [key for key in STATES if key[0] != "variable_radius" or key[1] == "large_bend"]
 
 
 def error(actual: np.ndarray, expected: np.ndarray, scale: float = 0.0) -> float:
-    """Greatest difference, relative to the greatest entry expected or to the scale, if that is greater."""
+    """Greatest difference, relative to the greatest expected entry or to the scale, whichever is greater."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.shape == expected.shape
     size = max(scale, np.abs(expected).max())
@@ -108,7 +108,7 @@ def test_force_on_own_coordinates() -> None:
 
 
 def test_magnus_order() -> None:
-    """Half the step, a sixteenth of the error: what is left between the oracles is the fourth order of the frames."""
+    """Half the step, a sixteenth of the error: the difference between the oracles is the fourth order of the frames."""
     rod = replace(random_module(np.random.default_rng(8), "general", -1), nodes=10)
     q, v = random_soft_state(np.random.default_rng(9), SoftSpec((rod,)), 2)
     truth = soft_lagrange.forces(SoftSpec((rod,)), q, v).inertial[0]
@@ -131,7 +131,7 @@ def test_time_derivatives(soft: str) -> None:
 
 @pytest.mark.parametrize("scale", [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 1e-1])
 def test_smooth_at_zero(scale: float) -> None:
-    """No formula has a case of its own at the straight rod, and none loses digits near it."""
+    """No formula has a special case for the straight rod, and none loses digits near it."""
     rng = np.random.default_rng(2)
     spec = random_soft_tree(rng, ("planar", "spatial", "variable radius"), serial=True)
     q, v = random_soft_state(rng, spec, 2)
@@ -143,7 +143,7 @@ def test_smooth_at_zero(scale: float) -> None:
 
 @pytest.mark.parametrize("name", REFERENCE["equilibria"])
 def test_equilibria(name: str) -> None:
-    """Paper D's simulations where they come to rest: no force is left, and a little off there is."""
+    """Paper D's simulations at rest: no force remains there, but some does slightly off."""
     model = REFERENCE["equilibria"][name]
     spec, q = from_reference(model), np.array(model["q"])
     rest = np.zeros((2, spec.nv))
@@ -159,7 +159,7 @@ def test_equilibria(name: str) -> None:
 
 
 def test_power() -> None:
-    """The rate of each energy is the work of its force; for the three-dimensional law, too."""
+    """The rate of each energy is the power of its force; also for the three-dimensional law."""
     rng = np.random.default_rng(5)
     spec = random_soft_tree(rng, ("revolute", "rigid", "general", "variable radius"))
     modules = (replace(m, law="svk", poisson=0.3) if isinstance(m, VariableRadiusBody) else m for m in spec.modules)
@@ -199,7 +199,7 @@ def test_rigid_robots() -> None:
 
 
 def test_resting_base() -> None:
-    """A floating base that keeps still is a fixed one, at every order."""
+    """A floating base at rest is equivalent to a fixed one, at every order."""
     rng = np.random.default_rng(6)
     floating = random_soft_tree(rng, ("spatial", "gaussian", "revolute"), floating=True)
     q, v = random_soft_state(rng, floating, 6)

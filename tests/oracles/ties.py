@@ -1,6 +1,6 @@
-"""What loops and contacts hold at zero, along a motion, in the numbers of `virtual_work`.
+"""The quantities that loops and contacts hold at zero, along a motion, in the numbers of `virtual_work`.
 
-A `Tie` holds a frame B to a frame A. With X = A^-1 B = (R, p) the pose of B in A, and u, w two directions that make an
+A `Tie` holds a frame B to a frame A. With X = A^-1 B = (R, p) the pose of B in A, and u, w two directions that form an
 orthonormal triad with an axis k, what must stay zero is
 
 ==============  =================================================================================
@@ -18,8 +18,8 @@ on line         u.p, w.p
 rolling         p' + w x c, no position: w = angular velocity, R' R^T = [w]; c from B's origin to the contact
 ==============  =================================================================================
 
-A `Gear` is q_second - polynomial(q_first). Each is a polynomial in t; its derivatives by what moves the robot are those
-of `jets`, in the six directions of a twist of B with A at rest.
+A `Gear` is q_second - polynomial(q_first). Each is a polynomial in t; its derivatives are those of `jets`, in the six
+directions of a twist of B with A at rest.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Tie:
-    """`normal` is that of on plane and rolling; a ball rolls where `axis` is None. Of a contact B bears the wrench."""
+    """`normal` is for on plane and rolling; a ball rolls if `axis` is None. In a contact, B bears the wrench."""
 
     kind: str
     a: Side
@@ -55,7 +55,7 @@ class Tie:
 
 @dataclass(frozen=True)
 class Gear:
-    """Between coordinates, counted as the robot without followers has them."""
+    """Between coordinates, numbered as in the robot without followers."""
 
     first: int
     second: int
@@ -64,11 +64,11 @@ class Gear:
 
 @dataclass(frozen=True)
 class Block:
-    """Of one tie, along a motion of n powers.
+    """One tie along a motion, with n powers.
 
     position: (n, m0), and position_rows (n, m0, nv) its derivative by the coordinates.
     slip: (n - 1, m), the rate of what must stay zero, and rows (n, m, nv) its derivative by the velocities.
-    twist: (n, m, 6), the part of D; None of a gear.
+    twist: (n, m, 6), its part of D; None for a gear.
     """
 
     position: Poly
@@ -87,7 +87,7 @@ def triad(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _relative(a: Poly, b: Poly) -> Poly:
-    """X (n, 1 + 6, 4, 4): the pose of B in A and what each twist of B does to it."""
+    """X (n, 1 + 6, 4, 4): the pose of B in A and its derivative by each twist of B."""
     back = exact._inverse(a)
     moved = [b, *(g @ b for g in GENERATORS)]
     return np.stack([exact._mul(back, m) for m in moved], axis=1)

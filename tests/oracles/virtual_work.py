@@ -1,4 +1,4 @@
-"""Inverse dynamics and its time derivatives from positions only: the truth for every other code here.
+"""Inverse dynamics and its time derivatives from positions only: the truth for all other code here.
 
 Source: d'Alembert's principle in Lagrange's form.  For point masses m at x(t) and any coordinate j,
 
@@ -8,7 +8,7 @@ so no twist, spatial inertia, bracket or Newton-Euler equation occurs.  Each bod
 masses (`point_masses`).  Everything is a Taylor polynomial in t: positions come from the motion q(t) that
 the input (q, v, dv/dt, ...) defines, derivative k of tau is k! times coefficient k of tau(t).
 
-Coordinate j of body i's joint carries all bodies at and below i rigidly with it: dx = A_j x, with
+Coordinate j of body i's joint moves all bodies at and below i rigidly: dx = A_j x, with
 A_j = dH_i/d(coordinate j) H_i^-1 and x = (position, 1).  The sum over points is thus regrouped as
 
     tau_j = sum_ab (A_j)_ab F_ab,   F = sum over the points at and below i of m (x'' - g) x^T  (3 x 4).
@@ -16,9 +16,9 @@ A_j = dH_i/d(coordinate j) H_i^-1 and x = (position, 1).  The sum over points is
 Numbers: integers counting 2^-320 (about 1e-96), as NumPy arrays of Python ints; a polynomial has its
 powers of t along axis 0.  Input floats (down to 1e-80) convert exactly, and each product or division
 errs by at most one unit.  With millions of operations, factorials up to 14! = 1e11 and magnitudes up to
-1e15 the results still hold far more than 60 digits; they are rounded once, to float64, at the end.
-Unit axes, unit quaternions and the rotations of placements are what their names say only to float64
-precision; they are made so to all 96 digits first (nearest rotation), which moves them by a rounding error.
+1e15 the results still have far more than 60 digits; they are rounded once, to float64, at the end.
+Unit axes, unit quaternions and the rotations of placements are exact only to float64 precision;
+they are first made exact to all 96 digits (nearest rotation), which changes them by a rounding error.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ for _a, _b, _c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
 
 
 def _fixed(x: object) -> np.ndarray:
-    """Fixed-point integers of float64 numbers; an array of Python ints is of such integers already."""
+    """Fixed-point integers of float64 numbers; an array of Python ints already holds such integers."""
     if isinstance(x, np.ndarray) and x.dtype.kind == "O":
         return x
     ratio = np.frompyfunc(lambda y: (y.as_integer_ratio()[0] << BITS) // y.as_integer_ratio()[1], 1, 1)
@@ -68,7 +68,7 @@ def _taylor(derivatives: np.ndarray) -> Poly:
 
 
 def _mul(a: Poly, b: Poly, product: Callable = operator.matmul) -> Poly:
-    """Product of polynomials, cut to the length of the shorter."""
+    """Product of polynomials, truncated to the length of the shorter."""
     n = min(len(a), len(b))
     return np.array([sum(product(a[i], b[k - i]) for i in range(k + 1)) >> BITS for k in range(n)], dtype=object)
 
@@ -116,7 +116,7 @@ def point_masses(body: BodySpec) -> tuple[np.ndarray, np.ndarray]:
 
         sum m d d^T = sum_a w_a e_a e_a^T + sum_{a<b} S_ab (e_a + e_b)(e_a + e_b)^T,
 
-    which is S when w_a = S_aa - sum_{b != a} S_ab.  The rest of the mass (of either sign) sits at c.
+    which is S when w_a = S_aa - sum_{b != a} S_ab.  The rest of the mass (of either sign) is at c.
     """
     inertia = (_fixed(body.inertia) + _fixed(body.inertia).T) // 2
     second = inertia.trace() // 2 * np.eye(3, dtype=int).astype(object) - inertia
@@ -147,7 +147,7 @@ def _exact_pose(placement: np.ndarray) -> np.ndarray:
 
 
 def _rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Of the unit quaternion x y z w: 1 + 2 w [u] + 2 [u]^2."""
+    """Rotation of the unit quaternion x y z w: 1 + 2 w [u] + 2 [u]^2."""
     u = _skew(quaternion[:3])
     return EYE3 + ((2 * quaternion[3] * u + 2 * u @ u) >> BITS)
 
@@ -291,7 +291,7 @@ def inverse_dynamics(
 
 
 def forces(tree: TreeSpec, q: np.ndarray, speed: Poly, wrenches: dict[int, Poly]) -> Poly:
-    """The same in polynomials, one power of t less than the velocity has."""
+    """The same in polynomials, with one power of t fewer than the velocity."""
     rows = len(speed) - 1
     poses, partials, motions = _poses(tree, q, speed)
     work = []
