@@ -513,3 +513,35 @@ def test_a_disc_that_rolls_as_it_will() -> None:
     derivatives = np.array(in_body).T * np.array([factorial(k) for k in range(count)])[:, None]
     close(derivatives[0], v, 1e-14)
     close(robot.forward_dynamics(q, v, np.zeros((ORDER + 1, 6))), derivatives[1:], 1e-12)
+
+
+# What is part of the world
+
+
+@pytest.mark.parametrize("axes", ["body", "mixed", "world"])
+@each_closing
+def test_forces_on_a_body_that_is_part_of_the_world(closing: str, axes: str) -> None:
+    """They are opposite to those on the hand, at every order: of the same loop with its bodies in the other order."""
+    rng = np.random.default_rng(11)
+    builder, hand, _ = arms(rng)
+    place, ends = placed(rng), (placed(rng), placed(rng))
+    builder.add("post", "world", jn.Fixed(), place, inertia=some_inertia(rng))
+    kind, name = CLOSINGS[closing](*rng.normal(size=(2, 3))), "tie"
+    on_post, from_world = (jn.Builder.from_model(builder.build()) for _ in range(2))
+    on_post.close(name, "post", hand, kind, placement_a=ends[0], placement_b=ends[1])
+    from_world.close(name, "world", hand, kind, placement_a=place @ ends[0], placement_b=ends[1])
+    robot, other = on_post.build(), from_world.build()
+    q = robot.project(robot.random_configuration(rng))
+    v, tau = robot.project(q, rng.normal(size=robot.nv))[1], rng.normal(size=(4, robot.nv))
+    found = robot.constrained_dynamics(q, v, tau, wrench_frame=axes)
+    expected = other.constrained_dynamics(q, v, tau, wrench_frame="world")  # on the hand, about the world's origin
+    close(found.acc, expected.acc, 1e-11)
+    force, moment = np.split(-expected.forces[name], 2, axis=-1)
+    if axes != "world":
+        moment = moment - np.cross(place[:3, 3], force)
+    if axes == "body":
+        force, moment = force @ place[:3, :3], moment @ place[:3, :3]
+    close(found.forces[name], np.concatenate([force, moment], axis=-1), 1e-10)
+    if axes == "body":
+        change = robot.constrained_dynamics_derivatives(q, v, tau[0])
+        np.testing.assert_allclose(change.forces[name], found.forces[name][0], rtol=1e-9, atol=1e-9)
