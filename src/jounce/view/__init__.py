@@ -30,6 +30,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        module = {"ViewWarning": ".scene", "Viewer": ".viewer"}.get(name, ".visual")
-        return getattr(import_module(module, __name__), name)
+        own = {"ViewWarning": "jounce.view.scene", "Viewer": "jounce.view.viewer"}
+        return getattr(import_module(own.get(name, "jounce.parts.visual")), name)
     raise AttributeError(f"module 'jounce.view' has no attribute {name!r}")
