@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -240,6 +241,15 @@ def turn_z(q: Any) -> Any:
         (lambda: jn.CustomJoint(lambda q: np.eye(4), 1), r"coordinate 0 does not move the body at q = \[0.0\]"),
         (lambda: jn.CustomJoint(lambda q: turn_z(q * q), 1), r"coordinate 0 does not move the body at q = \[0.0\]"),
         (lambda: jn.CustomJoint(lambda q: turn_z([q[0] + q[1]]), 2), "coordinates move the body alike"),
+        (
+            lambda: jn.CustomJoint(lambda q: turn_z([q[1]]), 1),
+            "pose does not take 1 coordinates, which n says: index 1",
+        ),
+        (
+            lambda: jn.CustomJoint(lambda q: turn_z([(q[0] - 0.3) ** 2]), 1, scale=3.0),
+            "coordinate 0 does not move the body",
+        ),
+        (lambda: jn.CustomJoint(lambda q: turn_z([math.sin(q[0])]), 1), "NumPy's functions rather than those of math"),
         (lambda: jn.CustomJoint(lambda q: turn_z([abs(q[0])]), 1), "cannot be recorded"),
         (lambda: jn.CustomJoint(turn_z, 1, scale=0.0), "scale is 0.0, expected positive numbers"),
         (lambda: jn.CustomJoint(turn_z, 1, damping=-1.0), "damping is"),
@@ -247,13 +257,66 @@ def turn_z(q: Any) -> Any:
         (lambda: jn.CustomJoint(turn_z, 1, limits=3.0), "limits is 3.0, expected a jounce.Limits"),
         (lambda: jn.CustomJoint(turn_z, 1, rest=[1.0, 2.0]), "rest has shape"),
         (lambda: jn.CustomJoint(turn_z, 1, coordinate_units=["deg"]), "coordinate_units is"),
-        (lambda: jn.CustomJoint(turn_z, 1, rotor=jn.Rotor(10.0, 1e-4)), "the rotor of a CustomJoint has no axis"),
+        (
+            lambda: jn.CustomJoint(turn_z, 1, rotor=jn.Rotor(10.0, 1e-4)),
+            "rotor has no axis",
+        ),
         (lambda: jn.CustomJoint(lambda q: turn_z([q[0] ** 0.5]), 1), "pose"),
     ],
 )
 def test_what_is_no_joint(make: Any, message: str) -> None:
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=message):
         make()
+
+
+def euler(q: Any) -> Any:
+    z, y, x = (turned(axis, angle) for axis, angle in zip(np.eye(3)[::-1], q, strict=True))
+    return placed(z @ y @ x, [0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("reach", [1.58, 1.7, 2.0, 2.5, 3.0])
+def test_a_gimbal_lock_is_found_wherever_it_is(reach: float) -> None:
+    for limits in (jn.Limits(-reach, reach), jn.Limits(0.2, reach), jn.Limits(-reach, 0.1)):
+        with pytest.raises(ValueError, match="coordinates move the body alike"):
+            jn.CustomJoint(euler, 3, limits=[None, limits, None])
+    jn.CustomJoint(euler, 3, limits=[None, jn.Limits(-1.5, 1.5), None])
+
+
+def test_ranges_of_coordinates_with_one_limit() -> None:
+    for limits, lower, upper in (
+        (jn.Limits(lower=5.0), 5.0, 7.0),
+        (jn.Limits(upper=-5.0), -7.0, -5.0),
+        (jn.Limits(lower=-0.5), -0.5, 1.0),
+        (None, -1.0, 1.0),
+    ):
+        found = jn.CustomJoint(turn_z, 1, limits=limits).range
+        assert (found[0][0], found[1][0]) == (lower, upper)
+
+
+def test_arcs_are_those_of_numpy() -> None:
+    def bent(q: Any) -> Any:
+        angle = np.arcsin(0.3 * q[0]) + np.arccos(0.2 * q[0]) + np.arctan2(q[0] + 2.0, 1.0 + q[0] ** 2) + 2.0 * q[0]
+        return turn_z([angle])
+
+    joint = jn.CustomJoint(bent, 1)
+    for x in (-0.9, 0.0, 0.7):
+        np.testing.assert_allclose(joint.pose([x]), bent(np.array([x])), atol=1e-14)
+
+
+class Screwed(jn.CustomJoint):
+    def __init__(self, pitch: float) -> None:
+        self.pitch = pitch
+        super().__init__(lambda q: placed(turned(np.array([0.0, 0.0, 1.0]), q[0]), [0.0, 0.0, self.pitch * q[0]]), 1)
+
+
+def test_a_class_of_joints() -> None:
+    joint = Screwed(0.2)
+    assert repr(joint) == "Screwed(n=1)"
+    with pytest.raises(AttributeError, match="a joint cannot be changed"):
+        joint.pitch = 0.3
+    again = pickle.loads(pickle.dumps(joint))
+    assert again.pitch == 0.2
+    np.testing.assert_array_equal(again.pose([0.4]), joint.pose([0.4]))
 
 
 def test_a_loop_is_not_closed_by_one() -> None:

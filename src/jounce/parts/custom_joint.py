@@ -86,19 +86,18 @@ class CustomJoint(Joint):
         self._set(nq=n, nv=n)
         super().__init__(damping=damping, stiffness=stiffness, rotor=rotor, name=name)
         if rotor is not None and rotor.axis is None:
-            raise ValueError("the rotor of a CustomJoint has no axis, expected one: its joint may have none")
+            raise ValueError("rotor has no axis: a CustomJoint has none to take, expected Rotor(ratio, inertia, axis)")
         names, units = labels("coordinate_", coordinate_names, coordinate_units, n)
         each = _limits(limits, n)
         reach = np.broadcast_to(array_of("scale", scale, (), (n,)), (n,))
         if not (reach > 0).all():
             raise ValueError(f"scale is {quoted(scale)}, expected positive numbers")
-        lower = np.array([-r if x is None or np.isinf(x.lower) else x.lower for x, r in zip(each, reach, strict=True)])
-        upper = np.array([r if x is None or np.isinf(x.upper) else x.upper for x, r in zip(each, reach, strict=True)])
+        lower, upper = _range(each, reach)
         functions = Functions("", _Pose(pose), n, upper / 2 - lower / 2, upper / 2 + lower / 2)
         functions.check_poses(recorded := functions.recorded("pose", (4, 4)))
         frame = simplified(Expressions(recorded.tape, moving_frame(recorded, n)))
         functions.check_smooth("pose", frame)
-        _check_screws(functions, frame, n)
+        _check_screws(functions.places, lower, upper, frame, n)
         self._set(
             rest=0.0,
             scale=frozen(reach),
@@ -113,10 +112,7 @@ class CustomJoint(Joint):
     @property
     def range(self) -> tuple[Array, Array]:
         """The typical range of its coordinates: lower (n,) and upper (n,)."""
-        each = [x or Limits() for x in self.coordinate_limits]
-        lower = [-s if np.isinf(x.lower) else x.lower for x, s in zip(each, self.scale, strict=True)]
-        upper = [s if np.isinf(x.upper) else x.upper for x, s in zip(each, self.scale, strict=True)]
-        return np.array(lower), np.array(upper)
+        return _range(self.coordinate_limits, self.scale)
 
     def pose(self, q: ArrayLike) -> Array:
         """(..., 4, 4) of the body in the joint frame, for q (..., n)."""
@@ -135,7 +131,7 @@ class CustomJoint(Joint):
         return _Section(self)
 
     def _describe(self) -> str:
-        return str(self.nv)
+        return f"n={self.nv}"
 
     def __getstate__(self) -> dict[str, object]:
         return {key: value for key, value in self.__dict__.items() if key != "section"}
@@ -185,15 +181,45 @@ def _limits(given: Any, n: int) -> tuple[Limits | None, ...]:
     return tuple(each)
 
 
-def _check_screws(functions: Functions, frame: Expressions, n: int) -> None:
-    """Checks that the coordinates move the body, each in a different way."""
-    screws = frame.values(functions.places)[:, 12:].reshape(-1, n, 6)
-    sizes = np.linalg.svd(screws, compute_uv=False)
-    fine = sizes[:, -1] > 1e-9 * np.maximum(sizes[:, 0], 1e-9)
-    if fine.all():
+def _range(limits: Sequence[Limits | None], scale: Array) -> tuple[Array, Array]:
+    """Where coordinates are in ordinary use: between limits, within the scale, or as far from a single limit."""
+    lower, upper = [], []
+    for each, s in zip(limits, scale.tolist(), strict=True):
+        low, high = (-np.inf, np.inf) if each is None else (each.lower, each.upper)
+        lower.append(low if np.isfinite(low) else -s if -s < high else high - 2 * s)
+        upper.append(high if np.isfinite(high) else s if s > low else low + 2 * s)
+    return np.array(lower), np.array(upper)
+
+
+def _check_screws(places: Array, lower: Array, upper: Array, frame: Expressions, n: int) -> None:
+    """Checks that the coordinates move the body, each in a different way: at all places, and at the worst near them."""
+
+    def sizes(q: Array) -> Array:
+        screws = frame.values(q)[..., 12:].reshape(*q.shape[:-1], n, 6)
+        return np.asarray(np.linalg.svd(screws, compute_uv=False), dtype=np.float64)
+
+    q, step = np.clip(places, lower, upper), 0.25 * (upper - lower)
+    most = max(float(sizes(q).max()), 1e-9)
+
+    def independence(q: Array) -> Array:
+        return np.asarray(sizes(q)[..., -1] / most)
+
+    least = independence(q)
+    moves = np.concatenate([np.eye(n), -np.eye(n)])
+    for _ in range(60):  # compass search from every place at once
+        if least.min() < 1e-7:
+            break
+        tried = np.clip(q[:, None] + step * moves, lower, upper)
+        found = independence(tried)
+        best = found.argmin(axis=1)
+        better = np.take_along_axis(found, best[:, None], axis=1)[:, 0] < least
+        if not better.any():
+            step = step / 2
+        q = np.where(better[:, None], np.take_along_axis(tried, best[:, None, None], axis=1)[:, 0], q)
+        least = np.where(better, np.take_along_axis(found, best[:, None], axis=1)[:, 0], least)
+    if least.min() >= 1e-7:
         return
-    first = int(np.argmin(fine))
-    at = functions.places[first].tolist()
-    still = np.flatnonzero(np.linalg.norm(screws[first], axis=1) <= 1e-9 * max(sizes[first, 0], 1e-9))
+    at = q[int(least.argmin())]
+    still = np.flatnonzero(np.linalg.norm(frame.values(at)[12:].reshape(n, 6), axis=1) <= 1e-6 * most)
     what = f"coordinate {still[0]} does not move the body" if len(still) else "coordinates move the body alike"
-    raise ValueError(f"pose(q): {what} at q = {at}, expected each to move it in a way of its own")
+    raise ValueError(f"pose(q): {what} at q = {at.tolist()}, expected each to move it in a way of its own")

@@ -193,6 +193,8 @@ class Joint:
         self._set(rest=length, limits=limits, follows=follows, rotor=rotor, name=name)
 
     def __setattr__(self, key: str, value: object) -> None:
+        if not type(self).__module__.startswith("jounce.") and not hasattr(self, key):
+            return self._set(**{key: value})  # a subclass keeps what it is made of
         raise AttributeError(f"a joint cannot be changed: {type(self).__name__}.{key}")
 
     def __delattr__(self, key: str) -> None:

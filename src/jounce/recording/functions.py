@@ -50,7 +50,10 @@ class Functions:
         given = getattr(self.source, key)
         if not callable(given):
             raise ValueError(f"{self.what}{key} is {quoted(given)}, expected a function")
-        return given(*(a.copy() for a in arguments))
+        try:
+            return given(*(a.copy() for a in arguments))
+        except IndexError as beyond:
+            raise ValueError(f"{self.what}{key} does not take {self.n} coordinates, which n says: {beyond}") from beyond
 
     def recorded(self, key: str, shape: tuple[int, ...], *, rates: bool = False) -> Expressions:
         """A function of the module, recorded; checks that it returns finite numbers that the recording reproduces."""

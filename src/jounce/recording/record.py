@@ -157,6 +157,15 @@ class Number:
         square = 1.0 + self * self
         return self._tape.emit(ARCTAN, self._at, square._at)
 
+    def arctan2(self, x: Any) -> Any:
+        return 2.0 * (self / ((self * self + x * x) ** 0.5 + x)).arctan()
+
+    def arcsin(self) -> Any:
+        return (self / (1.0 - self * self).sqrt()).arctan()
+
+    def arccos(self) -> Any:
+        return 0.5 * np.pi - self.arcsin()
+
     def sinh(self) -> Any:
         return 0.5 * (self.exp() - (-self).exp())
 
@@ -182,7 +191,8 @@ class Number:
         raise TypeError(
             "the value of this number is not known while the function is recorded: it cannot be compared, rounded or "
             "turned into a float. Write the function without branches; put its results together with np.array([...]) "
-            "rather than into an array of floats; for sin(x) / x and the like take jounce.soft.stumpff"
+            "rather than into an array of floats; for sin(x) / x and the like take jounce.soft.stumpff, for tables "
+            "jounce.Spline, and NumPy's functions rather than those of math or scipy"
         )
 
     __hash__ = object.__hash__
