@@ -102,7 +102,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":  # when asked for: finding it out takes longer than all the rest of the import
+    if name == "__version__":  # on demand: looking it up takes longer than the rest of the import
         from importlib.metadata import version
 
         return version("jounce")

@@ -44,9 +44,9 @@ class Builder:
 
     @classmethod
     def from_model(cls, model: Model) -> Builder:
-        """A builder that has the bodies and the gravity of a robot: what is added to it comes on top.
+        """A builder that starts with the bodies and the gravity of a robot, to add more.
 
-        The robot itself stays as it is. Its coordinates keep their places, those of what is added follow.
+        The robot itself does not change. Its coordinates keep their places; those of added joints follow.
 
         >>> import jounce as jn
         >>> b = Builder.from_model(jn.robots.quadrotor_arm())
@@ -77,14 +77,15 @@ class Builder:
         Args:
             name: of the body, unique.
             parent: name of a body added before, or "world".
-            joint: what ties it to the parent; `Fixed` when left out.
+            joint: that connects it to the parent; `Fixed` when left out.
             placement: (4, 4) pose of the joint frame in the parent's body frame; the identity when left out. The
                 body's own frame is the joint frame, moved by the joint.
             inertia: none when left out.
             body: a soft body, such as a `jounce.soft.Rod` or a `jounce.soft.Module` of your own, in place of
-                `inertia`. It begins at the joint frame; the frame that has its name, and that children are placed in,
-                is the one at its far end.
-            at: where along a soft parent this body is, in metres of its rest length; its far end when left out.
+                `inertia`. It begins at the joint frame; the frame with its name, in which children are placed, is at
+                its far end.
+            at: where along a soft parent this body is attached, in metres of its rest length; its far end when left
+                out.
         """
         text("name", name)
         text(f"parent of {quoted(name)}", parent)
@@ -132,20 +133,21 @@ class Builder:
         at_a: float | None = None,
         at_b: float | None = None,
     ) -> None:
-        """Closes a loop: ties two bodies together, beside the joints of the tree.
+        """Closes a loop: ties two bodies together, in addition to the joints of the tree.
 
-        What the joint does not let move is the constraint: `Fixed` welds, `Revolute` is a hinge, `Spherical` a point.
-        The robot obeys it wherever it solves for motions; `Model.project` brings configurations onto it.
+        The constraint forbids every motion that the joint does not allow: `Fixed` is a weld, `Revolute` a hinge,
+        `Spherical` a point. All methods that solve for motions satisfy it; `Model.project` projects configurations
+        onto it.
 
         Args:
             name: of the constraint, unique.
             first, second: names of bodies added before, or "world"; for a `Gear`, of joints with one coordinate, or
-                of one joint twice, which a constant polynomial holds.
-            joint: as in `add`, where the second body hangs on the first; or `Distance`, `OnPlane`, `OnLine`, `Rolling`,
-                `Gear`.
-            placement_a: (4, 4) where on the first body, in its frame; the identity when left out.
-            placement_b: (4, 4) where on the second body, in its frame.
-            at_a, at_b: where along a soft body, in metres of its rest length; its far end when left out.
+                the same joint twice, to hold it with a constant polynomial.
+            joint: as in `add`, with the second body as child of the first; or `Distance`, `OnPlane`, `OnLine`,
+                `Rolling`, `Gear`.
+            placement_a: (4, 4) place on the first body, in its frame; the identity when left out.
+            placement_b: (4, 4) place on the second body, in its frame.
+            at_a, at_b: place along a soft body, in metres of its rest length; its far end when left out.
 
         >>> import jounce as jn
         >>> b = jn.Builder()
@@ -181,14 +183,14 @@ class Builder:
                 raise ValueError(f"{what}: {key} is {quoted(given)}, which was not added before: {hint}")
         if first == second and at_a == at_b:
             raise ValueError(f"{what}: first and second are both {quoted(first)}: a body cannot be tied to itself")
-        trial = list(self._bodies)  # so that the builder stays as it is where something is wrong
+        trial = list(self._bodies)  # so that errors leave the builder unchanged
         places = []
         for letter, body, placement, at in (("a", first, placement_a, at_a), ("b", second, placement_b, at_b)):
             placed = np.eye(4) if placement is None else pose(f"placement_{letter} of {what}", placement)
             if at is not None:
                 place, mark = self._mark(f"at_{letter} of {what}", body, at), f"{name}.{letter}"
                 if mark in self._index:
-                    raise ValueError(f"{what}: at_{letter} needs a frame named {mark!r}, which a body has already")
+                    raise ValueError(f"{what}: at_{letter} needs a frame named {mark!r}, the name of another body")
                 trial.append(BodyRecord(mark, self._index[body], Fixed(), np.eye(4), Inertia(0.0), None, place))
                 body = mark
             places.append((body, frozen(placed)))
@@ -206,7 +208,7 @@ class Builder:
         self._constraints.append(ConstraintRecord(name, kind, a, b, pose_a, pose_b))
 
     def _expect_coordinate(self, what: str, key: str, given: str) -> None:
-        """That a joint has one coordinate of its own."""
+        """Checks that a joint has one coordinate of its own."""
         joints = {b.joint_name: b.joint for b in self._bodies if b.joint.nv}
         if not isinstance(given, str) or given not in joints:
             hint = near(given if isinstance(given, str) else quoted(given), joints)
@@ -215,7 +217,7 @@ class Builder:
             raise ValueError(f"{what}: {key} is {quoted(given)}, expected a joint with one coordinate of its own")
 
     def _mark(self, what: str, parent: str, at: float) -> float | None:
-        """Where on its parent the body is: None at the far end."""
+        """Where on its parent the body is: None for the far end."""
         soft = None if parent == "world" else self._bodies[self._index[parent]].soft
         if soft is None:
             raise ValueError(f"{what} is {quoted(at)}, but its parent {quoted(parent)} is not soft: give a placement")
@@ -230,8 +232,8 @@ class Builder:
         """The robot.
 
         Args:
-            allow_massless: whether a joint may move nothing that has inertia. By default that is a ``ValueError``; such
-                a robot has kinematics and inverse dynamics, but no forward dynamics.
+            allow_massless: whether joints may move bodies without any inertia. By default that is a ``ValueError``;
+                such a robot has kinematics and inverse dynamics, but no forward dynamics.
         """
         if not flag("allow_massless", allow_massless):
             _check_movable(self._bodies)

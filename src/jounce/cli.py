@@ -1,6 +1,6 @@
-"""The command line: ``jounce demo``, ``jounce info`` and ``jounce view``, and what other packages add to it.
+"""The command line: ``jounce demo``, ``jounce info`` and ``jounce view``, and commands that other packages add.
 
-A package adds commands by an entry point of the group ``jounce.commands``: a function that is given the app.
+A package adds commands through an entry point of the group ``jounce.commands``: a function that takes the app.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def main() -> None:
     def info(
         file: Path,
         base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
-        allow: list[Path] = typer.Option([], help="Folder that an MJCF file may read from; repeat for more."),  # noqa: B008
+        allow: list[Path] = typer.Option([], help="Folder that an MJCF file may read from; may be repeated."),  # noqa: B008
     ) -> None:
-        """Show a URDF or MJCF file: its tree, joints, limits and masses, what is odd about it and what is ignored."""
+        """Show a URDF or MJCF file: its tree, joints, limits and masses, suspicious entries and what is ignored."""
         from rich.console import Console
 
         from jounce.display.info import show
@@ -55,10 +55,10 @@ def main() -> None:
     def view(
         file: Path,
         base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
-        allow: list[Path] = typer.Option([], help="Folder of packages and meshes; repeat for more."),  # noqa: B008
-        save: Path | None = typer.Option(None, help="Write a page that needs no server, and end."),  # noqa: B008
-        host: str = typer.Option("127.0.0.1", help="Address to listen on; by default this machine alone."),
-        port: int = typer.Option(8080, help="Port to listen on, or the next that is free."),
+        allow: list[Path] = typer.Option([], help="Folder of packages and meshes; may be repeated."),  # noqa: B008
+        save: Path | None = typer.Option(None, help="Write a page that needs no server, and exit."),  # noqa: B008
+        host: str = typer.Option("127.0.0.1", help="Address to listen on; by default this machine only."),
+        port: int = typer.Option(8080, help="Port to listen on; the next free one if it is taken."),
         browser: bool = typer.Option(True, help="Open the page in a browser."),
     ) -> None:
         """Look at a URDF or MJCF file in a browser, with sliders for its joints."""
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _missing(app: typer.Typer, name: str) -> None:
-    """A command that another package has: says which."""
+    """Adds a placeholder for a command of another package, which says which package that is."""
 
     @app.command(name, hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
     def missing() -> None:

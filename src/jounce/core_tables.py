@@ -1,9 +1,8 @@
 """From the user's bodies to the tables of the compiled core.
 
-Every joint becomes a chain of primitives, the ones between them carried by massless bodies. Each primitive's internal
-frame is turned so that its axis is z; ``turn`` below is that frame in the user's body axes, x_user = turn x_internal.
-Bodies on fixed joints disappear into the body that carries them and stay as frames. A soft body becomes a rigid one for
-each of its sections.
+Every joint becomes a chain of primitives with massless bodies between them. Each primitive's internal frame is turned
+so that its axis is z; ``turn`` below is that frame in the user's body axes, x_user = turn x_internal. Bodies on fixed
+joints are merged into the body that carries them and remain as frames. A soft body becomes one rigid body per section.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class BodyRecord:
     placement: Array
     inertia: Inertia
     soft: SoftBody | None = None
-    at: float | None = None  # where on a soft parent, m; its far end where None
+    at: float | None = None  # where on a soft parent, m; None for its far end
     visuals: Sequence[Visual] = ()  # what it looks like
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -52,22 +51,22 @@ class BodyRecord:
 
     @property
     def joint_name(self) -> str:
-        """What its joint is called: as the body, unless it has a name."""
+        """The name of its joint: the body's, unless the joint has its own."""
         return self.joint.name or self.name
 
     @property
     def shape_name(self) -> str:
-        """What the coordinates of a soft body are called: as the body, unless its joint has coordinates, too."""
+        """The name of a soft body's coordinates: the body's, unless its joint has coordinates too."""
         return f"{self.name}.shape" if self.joint.nv else self.name
 
     @property
     def moves(self) -> bool:
-        """Whether it has coordinates, or follows one that has: else it is a part of its parent."""
+        """Whether it has coordinates or follows a joint that has; otherwise it is part of its parent."""
         return self.soft is not None or not isinstance(self.joint, Fixed)
 
 
 def own_records(bodies: Sequence[BodyRecord]) -> list[BodyRecord]:
-    """One record for each joint with coordinates of its own and for each shape, in the order of the coordinates."""
+    """One record per joint with coordinates of its own and per shape, in the order of the coordinates."""
     records = []
     for b in bodies:
         if b.joint.nv and not b.joint.follows:
@@ -78,7 +77,7 @@ def own_records(bodies: Sequence[BodyRecord]) -> list[BodyRecord]:
 
 
 def rigidly(bodies: Sequence[BodyRecord], name: str) -> tuple[str, float | None]:
-    """What a body or frame is a part of: a body that moves, or "world"; of a soft body the place along it."""
+    """What a body or frame is part of: a body that moves, or "world"; for a soft body, also the place along it."""
     index = next((i for i, b in enumerate(bodies) if b.name == name), -1)
     while index >= 0:
         body = bodies[index]
@@ -95,19 +94,19 @@ def rigidly(bodies: Sequence[BodyRecord], name: str) -> tuple[str, float | None]
 
 @dataclass
 class _CoreBody:
-    """Where a user's body went: internal body `index`, the user's frame in it, and of a soft one the marks on it."""
+    """The core's version of a user's body: internal body `index`, the user's frame in it, and marks on a soft body."""
 
     index: int
     pose: Array
     marks: dict[float, int] = field(default_factory=dict)
 
     def at(self, mark: float | None) -> int:
-        """The internal body that a child is on."""
+        """The internal body that carries a child."""
         return self.index if mark is None else self.marks[mark]
 
 
 def marks_on(bodies: Sequence[BodyRecord], index: int) -> tuple[float, ...]:
-    """The material coordinates of a soft body where children are."""
+    """The material coordinates of a soft body at which children are attached."""
     return tuple(sorted({b.at for b in bodies if b.parent == index and b.at is not None}))
 
 
@@ -123,7 +122,7 @@ class Leave(Flag):
 
 @dataclass
 class _Tables:
-    """The compiled bodies as they come, a row each."""
+    """The compiled bodies in order, one row each."""
 
     joint: list[str] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
@@ -152,12 +151,12 @@ class _Tables:
 
 
 def _expect_apart(constraints: Sequence[ConstraintRecord], carrier: Mapping[str, int]) -> None:
-    """That what a constraint ties together can move; `carrier`: the body that carries each frame, -1 for the world."""
+    """Checks that constraints tie parts that can move; `carrier`: the body carrying each frame, -1 for the world."""
     moves = any(body >= 0 for body in carrier.values())
     for c in constraints:
         what = f"constraint {quoted(c.name)}"
         if not moves:
-            raise ValueError(f"{what} ties together what cannot move: this robot has no joints")
+            raise ValueError(f"{what} ties together parts that cannot move: this robot has no joints")
         if not isinstance(c.kind, Gear) and c.held and carrier[c.a] == carrier[c.b]:
             raise ValueError(f"{what} ties {quoted(c.a)} to {quoted(c.b)}, which are fixed to each other")
 
@@ -168,7 +167,7 @@ def compiled(
     leave: Leave = Leave.NOTHING,
     constraints: Sequence[ConstraintRecord] = (),
 ) -> dict[str, object]:
-    """What ``_core.CoreModel`` takes."""
+    """The arguments of ``_core.CoreModel``."""
     tables = _Tables()
     core_bodies: list[_CoreBody] = []
     free_body, free_pose = [], []
@@ -195,7 +194,7 @@ def compiled(
             free_body.append(index)
             free_pose.append(body.placement)
         own = _CoreBody(index, pose)
-        if body.soft is not None:  # its sections hang on the near end
+        if body.soft is not None:  # its sections are children of the near end
             marks = marks_on(bodies, i)
             sections = body.soft.sections(marks)
             places = [tables.add("section", body.name, index, pose) for _ in sections.masses()]
@@ -266,7 +265,7 @@ def compiled(
 
 
 def _soft(body: SoftBody, sections: Sections, leave: Leave) -> dict[str, object]:
-    """A soft body for the core: how its sections move, and the forces of its shape."""
+    """A soft body for the core: the kinematics of its sections, and the forces of its shape."""
     n = body.n
     elastic, viscous = not leave & Leave.ELASTIC, not leave & Leave.DAMPING
     energy = body.recorded_energy() if elastic else None
@@ -300,7 +299,7 @@ def _soft(body: SoftBody, sections: Sections, leave: Leave) -> dict[str, object]
 
 
 def resolve(bodies: Sequence[BodyRecord]) -> dict[str, Follow]:
-    """For each joint that follows another, the joint with a coordinate that it follows in the end."""
+    """For each joint that follows another, the joint with its own coordinate at the end of the chain."""
     joints = {b.joint_name: b.joint for b in bodies if not isinstance(b.joint, Fixed)}
     leaders: dict[str, Follow] = {}
     for name, joint in joints.items():
@@ -329,7 +328,7 @@ def resolve(bodies: Sequence[BodyRecord]) -> dict[str, Follow]:
 
 
 def inertial_parameters(bodies: Sequence[BodyRecord]) -> Array:
-    """Ten numbers for each moving body and all that is fixed to it: see ``Model.inertial_parameters``."""
+    """Ten numbers per moving body, including everything fixed to it: see ``Model.inertial_parameters``."""
     totals: list[Array] = []
     core_bodies: list[_CoreBody] = []
     for body in bodies:
@@ -348,7 +347,7 @@ def inertial_parameters(bodies: Sequence[BodyRecord]) -> Array:
 
 
 def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
-    """Names of the bodies whose joint moves nothing that resists: no inertia in or below them, no armature."""
+    """Names of the bodies whose joint moves no mass: no inertia in or below them, and no armature."""
     heavy = [b.soft is not None or not b.inertia.is_zero for b in bodies]
     for i in reversed(range(len(bodies))):
         if heavy[i] and bodies[i].parent >= 0:
@@ -361,7 +360,7 @@ def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
 
 
 def _each(bodies: Sequence[BodyRecord], following: Sequence[Joint | None], key: str) -> Array:
-    """A number for every column: of own coordinates, zero for those of sections; of joints and rotors that follow."""
+    """One number per column: own coordinates first (zero for those of sections), then joints and rotors that follow."""
 
     def of(joint: Joint | None, n: int) -> Array:
         return np.broadcast_to(0.0 if joint is None or isinstance(joint, CustomJoint) else getattr(joint, key), (n,))
@@ -371,7 +370,7 @@ def _each(bodies: Sequence[BodyRecord], following: Sequence[Joint | None], key: 
 
 
 def _rotor(tables: _Tables, body: BodyRecord, parent: int, pose: Array) -> int:
-    """A body that turns about the axis of a rotor, with its moment of inertia about that and no other."""
+    """A body that turns about the axis of a rotor, with its moment of inertia about that axis only."""
     rotor = body.joint.rotor
     assert rotor is not None
     axis = body.joint.primitives()[0].axis if rotor.axis is None else np.asarray(rotor.axis)
@@ -390,9 +389,9 @@ def moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:
     return inertia.mass, inertia.mass * com, about_com + inertia.mass * np.outer(com, com)
 
 
-@lru_cache(maxsize=64)  # few axes serve most robots
+@lru_cache(maxsize=64)  # most robots use few distinct axes
 def _turn_z_to(direction: tuple[float, ...]) -> Array:
-    """A rotation that takes z there; the identity for z itself, a permutation for the other coordinate axes."""
+    """A rotation that maps z to `direction`; the identity for z itself, a permutation for the other axes."""
     axis = np.array(direction)
     if axis[2] == 1.0:
         return np.eye(3)

@@ -45,10 +45,10 @@ class Kinematics:
     """Poses and twists of bodies and frames; ``kin["tool0"]`` is the pose of one of them.
 
     Attributes:
-        names: whose they are; ``robot.body_names`` unless others were asked for.
+        names: of the bodies and frames; ``robot.body_names`` unless others were requested.
         pose: (..., nframes, 4, 4) pose of each in the world.
         twist: (..., K, nframes, 6) twist [linear; angular] of each relative to the world and its K - 1 component-wise
-            derivatives, in the frame asked for; K = 0 where no velocity was given.
+            derivatives, in the requested frame; K = 0 if no velocity was given.
     """
 
     names: tuple[str, ...]
@@ -59,21 +59,21 @@ class Kinematics:
         return shapes(self, "pose", "twist")
 
     def __getitem__(self, name: str) -> Array:
-        """The pose (..., 4, 4) of one of them."""
+        """The pose (..., 4, 4) of one body or frame."""
         if not isinstance(name, str) or name not in self.names:
             raise ValueError(f"no pose was computed for {quoted(name)}: {_near(name, self.names)}")
         return self.pose[..., self.names.index(name), :, :]
 
 
 class Model(CoreModel):
-    """A robot. Made by `Builder.build`; never changes; may be shared by threads and pickled.
+    """A robot. Made by `Builder.build`; immutable; can be shared between threads and pickled.
 
     Shapes: q is (..., nq), a velocity v (..., nv), a *stack* (..., K, nv) holds v and its K - 1 component-wise time
     derivatives. Leading dimensions are batch dimensions and broadcast.
 
-    Where a method takes ``frame``, it says in which axes the twist of a `Free` joint, and the wrench dual to it, are
-    given and returned: "body" (body axes and origin), "world" (world axes and origin) or "mixed" (world axes, body
-    origin). Other joints keep their coordinates.
+    Where a method takes ``frame``, it sets the axes in which the twist of a `Free` joint, and the wrench dual to it,
+    are given and returned: "body" (body axes and origin), "world" (world axes and origin) or "mixed" (world axes, body
+    origin). The coordinates of other joints do not depend on it.
     """
 
     bodies: tuple[BodyRecord, ...]
@@ -88,7 +88,7 @@ class Model(CoreModel):
     _frame_index: dict[str, int]
     _coordinates: dict[str, tuple[slice, slice]]
     _followers: dict[str, str]
-    _own: tuple[BodyRecord, ...]  # a record for each joint that has coordinates, and for each soft body's shape
+    _own: tuple[BodyRecord, ...]  # one record per joint with coordinates, and one per soft body's shape
     _soft: dict[str, SoftPart]
     _inputs: Inputs
     _all_columns: NDArray[np.intp]
@@ -159,7 +159,7 @@ class Model(CoreModel):
         return drawn(self)
 
     def frame_index(self, name: str | int) -> int:
-        """Where the body or fixed frame of that name is in ``frame_names`` (bodies come first)."""
+        """Index of the body or fixed frame of that name in ``frame_names`` (bodies come first)."""
         if is_whole(name):
             if not 0 <= name < len(self.frame_names):
                 count = len(self.frame_names)
@@ -185,22 +185,22 @@ class Model(CoreModel):
 
     @property
     def lower(self) -> Array:
-        """(nq,) least position of each joint that has a limit, minus infinity elsewhere."""
+        """(nq,) lower position limit of each joint, minus infinity where there is none."""
         return self._limits("nq", "lower", -np.inf)
 
     @property
     def upper(self) -> Array:
-        """(nq,) greatest position of each joint that has a limit, infinity elsewhere."""
+        """(nq,) upper position limit of each joint, infinity where there is none."""
         return self._limits("nq", "upper", np.inf)
 
     @property
     def velocity_limit(self) -> Array:
-        """(nv,) greatest speed of each joint, infinity where there is no limit."""
+        """(nv,) maximum speed of each joint, infinity where there is no limit."""
         return self._limits("nv", "velocity", np.inf)
 
     @property
     def effort_limit(self) -> Array:
-        """(nv,) greatest force of each joint, infinity where there is no limit."""
+        """(nv,) maximum force of each joint, infinity where there is no limit."""
         return self._limits("nv", "effort", np.inf)
 
     def _limits(self, size: str, key: str, unlimited: float) -> Array:
@@ -222,7 +222,7 @@ class Model(CoreModel):
     # Configurations
 
     def neutral(self) -> Array:
-        """The configuration (nq,) where all coordinates are zero and all quaternions the identity."""
+        """The configuration (nq,) in which all coordinates are zero and all quaternions are the identity."""
         q = np.zeros(self.nq)
         for b, (where, _) in self._moving():
             if isinstance(b.joint, (Free, Spherical)):
@@ -230,7 +230,7 @@ class Model(CoreModel):
         return q
 
     def random_configuration(self, rng: np.random.Generator, shape: SupportsIndex | Sequence[int] = ()) -> Array:
-        """Random configurations (*shape, nq), orientations uniform.
+        """Random configurations (*shape, nq), with uniformly distributed orientations.
 
         Joints with limits stay within them; otherwise angles are in [-pi, pi) and distances in [-1, 1) m; soft bodies
         bend by about half a radian and stretch by about a tenth.
@@ -260,15 +260,15 @@ class Model(CoreModel):
         return q
 
     def _moving(self) -> list[tuple[BodyRecord, tuple[slice, slice]]]:
-        """What has coordinates, joints and the shapes of soft bodies, and where in q and v those are."""
+        """Everything with coordinates (joints and shapes of soft bodies), and their slices of q and v."""
         return list(zip(self._own, self._coordinates.values(), strict=True))
 
     # Dynamics
 
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
-        """The generalized forces of a motion without acceleration: inverse dynamics is ``M dv/dt + bias_force``.
+        """The generalized forces at zero acceleration: inverse dynamics is ``M dv/dt + bias_force``.
 
-        C v and gravity, and what damping and springs take.
+        C v, gravity, and the forces of damping and springs.
 
         Args:
             q: (..., nq).
@@ -285,7 +285,7 @@ class Model(CoreModel):
     ) -> Array:
         """M dv/dt + C v alone, and its derivatives: inverse dynamics without gravity, springs, elasticity and damping.
 
-        Paper D's GID; `inverse_dynamics` is its AID, the forces that actuators have to give.
+        Paper D's GID; `inverse_dynamics` is its AID, the forces that actuators have to supply.
 
         Args:
             q: (..., nq).
@@ -307,37 +307,37 @@ class Model(CoreModel):
         return inertial.inverse_dynamics(q, v, a, frame=frame)
 
     def elastic_force(self, q: ArrayLike) -> Array:
-        """The forces (..., nv) that hold the joints' springs and soft bodies in a configuration q (..., nq).
+        """The forces (..., nv) that hold the joints' springs and the soft bodies in a configuration q (..., nq).
 
-        The gradient of their energy, as `gravity_force` is that of the weight's.
+        The gradient of their energy, as `gravity_force` is the gradient of the gravitational energy.
         """
         none = np.zeros(self.nv)
         return self._without(Leave.WEIGHT).inverse_dynamics(q, none, none)
 
     def damping_force(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """The forces (..., nv) that the joints' damping and the viscosity of soft bodies take, for v (..., nv)."""
+        """The forces (..., nv) that overcome joint damping and the viscosity of soft bodies, for v (..., nv)."""
         damped = self._without(Leave.WEIGHT | Leave.ELASTIC | Leave.INERTIA)
         return damped.inverse_dynamics(q, v, np.zeros(self.nv))
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs of soft bodies, tendons and pressures: the columns of `actuation_matrix`."""
+        """Names of the inputs of soft bodies (tendons, pressures): the columns of `actuation_matrix`."""
         return self._inputs.names
 
     def actuation_matrix(self, q: ArrayLike) -> Array:
-        """The matrix (..., nv, nu) that makes generalized forces of the inputs u (nu,) of soft bodies.
+        """The matrix (..., nv, nu) that maps the inputs u (nu,) of soft bodies to generalized forces.
 
-        The force of inputs u is ``actuation_matrix(q) @ u``, to be added to what the joints' own motors give.
+        The force of inputs u is ``actuation_matrix(q) @ u``, to be added to the forces of the joints' own motors.
 
         Raises:
-            ValueError: q has the wrong shape, or numbers that are not finite.
-            SingularError: what the inputs do work on has no derivative there.
+            ValueError: q has the wrong shape or is not finite.
+            SingularError: the quantities that the inputs do work on have no derivative there.
         """
         given = self._configuration(q)
         return self._inputs.checked(given, self._inputs.matrix(given))
 
     def _without(self, leave: Leave) -> CoreModel:
-        """The same robot where only some of the forces act."""
+        """The same robot without some of its forces."""
         key = f"_without_{leave.value}"
         if key not in self.__dict__:
             object.__setattr__(self, key, CoreModel(compiled(self.bodies, self.gravity, leave)))
@@ -350,7 +350,7 @@ class Model(CoreModel):
         """How the n-th time derivative of the force depends on those of the velocity, as matrices P_k.
 
         tau^(n) = sum over k of P_k v^(k) + g^(n), with P_k = binom(n, k - 1) M^(n - k + 1) + binom(n, k) C^(n - k) for
-        v^(k). Damping and springs are not part of it. These are paper C's (38), whose q^(k + 1) is v^(k), but with the
+        v^(k). Damping and springs are not included. These are paper C's (38), whose q^(k + 1) is v^(k), but with the
         C of `coriolis_matrix`, for which dM/dt - 2 C is skew. With the paper's own C, (30), they are
         ``closed_form(q, v).body.printed_P``; the forces are the same.
 
@@ -361,7 +361,7 @@ class Model(CoreModel):
             frame: axes of the twist and wrench rows of `Free` joints.
 
         Returns:
-            (..., n + 2, nv, nv): the coefficients of v, dv/dt, ..., and of its derivative n + 1, which is M.
+            (..., n + 2, nv, nv): the coefficients of v, dv/dt, ..., v^(n + 1); the last is M.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
@@ -396,7 +396,7 @@ class Model(CoreModel):
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: str = "body",
     ) -> ClosedForm:
-        """The equations of motion as the papers write them, for reading and for symbolic work; see `ClosedForm`."""
+        """The equations of motion in the form of the papers, for study and for symbolic work; see `ClosedForm`."""
         from jounce.dynamics.closed_form import ClosedForm
 
         return ClosedForm(self, q, v, wrenches, wrench_frame)
@@ -404,15 +404,15 @@ class Model(CoreModel):
     # Constraints
 
     def constrained(self, contacts: Mapping[str, Kind | Contact]) -> Model:
-        """The same robot with contacts: frames of it that the world holds.
+        """The same robot with contacts: frames that are held by the world.
 
-        Contacts hold, whatever the force: those that open, slip or have friction cones are a different problem. All
-        calls of the result that solve for motions obey them, as well as the loops of the robot itself.
+        Contacts hold, whatever the force: contacts that open, slip or have friction cones are a different problem. All
+        methods of the result that solve for motions satisfy them, along with the loops of the robot itself.
 
         Args:
-            contacts: for frames by name what the contact lets move: `Fixed` for a sole that neither slides nor turns,
-                `Spherical` for a point foot, any other joint, `OnPlane`, `OnLine`, `Rolling`; or a `Contact` that says
-                where in the world it is held.
+            contacts: for each frame, by name, the motion that the contact allows: `Fixed` for a sole that neither
+                slides nor turns, `Spherical` for a point foot, any other joint, `OnPlane`, `OnLine`, `Rolling`; or a
+                `Contact`, which also says where in the world it is held.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
@@ -435,7 +435,7 @@ class Model(CoreModel):
         return slice(start, start + self.constraints[index].rows)
 
     def _holonomic_rows(self) -> NDArray[np.bool_]:
-        """The rows of constraints that come from positions."""
+        """The rows of constraints on positions."""
         mask = [i < (1 if isinstance(c.kind, Rolling) else c.rows) for c in self.constraints for i in range(c.rows)]
         return np.array(mask, dtype=np.bool_)
 
@@ -451,18 +451,18 @@ class Model(CoreModel):
         motions: Mapping[str, ArrayLike] | None = None,
         correction: tuple[float, float] | None = None,
     ) -> ConstrainedDynamics:
-        """`forward_dynamics` of a robot with constraints, and the forces of those, with all derivatives.
+        """`forward_dynamics` of a robot with constraints, and the constraint forces, with all derivatives.
 
         Args:
             q, v, tau, wrenches, wrench_frame, frame: as in `forward_dynamics`.
-            motions: how the places move that contacts hold on to, such as a platform: for contacts by name a stack
-                (..., r + 2, 6) of the twist [linear; angular] of that place and its derivatives, in world axes about
-                it.
-            correction: (kp, kd), 1/s^2 and 1/s: lets what is broken of the constraints decay as a damped oscillator.
-                Otherwise the accelerations obey, and what is broken stays so.
+            motions: for contacts with something that moves, such as a platform: by contact name, a stack
+                (..., r + 2, 6) of the twist [linear; angular] of the contact's place and its derivatives, in world
+                axes about that place.
+            correction: (kp, kd), 1/s^2 and 1/s: constraint errors decay like a damped oscillator. When left out, only
+                the accelerations satisfy the constraints, and existing errors remain.
 
         Returns:
-            `ConstrainedDynamics`, with acc as `forward_dynamics` returns it, and forces by name.
+            `ConstrainedDynamics`, with acc as in `forward_dynamics`, and forces by name.
         """
         return constrained_dynamics(self, q, v, tau, wrenches, wrench_frame, frame, motions, correction)
 
@@ -475,13 +475,13 @@ class Model(CoreModel):
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: str = "body",
     ) -> ConstrainedDerivatives:
-        """How accelerations and forces of `constrained_dynamics` change with position, velocity and tau, exactly.
+        """The exact derivatives of `constrained_dynamics` with respect to position, velocity and tau.
 
         Args:
             q, v, tau, wrenches, wrench_frame: as in `forward_dynamics_derivatives`.
 
         Returns:
-            `ConstrainedDerivatives`, with respect to all of q, v and tau, also where those leave the constraints.
+            `ConstrainedDerivatives`, with respect to all of q, v and tau, including directions off the constraints.
 
         >>> import jounce as jn
         >>> held = jn.robots.aerial_manipulator().constrained({"B7": jn.Spherical()})
@@ -504,29 +504,29 @@ class Model(CoreModel):
         wrench_frame: str = "body",
         frame: str = "body",
     ) -> ConstrainedInverseDynamics:
-        """The least forces of motors that produce a motion of a robot with constraints, with all derivatives.
+        """The smallest motor forces that produce a motion of a robot with constraints, with all derivatives.
 
-        Motors and constraints can often share the forces of a motion in many ways. This returns the one with the least
-        tau^T W tau + l^T V l, l the multipliers of the constraints, and of several such the one with the least l. The
-        derivatives are those of that optimum along the motion.
+        Motors and constraints can often share the forces of a motion in many ways. This returns the solution that
+        minimizes tau^T W tau + l^T V l, where l are the multipliers of the constraints, and among several such the one
+        with the smallest l. The derivatives are those of this optimum along the motion.
 
         Args:
             q: (..., nq).
-            v: (..., nv), or without `a` a stack (..., r + 2, nv), that obeys the constraints with all its derivatives:
-                `project` makes such.
+            v: (..., nv), or without `a` a stack (..., r + 2, nv), which must satisfy the constraints with all its
+                derivatives, as the result of `project` does.
             a: (..., nv).
-            actuated: where motors are: joint names, a mask (nv,), or columns; all when left out.
-            weight: W, of the n actuated coordinates, in their order: a number, a diagonal (n,) or a positive definite
+            actuated: the coordinates that have motors: joint names, a mask (nv,), or columns; all when left out.
+            weight: W, for the n actuated coordinates, in their order: a number, a diagonal (n,) or a positive definite
                 matrix (n, n); 1 when left out.
-            force_weight: V, of the rows of `constraint_jacobian`, likewise, and 0 when left out. It may be singular.
+            force_weight: V, for the rows of `constraint_jacobian`, likewise; 0 when left out. It may be singular.
             wrenches, wrench_frame: as in `inverse_dynamics`.
             frame: axes of the twist and wrench rows of `Free` joints.
 
         Returns:
-            `ConstrainedInverseDynamics`, with tau, the forces of constraints by name, and the multipliers.
+            `ConstrainedInverseDynamics`, with tau, the constraint forces by name, and the multipliers.
 
         Raises:
-            ConstraintError: the motion breaks a constraint, or motors and constraints cannot produce it.
+            ConstraintError: the motion violates a constraint, or motors and constraints cannot produce it.
 
         >>> import jounce as jn
         >>> b = jn.Builder()
@@ -558,7 +558,7 @@ class Model(CoreModel):
         return self._constraint_rows(q, v, frame)[0]
 
     def residual(self, q: ArrayLike, v: ArrayLike | None = None, *, frame: str = "body") -> Any:
-        """How far a state is from obeying the constraints.
+        """How far a state is from satisfying the constraints.
 
         Args:
             q: (..., nq).
@@ -566,8 +566,8 @@ class Model(CoreModel):
             frame: axes of the twist rows of `Free` joints in v.
 
         Returns:
-            (..., rows): metres, radians, and square metres for `Distance`; zero in rows that come from no position.
-            With v a pair of these and of J v.
+            (..., rows): metres, radians, and square metres for `Distance`; zero in rows that do not constrain
+            positions. With v, the pair of this and J v.
         """
         J, positions, _ = self._constraint_rows(q, None, frame)
         if v is None:
@@ -578,14 +578,14 @@ class Model(CoreModel):
         return positions, np.einsum("...ij,...j->...i", J[..., 0, :, :], velocity)
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
-        """The state nearest to a given one, roughly, that obeys the constraints.
+        """A state that satisfies the constraints, roughly the nearest to the given one.
 
         Args:
-            q: (..., nq), anywhere near: a closed robot comes together from `neutral`, if it can.
+            q: (..., nq), anywhere near: a robot with loops can be assembled from `neutral`, if that is possible at all.
             v: (..., nv), or a stack (..., K, nv) of the velocity and its derivatives.
 
         Returns:
-            q; with v the pair (q, v).
+            q; with v, the pair (q, v).
 
         Raises:
             ConstraintError: no such configuration was found.
@@ -593,17 +593,17 @@ class Model(CoreModel):
         return projected(self, q, v)
 
     def loop_coordinate(self, name: str, q: ArrayLike, v: ArrayLike | None = None) -> Any:
-        """The coordinates of the joint that closes a loop, which are no part of q, and their velocity.
+        """The coordinates of the joint that closes a loop, which are not part of q, and their velocity.
 
         Args:
             name: of the constraint, or of a contact with a pose.
-            q: (..., nq), that obeys the constraint: where it does not, the coordinates are near.
+            q: (..., nq), which should satisfy the constraint: otherwise the coordinates are approximate.
             v: (..., nv).
 
         Returns:
-            (..., n) what the q of that joint would be in the tree: an angle for `Revolute`, from -pi to pi; distance
-            and angle for `Cylindrical`; a quaternion for `Spherical`; nothing, n = 0, for `Fixed`. The distance for
-            `Distance`, how far along the axis for `OnLine`. With v a pair of these and of their velocity (..., m).
+            (..., n), what the q of that joint would be in the tree: an angle for `Revolute`, from -pi to pi; distance
+            and angle for `Cylindrical`; a quaternion for `Spherical`; empty, n = 0, for `Fixed`. The distance for
+            `Distance`, the position along the axis for `OnLine`. With v, the pair of this and its velocity (..., m).
 
         Raises:
             ValueError: there is no such constraint, or it has no coordinates: `OnPlane`, `Rolling`, `Gear`, and
@@ -622,10 +622,10 @@ class Model(CoreModel):
         return loop_coordinate(self, name, q, v)
 
     def inverse_constraint_inertia(self, q: ArrayLike) -> Array:
-        """J M^-1 J^T (..., rows, rows) for q (..., nq): accelerations along the constraints, from their multipliers.
+        """J M^-1 J^T (..., rows, rows) for q (..., nq): maps the multipliers to accelerations along the constraints.
 
-        The inverse of the operational-space inertia of all that is constrained (Khatib), where that exists: the matrix
-        is singular where rows of `constraint_jacobian` depend on each other. It does not depend on axes.
+        The inverse of the operational-space inertia of the constraints (Khatib), where that exists: the matrix is
+        singular where rows of `constraint_jacobian` are linearly dependent. It does not depend on the choice of axes.
 
         >>> import jounce as jn
         >>> held = jn.robots.quadrotor_arm().constrained({"tool": jn.Spherical()})
@@ -648,27 +648,27 @@ class Model(CoreModel):
         wrench_frame: str = "body",
         frame: str = "body",
     ) -> Impact:
-        """The velocity right after all constraints close at once, as when a foot meets the ground, and the impulses.
+        """The velocity right after all constraints close at once, as when a foot hits the ground, and the impulses.
 
-        Constraints that close hold: a contact that is about to open, J v > 0, is held back, too. So give those that do
-        close, ``robot.constrained({...})``.
+        All constraints hold: even a contact that is about to open, J v > 0, is held back. So pass only those that
+        close, with ``robot.constrained({...})``.
 
         Args:
             q: (..., nq).
             v: (..., nv) before.
-            restitution: 0 to 1, or that of constraints by name, the others having none: how much of the speed along its
-                normal a contact bounces back with (Newton). All other motion that the constraints forbid ends.
-            normals: for constraints by name the direction (3,) of the normal in world axes, where they have none of
-                their own. `OnPlane`, `Rolling` and `Distance` do; others bounce only where it is given.
+            restitution: 0 to 1, or one per constraint by name, 0 for the others: the fraction of the speed along its
+                normal with which a contact bounces back (Newton). All other motion that the constraints forbid stops.
+            normals: by constraint name, the direction (3,) of the normal in world axes, for constraints that have none
+                of their own. `OnPlane`, `Rolling` and `Distance` have one; others bounce only if it is given.
             wrench_frame: axes of the impulses, as of wrenches in `forward_dynamics`.
             frame: axes of the twist rows of `Free` joints in v.
 
         Returns:
-            `Impact`, with v and the impulses by name. No energy is gained where one row alone closes; where friction
-            stops what slides while the normal bounces, Newton's law may gain some.
+            `Impact`, with v and the impulses by name. No energy is gained if only one row closes; if friction stops
+            the sliding while the normal bounces, Newton's law may gain some.
 
         Raises:
-            ConstraintError: no velocity bounces as asked, as constraints depend on each other.
+            ConstraintError: no velocity bounces as requested, because constraints depend on each other.
 
         >>> import jounce as jn
         >>> b = jn.Builder()
@@ -681,17 +681,17 @@ class Model(CoreModel):
         return impact(self, q, v, restitution, normals, _axes("wrench_frame", wrench_frame), _axes("frame", frame))
 
     def independent_coordinates(self, q: ArrayLike, names: Sequence[str] | None = None) -> IndependentCoordinates:
-        """Coordinates of the velocity that the constraints leave independent, and how the others follow from them.
+        """Velocity coordinates that the constraints leave independent, and how the others follow from them.
 
         Args:
             q: (nq,).
-            names: of the joints whose coordinates are to be the independent ones; found when left out.
+            names: of the joints whose coordinates are to be the independent ones; chosen automatically when left out.
 
         Returns:
             `IndependentCoordinates`, with the columns and the matrix G of v = G v[columns].
 
         Raises:
-            ValueError: names is not a list of joints, or they have too many coordinates, or too few.
+            ValueError: names is not a list of joints, or they have too many or too few coordinates.
             ConstraintError: those coordinates are not independent in this configuration.
 
         >>> import jounce as jn
@@ -716,7 +716,7 @@ class Model(CoreModel):
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: str = "body",
     ) -> tuple[Array, ...]:
-        """How the forces of `inverse_dynamics` change with position, velocity and acceleration, exactly.
+        """The exact derivatives of `inverse_dynamics` with respect to position, velocity and acceleration.
 
         Args:
             q: (..., nq).
@@ -727,8 +727,8 @@ class Model(CoreModel):
         Returns:
             With `a`: dtau/dq, dtau/dv and M = dtau/da, each (..., nv, nv). With a stack: the derivatives of every
             tau^(k), k <= r, with respect to q, (..., r + 1, nv, nv), and to every v^(m), m <= r + 1,
-            (..., r + 1, r + 2, nv, nv). Positions change in left-trivialized tangent coordinates, as `integrate` takes
-            them; `Free` rows and columns are in body axes.
+            (..., r + 1, r + 2, nv, nv). Positions vary in left-trivialized tangent coordinates, as in `integrate`;
+            `Free` rows and columns are in body axes.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
@@ -754,7 +754,7 @@ class Model(CoreModel):
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: str = "body",
     ) -> tuple[Array, Array, Array]:
-        """How the accelerations of `forward_dynamics` change with position, velocity and forces, exactly.
+        """The exact derivatives of `forward_dynamics` with respect to position, velocity and forces.
 
         Args:
             q: (..., nq).
@@ -787,9 +787,9 @@ class Model(CoreModel):
 
     @property
     def inertial_parameters(self) -> Array:
-        """(10 nbodies,): the inertial parameters of each moving body, with all that is fixed to it, in its own axes.
+        """(10 nbodies,): the inertial parameters of each moving body and everything fixed to it, in its own axes.
 
-        Mass, mass times centre of mass (x, y, z), and the inertia about the body's origin, in the order of Pinocchio:
+        Mass, mass times centre of mass (x, y, z), and the inertia about the body's origin, in Pinocchio's order:
         xx, xy, yy, xz, yz, zz.
         """
         self._expect_rigid("inertial parameters are those")
@@ -802,7 +802,7 @@ class Model(CoreModel):
     def inverse_dynamics_regressor(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
     ) -> Array:
-        """The matrix Y with which inverse dynamics is Y times the `inertial_parameters`, and its time derivatives.
+        """The matrix Y such that inverse dynamics is Y times the `inertial_parameters`, and its time derivatives.
 
         Args:
             q: (..., nq).
@@ -811,8 +811,8 @@ class Model(CoreModel):
             frame: axes of the twist and wrench rows of `Free` joints.
 
         Returns:
-            (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). What armature, damping, springs and
-            wrenches take is not part of it.
+            (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). The forces of armature, damping, springs
+            and wrenches are not included.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
@@ -828,7 +828,7 @@ class Model(CoreModel):
         velocity, acceleration = rows_of("v", v, self.nv, "nv"), rows_of("a", a, self.nv, "nv")
         try:
             stack = np.stack(np.broadcast_arrays(velocity, acceleration), axis=-2)
-        except (ValueError, RuntimeError):  # the latter is NumPy's where there are more than 32 dimensions
+        except (ValueError, RuntimeError):  # NumPy raises the latter for more than 32 dimensions
             shapes_ = f"v {velocity.shape}, a {acceleration.shape}"
             raise ValueError(f"the batch dimensions do not broadcast: {shapes_}") from None
         return self._regressor(q, stack, frame)[..., 0, :, :]
@@ -845,13 +845,13 @@ class Model(CoreModel):
         wrench_frame: str = "body",
         frame: str = "body",
     ) -> Linearization:
-        """The linear system that the robot is near a state, on the Lie group itself (paper B, Proposition 1).
+        """Linearization of the robot about a state, on the Lie group itself (paper B, Proposition 1).
 
         Args:
             q: (..., nq).
             v, tau: (..., nv), `Free` rows in the axes `frame`.
-            u: (..., nu) inputs of soft bodies, which act beside tau and are held; B then has their columns after
-                those of `actuated`, which is none unless given.
+            u: (..., nu) inputs of soft bodies, which act in addition to tau and are held constant; B then has their
+                columns after those of `actuated`, which is empty unless given.
             actuated: which forces are inputs: joint names, a mask (nv,), or columns; all when left out.
             wrenches, wrench_frame: as in `forward_dynamics`.
             frame: axes of the displacement, velocity and force of `Free` joints.
@@ -884,24 +884,24 @@ class Model(CoreModel):
     ) -> Equilibrium:
         """Where the robot is at rest: gravity_force + elastic_force = actuation_matrix(q) u + tau + wrenches.
 
-        With constraints, their forces J^T l come on top, and q obeys them. The start is brought onto them, and contacts
-        that are held wherever they are stay where they are then.
+        With constraints, their forces J^T l are added, and q satisfies them. The start is projected onto them, and
+        contacts that are held wherever they are then stay there.
 
-        The load, which is weight, inputs, forces and wrenches, is raised from none to all, and the robot followed from
-        `neutral`; or, given `q0`, what would hold it there is let go.
+        The load (weight, inputs, forces and wrenches) is raised from zero to its full value, and the robot is followed
+        from `neutral`; or, given `q0`, the force that would hold it there is gradually released.
 
         Args:
-            u: (nu,) inputs of soft bodies, `input_names`: N or Pa; none when left out.
-            q0: (nq,) where to start; with several equilibria it decides between them.
+            u: (nu,) inputs of soft bodies, `input_names`: N or Pa; zero when left out.
+            q0: (nq,) where to start; it decides between several equilibria.
             tau: (nv,) forces of the joints, N and N m, those of `Free` joints in body axes.
             wrenches: for bodies or frames by name, (6,) [force; moment], N and N m.
             wrench_frame: as in `inverse_dynamics`; the wrenches are held in these axes.
 
         Returns:
-            `Equilibrium`, with q, the tangent stiffness, whether it is stable, and the forces of constraints.
+            `Equilibrium`, with q, the tangent stiffness, whether it is stable, and the constraint forces.
 
         Raises:
-            ValueError: an argument has the wrong shape or a value that makes no sense.
+            ValueError: an argument has the wrong shape or an invalid value.
             NoEquilibrium: none was found; the message says how far the load could be raised.
 
         >>> import jounce as jn
@@ -931,8 +931,8 @@ class Model(CoreModel):
         Args:
             q: (..., nq).
             v: stack (..., K, nv), K >= 1; left out, only poses are computed.
-            frames: names of the bodies and fixed frames that are wanted; all bodies when left out, and all there are
-                for ``robot.frame_names``.
+            frames: names of the bodies and fixed frames to compute; all bodies when left out; pass
+                ``robot.frame_names`` for all bodies and frames.
             frame: axes of the returned twists.
             velocity_frame: axes of the twist rows of `Free` joints in v; those of `frame` when left out.
 
@@ -973,10 +973,10 @@ class Model(CoreModel):
         return self._forward_kinematics(q, v, index, 1, 0, frame, given)[1][..., 0, :]
 
     def backbone(self, name: str, q: ArrayLike, s: ArrayLike | None = None) -> Array:
-        """Poses (..., S, 4, 4) in the world of the sections of a soft body at s (S,), in metres along it at rest.
+        """World poses (..., S, 4, 4) of the sections of a soft body at s (S,), in metres of its rest length.
 
         33 sections from its near to its far end when s is left out. For derivatives, put a body with a `Fixed` joint
-        there (``Builder.add(..., at=s)``): it is a frame like all others.
+        there (``Builder.add(..., at=s)``): it is a frame like any other.
 
         >>> import jounce as jn
         >>> b = jn.Builder()
@@ -1004,7 +1004,7 @@ class Model(CoreModel):
     def _frames(
         self, frames: Sequence[str | int] | None, q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, given: str
     ) -> tuple[tuple[str, ...], Array, Array]:
-        """Names, poses and twists of frames: one run of the kernel over the range that holds them."""
+        """Names, poses and twists of frames: one kernel call over the range that contains them."""
         if frames is None:
             return self.body_names, *self._forward_kinematics(q, v, 0, len(self.body_names), rows, frame, given)
         try:
@@ -1031,11 +1031,11 @@ class Model(CoreModel):
             frame: axes of the twist rows of `Free` joints in v.
 
         Returns:
-            (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and on.
+            (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and so on.
         """
         return self._frames(frames, q, v, -1, "body", frame)[1]
 
-    # Looking at it
+    # Viewing
 
     def show(
         self,
@@ -1063,35 +1063,36 @@ class Model(CoreModel):
     ) -> Viewer:
         """Shows the robot in a browser, with sliders for its joints. Needs ``pip install 'jounce[view]'``.
 
-        It looks as its file says; bodies of which no file says anything are drawn from the tree. The page is served to
-        this machine alone, and the call does not wait.
+        Bodies look as described in the robot's file; bodies without visuals are drawn from the tree. The page is served
+        to this machine only, and the call does not block.
 
         Args:
-            q: (nq,) where it is; `neutral` when left out.
+            q: (nq,) configuration to show; `neutral` when left out.
             v: (nv,) its velocity, for twists.
             wrenches: arrows of forces and moments: by the name of a body, a frame or a constraint, (6,), or with
-                derivatives (K, 6), such as ``constrained_dynamics(...).forces``. Each order has a colour of its own.
+                derivatives (K, 6), such as ``constrained_dynamics(...).forces``. Each order has its own colour.
             wrench_frame: axes of the wrenches, as in `inverse_dynamics`.
-            force_scale: length of the arrows, m/N, for several orders m/N, m/(N/s), ...; the longest is a third of
-                the robot when left out.
-            twists: whether to show linear and angular velocities, or names of the bodies and frames of which.
+            force_scale: length of the arrows, m/N, for several orders m/N, m/(N/s), ...; when left out, the longest is
+                a third of the robot's size.
+            twists: whether to show linear and angular velocities, or the names of the bodies and frames to show them
+                for.
             frames, names: whether to show the axes and the names of bodies and frames.
             com, inertias: whether to show the centre of mass, and ellipsoids that have the bodies' inertias.
             name: of the robot on the page.
-            colour: "#rrggbb" or (red, green, blue), for all of it; its own when left out.
+            colour: "#rrggbb" or (red, green, blue), for the whole robot; its own colours when left out.
             opacity: from 0 to 1.
             floor: height of the floor, m; True for one below the robot, False for none.
-            viewer: one that is there already: the robot is added to it.
-            host, port: what to listen on; a port that is taken is passed over.
+            viewer: an existing one, to which the robot is added.
+            host, port: where to listen; if the port is taken, the next free one is used.
             browser: whether to open the page in a browser.
             save: a file: write a page that needs no server, and show nothing.
-            rate: pictures a second of such a page, where something moves.
+            rate: frames per second of such a page, if anything moves.
 
         Returns:
-            `jounce.view.Viewer`, to move the robot, to save pages, to close; with `save` one that is closed.
+            `jounce.view.Viewer`, to move the robot, to save pages, to close; with `save`, one that is closed.
 
         Warns:
-            ViewWarning: once, of meshes that are missing, too large, or none.
+            ViewWarning: once, about meshes that are missing, too large, or not meshes.
         """
         from jounce.view.show import show_robot
 
@@ -1106,7 +1107,7 @@ def _axes(name: str, value: object) -> str:
 
 
 def a_model(name: str, value: object) -> Model:
-    """A robot."""
+    """The value, if it is a robot."""
     if not isinstance(value, Model):
         raise ValueError(f"{name} is {quoted(value)}, expected a jounce.Model, such as jounce.load returns")
     return value
@@ -1124,19 +1125,19 @@ def _lead(shape: object) -> tuple[int, ...]:
             given = list(shape)  # type: ignore[call-overload]
     limit = np.iinfo(np.intp).max
     if not all(is_whole(n) and 0 <= n <= limit for n in given) or prod(given) > limit or len(given) > 30:
-        raise ValueError(f"shape is {quoted(shape)}, expected numbers of an array's shape")
+        raise ValueError(f"shape is {quoted(shape)}, expected the shape of an array")
     return tuple(int(n) for n in given)
 
 
 def _counted(n: int) -> NDArray[np.intp]:
-    """0 to n - 1, which cannot be changed."""
+    """0 to n - 1, read-only."""
     numbers = np.arange(n)
     numbers.flags.writeable = False
     return numbers
 
 
 def _range(limits: Limits, reach: float) -> tuple[float, float]:
-    """The limits; where one is missing, as far from the other as twice the reach, or just [-reach, reach]."""
+    """The limits; a missing one is at twice the reach from the other, or the range is [-reach, reach]."""
     lower, upper = limits.lower, limits.upper
     if np.isinf(lower):
         lower = min(-reach, upper - 2 * reach)

@@ -1,4 +1,4 @@
-"""A simulated motion: sampled over time, kept in a file, drawn."""
+"""A simulated motion, sampled over time; saved to files and plotted."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _COLOURS = (
     "#E69F00",
     "#56B4E9",
     "#000000",
-)  # Okabe and Ito's, for all eyes
+)  # by Okabe and Ito, safe for colour-blind readers
 _Q_UNITS, _V_UNITS = tuple(UNITS), tuple(units.rate for units in UNITS.values())
-_TITLES = {  # by the unit of coordinates: of them, of their rates and of the forces on them
+_TITLES = {  # by the unit of a coordinate: titles for it, its rate and the force on it
     "m": ("position", "velocity", "force"),
     "rad": ("angle", "angular velocity", "moment"),
     "1": ("strain", "strain rate", "force on strains"),
@@ -48,7 +48,7 @@ _TITLES = {  # by the unit of coordinates: of them, of their rates and of the fo
     "?": ("coordinate", "rate of coordinate", "force on coordinate"),
 }
 _STYLES = ("-", "--", ":", "-.")
-_LEGEND = 14  # names at most beside a panel
+_LEGEND = 14  # maximum number of names beside a panel
 
 
 class State(NamedTuple):
@@ -63,18 +63,18 @@ class State(NamedTuple):
 class Trajectory:
     """A motion at T times, as `simulate` returns it.
 
-    ``trajectory[i]`` is the `State` at one of them, a slice of it a shorter trajectory, ``len(trajectory)`` is T.
+    ``trajectory[i]`` is the `State` at one of them, a slice is a shorter trajectory, ``len(trajectory)`` is T.
 
     Attributes:
         time: (T,) s, increasing.
-        q: (T, nq) configurations: m, rad, quaternions; shapes of soft bodies as these define them.
+        q: (T, nq) configurations: m, rad, quaternions; the shape coordinates of soft bodies.
         v: (T, nv) velocities: m/s, rad/s; twists of `Free` joints in body axes.
         a: (T, nv) time derivatives of v.
         tau: (T, nv) generalized forces that were applied: N, N m.
-        q_names, v_names: of the coordinates in q and in v, a and tau: the joint's name, where it has several
-            coordinates with a suffix; of soft bodies the body's with what the coordinate is, as in "rod.bend_y".
+        q_names, v_names: of the coordinates in q and in v, a and tau: the joint's name, with a suffix if it has several
+            coordinates; for soft bodies, the body's name and the name of the coordinate, as in "rod.bend_y".
         q_units, v_units: "m", "rad", "1" (quaternions, strains) or "1/m" (curvatures), and their rates "m/s", "rad/s",
-            "1/s" or "1/(m s)"; "?" and "?/s" for coordinates of soft bodies whose unit was not said.
+            "1/s" or "1/(m s)"; "?" and "?/s" for coordinates of soft bodies whose unit is not known.
 
     >>> import jounce as jn
     >>> robot = jn.robots.aerial_manipulator()
@@ -120,7 +120,7 @@ class Trajectory:
         known = names(a_model("robot", robot))
         given = reals("time", time)
         if given.ndim != 1 or not np.isfinite(given).all() or not (np.diff(given) > 0).all():
-            raise ValueError(f"time is {quoted(time)}, expected times (T,) that increase")
+            raise ValueError(f"time is {quoted(time)}, expected increasing times (T,)")
         rest = np.zeros((len(given), robot.nv))
         velocity, rate, force = (rest if x is None else reals(k, x) for k, x in (("v", v), ("a", a), ("tau", tau)))
         return Trajectory(given, reals("q", q), velocity, rate, force, *known)
@@ -166,10 +166,10 @@ class Trajectory:
         return f"<jounce.Trajectory: {len(self)} times{span}, nq = {len(self.q_names)}, nv = {len(self.v_names)}>"
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Writes a NumPy .npz file, under exactly the name given, and returns its path.
+        """Writes a NumPy .npz file, under exactly the given name, and returns its path.
 
         Raises:
-            ValueError: it is no motion: numbers are not finite, or time does not increase.
+            ValueError: this is not a valid motion: numbers are not finite, or time does not increase.
         """
         path = Path(path)
         _check_values(self)
@@ -180,11 +180,11 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Trajectory:
-        """Reads what `save` wrote. The file need not be trusted: no code in it is run.
+        """Reads a file written by `save`. The file need not be trusted: no code in it is run.
 
         Raises:
-            LoadError: a ``ValueError``: the file is not one that `save` wrote.
-            OSError: it cannot be opened; ``FileNotFoundError`` where there is none.
+            LoadError: a ``ValueError``: the file was not written by `save`.
+            OSError: it cannot be opened; ``FileNotFoundError`` if there is none.
         """
         path = Path(path)
         if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
@@ -192,7 +192,7 @@ class Trajectory:
         with path.open("rb") as file:
             try:
                 return _loaded(file)
-            except Exception as error:  # whatever NumPy and zipfile make of a file that is not theirs
+            except Exception as error:  # whatever NumPy and zipfile raise for foreign files
                 said = str(error) or type(error).__name__
                 said = said if len(said) <= 300 else f"{said[:200]} ... {said[-50:]}"  # zipfile quotes what it finds
                 raise LoadError(f"{path} holds no trajectory: {said}") from error
@@ -201,8 +201,8 @@ class Trajectory:
         """Draws positions, velocities and forces over time, each unit in its own panel.
 
         Args:
-            path: file to save the figure to, its format by the suffix; left out, the figure is one of pyplot's, for
-                ``plt.show()``.
+            path: file to save the figure to, its format given by the suffix; when left out, the figure belongs to
+                pyplot, for ``plt.show()``.
 
         Returns:
             The matplotlib figure. Needs matplotlib: ``pip install 'jounce[demo]'``.
@@ -240,12 +240,12 @@ class Trajectory:
             reference: a second motion of the same robot, shown as a ghost.
             wrenches: as in `Model.show`, over time: (T, 6) or (T, K, 6).
             save: a file: write a page that plays without a server, and show nothing.
-            rate: pictures a second of such a page.
+            rate: frames per second of such a page.
 
         The other arguments are those of `Model.show`.
 
         Returns:
-            `jounce.view.Viewer`; with `save` one that is closed.
+            `jounce.view.Viewer`; with `save`, one that is closed.
         """
         from jounce.view.show import show_trajectory
 
@@ -254,7 +254,7 @@ class Trajectory:
 
 
 def _float64(key: str, value: object) -> Array:
-    """The numbers as they are, without a copy."""
+    """The numbers as given, not copied."""
     if is_masked(value):
         raise ValueError(f"{key} is a masked array, expected one without a mask")
     try:
@@ -281,7 +281,7 @@ def of(robot: Model, time: Array, q: Array, v: Array, a: Array, tau: Array) -> T
 
 
 def names(robot: Model) -> Names:
-    """Those of a robot's coordinates."""
+    """The names and units of a robot's coordinates."""
     q_names, q_units, v_names, v_units = [], [], [], []
     for (body, _), name in zip(robot._moving(), robot.joint_names, strict=True):
         joint = body.joint
@@ -310,7 +310,7 @@ def _loaded(file: IO[bytes]) -> Trajectory:
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
-            raise ValueError("it is compressed")  # may be far larger than the file: not ours
+            raise ValueError("it is compressed")  # `save` never compresses; it may expand to far more than the file
         if sorted(entry.filename for entry in entries) != sorted(f"{key}.npy" for key in keys):
             raise ValueError(f"it has {sorted(e.filename for e in entries)[:20]}, expected {sorted(keys)}")
         for key in keys:
@@ -324,7 +324,7 @@ def _loaded(file: IO[bytes]) -> Trajectory:
 
 
 def _array(key: str, entry: IO[bytes]) -> NDArray[Any]:
-    """One of the arrays; no memory is taken for what the file says, only for what it has."""
+    """One of the arrays; memory is allocated for the actual content, not for the size that the header claims."""
     version = np.lib.format.read_magic(entry)
     if version != (1, 0):
         raise ValueError(f"{key} is of version {version} of NumPy's format, expected (1, 0)")
@@ -336,12 +336,12 @@ def _array(key: str, entry: IO[bytes]) -> NDArray[Any]:
         raise ValueError(f"{key} holds {dtype}, expected float64")
     numbers = entry.read()
     if dtype.itemsize == 0 or len(numbers) != dtype.itemsize * math.prod(shape):
-        raise ValueError(f"{key} says that it is {shape} of {dtype}, and has {len(numbers)} bytes")
+        raise ValueError(f"{key} has a header for {shape} of {dtype}, but {len(numbers)} bytes")
     return np.frombuffer(numbers, dtype).reshape(shape, order="F" if by_columns else "C").copy()
 
 
 def _check_values(motion: Trajectory) -> None:
-    """What `save` writes and `load` reads."""
+    """Checks for values that `save` must not write and `load` must not return."""
     for key in ("time", "q", "v", "a", "tau"):
         if not np.isfinite(getattr(motion, key)).all():
             raise ValueError(f"{key} holds nan or inf, expected finite numbers")
@@ -355,7 +355,7 @@ def _drawn(trajectory: Trajectory, path: Path | None) -> Figure:
 
     q, v, tau = trajectory.q, trajectory.v, trajectory.tau
     plain = set(trajectory.q_names) & set(trajectory.v_names)
-    dual = {"v": "f", "w": "n"}  # of twists to wrenches, [f; n]
+    dual = {"v": "f", "w": "n"}  # from twists to wrenches [f; n]
     tau_names = [
         name if name in plain else name[:-2] + dual.get(name[-2:-1], "") + name[-1:] for name in trajectory.v_names
     ]
@@ -421,7 +421,7 @@ def _draw_panel(ax: Axes, time: Array, label: str, values: Array, names: list[st
     columns = 1 if len(names) <= 7 else 2
     legend = ax.legend(
         lines,
-        ["name"] * len(lines),  # matplotlib leaves out what begins with _, and reads $ as mathematics
+        ["name"] * len(lines),  # matplotlib skips labels that begin with _, and reads $ as mathematics
         loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns, fontsize=7, frameon=False, handlelength=1.4,
     )  # fmt: skip
     for text, name in zip(legend.get_texts(), shown, strict=True):
