@@ -32,7 +32,7 @@ __all__ = [
     "load",
 ]
 
-_OTHER_KINDS = {  # outermost elements of files that people give by mistake
+_OTHER_KINDS = {  # outermost elements of files that are passed by mistake
     "sdf": "SDF: convert it to URDF or MJCF first",
     "gazebo": "SDF of an old kind: convert it to URDF or MJCF first",
     "html": "a web page: if it comes from GitHub, take the file behind the button 'Raw'",
@@ -63,19 +63,19 @@ def load(
         base: "fixed", where the root link is part of the world, or "floating", where it moves freely: a `Free` joint
             "root_joint".
         mimic: "coupled", where a joint that mimics another has no coordinate of its own, or "independent", where
-            it has one and the coupling is left out, which is what Pinocchio does unless told otherwise.
+            it has one and the coupling is left out, as Pinocchio does by default.
         damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
         constraints: False leaves out the equality constraints of MJCF: the robot is the tree alone.
-        gravity: (3,) m/s^2 in world axes; left out, what the file says, (0, 0, -9.81) in a URDF.
-        allow: a folder or several from which further files may be read, beside the folder of the file itself: parts
-            of an MJCF file, packages and meshes of a URDF; names in a text, which has no folder, are looked for in
-            these.
+        gravity: (3,) m/s^2 in world axes; when left out, that of the file, (0, 0, -9.81) for a URDF.
+        allow: one or more folders from which further files may be read, besides the folder of the file itself: parts
+            of an MJCF file, packages and meshes of a URDF. Text has no folder of its own, so file names in it are
+            looked up in these.
 
     Raises:
         LoadError: a ``ValueError`` that names the file, the line, the element and the fault.
 
     Warns:
-        LoadWarning: once, of what is hardly meant so. ``jounce info FILE`` shows everything.
+        LoadWarning: once, about anything that is probably a mistake. ``jounce info FILE`` shows everything.
 
     >>> import jounce as jn
     >>> robot = jn.load('''<robot name="swing"> <link name="frame"/>
@@ -106,7 +106,7 @@ def describe(
     gravity: ArrayLike | None = None,
     allow: Allow = (),
 ) -> Description:
-    """What a file says, before it becomes a model; arguments as those of `load`."""
+    """The content of a file, before it becomes a model; arguments as for `load`."""
     one_of("base", base, "fixed", "floating")
     one_of("mimic", mimic, "coupled", "independent")
     fall = None if gravity is None else array_of("gravity", gravity, (3,))
@@ -118,7 +118,7 @@ def describe(
 
 
 def _read(source: Any, options: Options) -> Description:
-    folders_of(options.allow)  # a wrong argument is named, whatever is read
+    folders_of(options.allow)  # reports an invalid argument, whatever the source
     given = Source(*_plain(source))
     for each in reversed(known_formats()):
         if each.recognises(given):
@@ -129,7 +129,7 @@ def _read(source: Any, options: Options) -> Description:
 
 
 def _describe_urdf(source: Source, options: Options) -> Description:
-    from jounce.loading.mesh_paths import MeshPaths  # when a robot is loaded: the import of jounce does without
+    from jounce.loading.mesh_paths import MeshPaths  # only when a robot is loaded, to keep the import of jounce fast
 
     if isinstance(source.given, (bytes, str, Path)):
         root = read_xml(source.content, source.name, KNOWN)
@@ -161,7 +161,7 @@ add_format(Format("MJCF", "<mujoco> (MJCF)", _is_mjcf, _describe_mjcf))
 
 
 def _plain(source: Any) -> tuple[Any, str]:
-    """A path, XML, an element or an object of MuJoCo's for all that `load` takes, and what messages call it."""
+    """A path, XML, an element or a MuJoCo object for anything that `load` accepts, and its name in messages."""
     if isinstance(source, ModuleType) or hasattr(source, "URDF_PATH") or hasattr(source, "MJCF_PATH"):
         source = _path_in(source)
     if hasattr(source, "write_xml_string"):
@@ -175,7 +175,7 @@ def _plain(source: Any) -> tuple[Any, str]:
     if isinstance(source, bytes):
         return source, "<bytes>"
     if isinstance(source, str) and (text := source.lstrip("\ufeff \t\r\n")).startswith("<"):
-        return text if text.startswith("<?xml") else source.lstrip("\ufeff"), "<string>"  # the lines as they are given
+        return text if text.startswith("<?xml") else source.lstrip("\ufeff"), "<string>"  # line numbers stay as given
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fsdecode(source))
         return path, str(path)

@@ -1,4 +1,4 @@
-"""What a file says of a robot, in jounce's terms, before it becomes a model."""
+"""A robot as its file describes it, in jounce's terms, before it becomes a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LoadWarning(UserWarning):
-    """Something in a file that is hardly meant so; ``jounce info FILE`` says more."""
+    """Something in a file that is probably a mistake; ``jounce info FILE`` says more."""
 
 
 @dataclass
@@ -33,10 +33,10 @@ class Description:
         name: of the robot.
         bodies: links and frames, parents first.
         gravity: (3,) m/s^2.
-        constraints: what ties bodies or joints together beside the tree.
-        ignored: what the file has and jounce leaves out, a line each; ``jounce info`` shows it.
-        tells_ignored: whether loading warns of that, too, as what is left out would move the robot otherwise.
-        warnings: what is odd about the file, a line each; loading warns of it.
+        constraints: that tie bodies or joints together in addition to the tree.
+        ignored: what the file has and jounce leaves out, one line each; ``jounce info`` shows it.
+        tells_ignored: whether loading warns about that too, because the robot would move differently with it.
+        warnings: what is suspicious about the file, one line each; loading warns about it.
         scenery: what the world itself looks like.
     """
 
@@ -52,11 +52,11 @@ class Description:
     scenery: Sequence[Visual] = ()
 
     def model(self) -> Model:
-        """The robot; links without inertia are allowed (`inspect` warns of them)."""
+        """The robot; links without inertia are allowed (`inspect` warns about them)."""
         return Model(self.bodies, self.gravity, self.constraints, self.scenery)
 
     def inspect(self) -> list[str]:
-        """The warnings, and those that the bodies themselves give: no inertia, or one that no real body has."""
+        """The warnings, plus those about the bodies themselves: no inertia, or one that no real body has."""
         massless = [
             f"link {name!r} moves but neither it nor anything below it has inertia"
             for name in massless_bodies(self.bodies)
@@ -65,10 +65,10 @@ class Description:
         return [*self.warnings, *massless, *faults]
 
     def complaint(self) -> str | None:
-        """What loading warns of, in a line; None where all is well.
+        """The warning that loading gives, in one line; None if all is well.
 
-        An inertia that no real body has does no harm where it vanishes in what it is fixed to, and files are full of
-        such placeholders. So it counts here only where the whole that moves as one is impossible.
+        An inertia that no real body has does no harm if it is negligible in the body it is fixed to, and files are full
+        of such placeholders. So it counts here only if all the links that move as one have an impossible inertia.
         """
         lines = self.warnings[:3]
         if len(self.warnings) > 3:
@@ -121,5 +121,5 @@ def _whole(parts: list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]) 
 
 
 def _like_point(inertia: Inertia) -> bool:
-    """Whether it is a point mass but for rounding: within some 30 micrometres."""
+    """Whether it is a point mass up to rounding: within some 30 micrometres."""
     return float(np.abs(inertia.rotational).max()) < 1e-9 * inertia.mass

@@ -1,8 +1,8 @@
-"""Which files a robot description may have read: those in the folder of the main file, and in folders that are allowed.
+"""Which files a robot description may read: those in the folder of the main file, and in allowed folders.
 
-A name is first made a path as it is written, and refused where that leads out of these folders, before anything on the
-disk is touched: a look alone would mount a network drive, or give a password to a Windows share. Then links are
-followed, and what they lead to must be inside as well.
+A name is first turned into a path as written, and refused if that leads out of these folders, before anything on the
+disk is touched: merely looking could mount a network drive, or send a password to a Windows share. Then links are
+followed, and their targets must be inside as well.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from jounce.loading.xml_source import Element, reason_of, regular_bytes, short
 
 
 class Folders:
-    """The folders that a load reads from, with all that is below them.
+    """The folders that a load may read from, including their subfolders.
 
     Args:
-        main: path of the main file; None for a text, which has no folder.
-        allow: a folder or several, beside that of the main file. Names in a text are looked for in these.
+        main: path of the main file; None for text, which has no folder.
+        allow: one or more folders, besides that of the main file. Names in text are looked up in these.
 
     Attributes:
-        home: where names that are not absolute begin.
+        home: the folders that relative names start from.
         main: path of the main file without links, if there is one.
     """
 
@@ -37,16 +37,16 @@ class Folders:
         folders = [*allowed] if main is None else [main.parent, *allowed]
         self._as_written = {_case(os.path.abspath(folder)) for folder in folders}
         self._real = {_case(os.path.realpath(folder)) for folder in folders}
-        if main is not None:  # the main file may be a link, and what belongs to it lie where it leads
+        if main is not None:  # the main file may be a link, with its other files beside the target
             self._real.add(_case(os.path.dirname(os.path.realpath(main))))
         self._as_written |= self._real
 
     def read(self, element: Element, name: str, places: Iterable[Path], limit: int) -> tuple[Path, bytes]:
-        """The first file of that name in one of the places, and what it holds.
+        """The first file of that name in one of the places, and its content.
 
         Args:
-            element: what names the file, for messages.
-            name: as it is written there.
+            element: that names the file, for messages.
+            name: as written there.
             places: folders where it may be, the likeliest first.
             limit: bytes.
         """
@@ -76,7 +76,7 @@ class Folders:
         raise refused or element.error(f"file {short(name)!r} does not exist")
 
     def places(self, name: str, places: Iterable[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Paths of a file of that name, for those of the places that may be read, and the folders that may be."""
+        """Paths of a file of that name in those places that may be read, and the folders that may be read."""
         paths = (Path(os.path.abspath(place / name.replace("\\", "/"))) for place in places)
         return tuple(str(p) for p in paths if _inside(p, self._as_written)), tuple(sorted(self._real))
 
@@ -90,16 +90,16 @@ class Folders:
 
 
 def folders_of(allow: Any) -> list[Path]:
-    """The folders of the argument, which must be there."""
+    """The folders of the argument, which must exist."""
     several: Sequence[Any] = [allow] if isinstance(allow, (str, bytes, os.PathLike)) else allow
     try:
         folders = [Path(os.fsdecode(folder)) for folder in several]
-    except Exception:  # whatever is no sequence, or breaks when it is read
+    except Exception:  # not a sequence, or one that fails when it is read
         raise ValueError(f"allow is {quoted(allow)}, expected a folder or a sequence of folders") from None
     for folder in folders:
         try:
             there = folder.is_dir()
-        except (OSError, ValueError):  # too long a name, a null character
+        except (OSError, ValueError):  # name too long, or a null character
             there = False
         if not there:
             raise ValueError(f"allow has {short(str(folder))!r}, expected a folder that exists")
@@ -111,5 +111,5 @@ def _case(path: str) -> str:
 
 
 def _inside(path: Path, folders: set[str]) -> bool:
-    """Whether a path without links and dots is one of the folders or below."""
+    """Whether a path without links and dots is one of the folders or inside one."""
     return any(_case(str(folder)) in folders for folder in (path, *path.parents))

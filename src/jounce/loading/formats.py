@@ -1,4 +1,4 @@
-"""The file formats that jounce loads: a table that anyone can add to."""
+"""The file formats that jounce loads: a table to which users can add."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Allow = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 @dataclass(frozen=True)
 class Options:
-    """What `jounce.load` was asked for: see there."""
+    """The options of `jounce.load`: see there."""
 
     base: Base = "fixed"
     mimic: Mimic = "coupled"
@@ -34,8 +34,8 @@ class Source:
     """What is to be read.
 
     Attributes:
-        given: a `Path`, a text (str or bytes), an element of an XML tree, or an object of another library.
-        name: what messages call it.
+        given: a `Path`, text (str or bytes), an element of an XML tree, or an object of another library.
+        name: its name in messages.
     """
 
     given: Any
@@ -43,12 +43,12 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """Of the file's name, in lower case, such as ".urdf"; "" where it is no file."""
+        """The suffix of the file's name, in lower case, such as ".urdf"; "" if it is not a file."""
         return self.given.suffix.lower() if isinstance(self.given, Path) else ""
 
     @cached_property
     def content(self) -> bytes | str:
-        """Of a file or text. A file is read once, and refused where it is no regular file or too large.
+        """The content of a file or text. A file is read once, and refused if it is too large or not a regular file.
 
         Raises:
             LoadError: it cannot be read.
@@ -61,10 +61,10 @@ class Source:
 
     @cached_property
     def element(self) -> str:
-        """The outermost element of XML; "" where it is an object of another library.
+        """The tag of the outermost XML element; "" for an object of another library.
 
         Raises:
-            LoadError: it is a file or text that is no XML.
+            LoadError: it is a file or text that is not XML.
         """
         if isinstance(self.given, (bytes, str, Path)):
             return root_tag(self.content, self.name)
@@ -73,13 +73,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Format:
-    """How files of one kind are known and read.
+    """How files of one kind are recognised and read.
 
     Attributes:
         name: such as "URDF".
-        expected: what messages say of it, such as "<robot> (URDF)".
-        recognises: whether a source is one. Formats that were added last are asked first.
-        describe: reads it, and raises `jounce.LoadError` for what is wrong with it.
+        expected: its description in messages, such as "<robot> (URDF)".
+        recognises: whether a source has this format. Formats that were added last are asked first.
+        describe: reads it, and raises `jounce.LoadError` if something is wrong with it.
     """
 
     name: str
@@ -92,7 +92,7 @@ _formats: dict[str, Format] = {}
 
 
 def add_format(given: Format) -> None:
-    """From now on `jounce.load`, `jounce info` and `jounce view` know files of this format, too."""
+    """Makes `jounce.load`, `jounce info` and `jounce view` accept files of this format."""
     if not isinstance(given, Format):
         raise ValueError(f"format is {quoted(given)}, expected a jounce.loading.Format")
     if text("name", given.name) in _formats:
@@ -101,5 +101,5 @@ def add_format(given: Format) -> None:
 
 
 def known_formats() -> list[Format]:
-    """In the order in which they were added."""
+    """All formats, in the order in which they were added."""
     return list(_formats.values())

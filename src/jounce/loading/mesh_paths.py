@@ -1,10 +1,10 @@
 """Where the meshes of a URDF are, and which of them may be read.
 
-A mesh is named by ``package://NAME/...``, by ``file://...``, or by a path. A package is a folder of that name: one of
-those allowed or in one of them, or a folder that the file itself is in. What is found must be in the folder of the file
-or below, in its package (the nearest folder around it that has a package.xml), in the package that was named, or in a
-folder that was allowed. Names that lead elsewhere are refused before anything on the disk is touched; links are
-followed when a mesh is read, and must not lead elsewhere either.
+A mesh is named by ``package://NAME/...``, by ``file://...``, or by a path. A package is a folder of that name: an
+allowed folder, a folder inside one, or a folder that contains the file itself. A mesh must be in the folder of the file
+or below, in its package (the nearest enclosing folder with a package.xml), in the named package, or in an allowed
+folder. Names that lead elsewhere are refused before anything on the disk is touched; links are followed when a mesh is
+read, and must not lead elsewhere either.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jounce.loading.xml_source import short
 from jounce.parts.visual import MeshFile, Undrawn
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}")
-_DEPTH = 64  # folders above a file that are looked at
+_DEPTH = 64  # maximum number of folders above a file that are searched
 _HINT = "pass allow= to jounce.load with the folder that it is in"
 
 
@@ -27,7 +27,7 @@ class MeshPaths:
     """The folders around a file.
 
     Args:
-        main: its path; None for a text, which has no folder.
+        main: its path; None for text, which has no folder.
         allow: further folders.
     """
 
@@ -36,7 +36,7 @@ class MeshPaths:
         self._allow = tuple(os.path.abspath(folder) for folder in allow)
 
     def find(self, name: str, scale: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> MeshFile | Undrawn:
-        """The mesh of a name, as the file has it, or why there is none."""
+        """The mesh of that name, as written in the file, or why there is none."""
         plain = name.strip().replace("\\", "/")
         scheme = _SCHEME.match(plain)
         kind = scheme[1].lower() if scheme else ""
@@ -45,7 +45,7 @@ class MeshPaths:
         elif kind in ("", "file"):
             places, missing = self._by_path(plain[len("file://") :] if kind else plain), "does not exist"
         else:
-            return Undrawn(short(name), f"has an address of kind {short(kind)!r}, which is not read")
+            return Undrawn(short(name), f"has an address of type {short(kind)!r}, which is not read")
         refused = False
         for place, roots in places:
             path = os.path.normpath(place)
@@ -54,7 +54,7 @@ class MeshPaths:
                 refused = True
             elif os.path.isfile(path):
                 return MeshFile(path, within, scale)
-        outside = f"lies outside the folder of the file and its package: {_HINT}"
+        outside = f"is outside the folder of the file and its package: {_HINT}"
         return Undrawn(short(name), outside if refused else missing)
 
     def _in_packages(self, rest: str) -> tuple[list[tuple[str, tuple[str, ...]]], str]:
@@ -78,12 +78,12 @@ class MeshPaths:
 
     @cached_property
     def _above(self) -> list[str]:
-        """The folders that the file is in, the nearest first; not that of the whole disk."""
+        """The folders that contain the file, nearest first, without the root of the disk."""
         return [folder for main in self._mains for folder in _parents(main)]
 
     @cached_property
     def _package(self) -> list[str]:
-        """The nearest folder with a package.xml, as ROS has them."""
+        """The nearest enclosing folder with a package.xml, as in ROS."""
         found = (f for main in self._mains for f in _parents(main) if os.path.isfile(os.path.join(f, "package.xml")))
         return [folder for folder, _ in zip(found, range(1), strict=False)]
 
@@ -97,12 +97,12 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _inside(path: str, folder: str) -> bool:
-    """Whether a path without dots is that folder or below it."""
+    """Whether a path without dots is inside that folder."""
     path, folder = os.path.normcase(path), os.path.normcase(folder)
     return path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 
 def real_path(mesh: MeshFile) -> Path | None:
-    """Where the file of a mesh is once links are followed; None where they lead out of the folders it may lie in."""
+    """The path of a mesh file with links followed; None if they lead out of the folders it may be in."""
     real = os.path.realpath(mesh.path)
     return Path(real) if any(_inside(real, os.path.realpath(folder)) for folder in mesh.within) else None

@@ -1,12 +1,12 @@
-"""MJCF, by way of MuJoCo's own compiler: what its model says of bodies, joints, sites and equality constraints.
+"""MJCF, through MuJoCo's own compiler: reads bodies, joints, sites and equality constraints from its model.
 
 MuJoCo's bodies may have several joints, each with an anchor p in the body's frame. The pose of a body in its parent is
 
     body_pos body_quat  Trans(p_1) motion_1 Trans(-p_1)  Trans(p_2) motion_2 Trans(-p_2) ...
 
 where a hinge turns by q - ref about its axis, a slide moves by q - ref along it, and a ball turns by its quaternion.
-Here every joint moves a body of its own, whose frame is at the anchor. The last one is the body itself where its anchor
-is at the origin; otherwise the body is a frame fixed to it. Either way the frame of that name is MuJoCo's body frame.
+Here every joint moves its own body, whose frame is at the anchor. The last one is the body itself if its anchor is at
+the origin; otherwise the body is a frame fixed to it. Either way the frame of that name is MuJoCo's body frame.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ def describe_mjcf(
     constraints: bool = True,
     allow: Any = (),
 ) -> Description:
-    """What an MJCF file says, as MuJoCo compiles it.
+    """The content of an MJCF file, as compiled by MuJoCo.
 
     Args:
-        source: path of the file, where includes and assets are found from; its text; its outermost element; or a
-            ``mujoco.MjModel`` or ``MjSpec``, which is not changed.
-        base: "fixed" takes the file as it is, with the free joints it has; "floating" gives the one root body, where it
-            is welded to the world, a `Free` joint "root_joint".
+        source: path of the file, relative to which includes and assets are found; its text; its outermost element; or
+            a ``mujoco.MjModel`` or ``MjSpec``, which is not changed.
+        base: "fixed" takes the file as it is, with its free joints; "floating" gives the only root body, if it is
+            welded to the world, a `Free` joint "root_joint".
         name: of the file, for messages.
         gravity: (3,) m/s^2 instead of that of the file.
         damping: False leaves out the damping of the joints.
         constraints: False leaves out the equality constraints.
-        allow: a folder or several, beside that of the file, from where it may have files read.
+        allow: one or more folders, besides that of the file, from which it may read files.
 
     >>> robot = describe_mjcf('''<mujoco> <worldbody> <body name="seat"> <joint name="chain" axis="0 1 0" pos="0 0 2"/>
     ...   <geom size="0.2" mass="30"/> <site name="belt" pos="0 0 0.2"/> </body> </worldbody> </mujoco>''').model()
@@ -95,7 +95,7 @@ def describe_mjcf(
 
 
 class _Reading:
-    """An MjModel on its way to records: the bodies found so far, their names, and what had to be left out."""
+    """The conversion of an MjModel to records: the bodies found so far, their names, and what had to be left out."""
 
     def __init__(self, model: Any, source: str, base: str, damping: bool, looks: MjcfVisuals) -> None:
         self.model = model
@@ -121,7 +121,7 @@ class _Reading:
         self._frame = {0: -1}  # record of each MuJoCo body's frame
         for i in range(1, model.nbody):
             self._add_body(i, i == floating)
-        self._sites: dict[int, str] = {}  # the frames of those that have a name
+        self._sites: dict[int, str] = {}  # frames of named sites
         for i in range(model.nsite):
             if site := model.site(i).name:
                 at = pose(model.site_pos[i], model.site_quat[i])
@@ -129,14 +129,14 @@ class _Reading:
                 self.bodies.append(BodyRecord(label, self._frame[model.site_bodyid[i]], Fixed(), at, _MASSLESS))
 
     def equalities(self) -> Equalities:
-        """The equality constraints, if these are not switched off."""
+        """The equality constraints, unless they are disabled."""
         if not self._tied:
             return Equalities()
         places = Places(self.model, self.bodies, self.body_names, self._sites)
         return equalities(self.model, places, self.joint_names, self._made)
 
     def _floating_root(self) -> int | None:
-        """The body that is to get a free joint; None where it has one."""
+        """The body that needs a free joint; None if it already has one."""
         model = self.model
         roots = [i for i in range(1, model.nbody) if model.body_parentid[i] == 0]
         names = listed([self.body_names[i] for i in roots], 8)
@@ -208,7 +208,7 @@ class _Reading:
         return made
 
     def _drives(self, j: int, key: str) -> float:
-        """What actuators add to the armature or damping of a hinge or slide, through their gears."""
+        """The armature or damping that actuators add to a hinge or slide through their gears."""
         model, values = self.model, getattr(self.model, f"actuator_{key}", None)  # since MuJoCo 3.5
         if values is None or model.jnt_type[j] not in (HINGE, SLIDE):
             return 0.0
@@ -231,7 +231,7 @@ class _Reading:
             raise LoadError(f"{self.source}: {whose}: {fault}") from None
 
     def _check_numbers(self) -> None:
-        """MuJoCo lets pass what is not a number, and what is too large to be multiplied."""
+        """Refuses values that MuJoCo accepts: NaN, and numbers so large that products overflow."""
         model = self.model
         dofs = [self.joint_names[j] for j in model.dof_jntid]
         sites = [model.site(i).name for i in range(model.nsite)]

@@ -1,7 +1,7 @@
-"""MuJoCo's compiler step by step, and a program that takes these steps in a process with limits.
+"""MuJoCo's compiler step by step, and a program that runs these steps in a process with limits.
 
-As a program it imports nothing of jounce, so that it starts in a fraction of a second. It reads no files: what it needs
-comes by standard input, what it makes goes to standard output, in messages of a length and so many bytes.
+As a program it imports nothing from jounce, so that it starts in a fraction of a second. It reads no files: input comes
+through standard input and results go to standard output, as length-prefixed messages.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ def parsed(mujoco: Any, text: str, files: Mapping[str, bytes], meshes: Iterable[
     Args:
         mujoco: the package.
         text: the document.
-        files: that it names, in memory.
-        meshes: names of further files, not to be looked for yet.
+        files: that it refers to, in memory.
+        meshes: names of further files, not needed yet.
     """
     return mujoco.MjSpec.from_string(text, include={**dict.fromkeys(meshes, b"-"), **files})
 
 
 def needed_meshes(spec: Any, rules: Iterable[str], groups: Sequence[int]) -> dict[str, str]:
-    """Meshes that the inertia of a body may depend on, and one such body of each.
+    """Meshes that the inertia of a body may depend on, and one such body for each.
 
-    A model that is attached keeps the rules of its own compiler, which the spec does not tell; so a shape counts as
-    soon as the rules of one document say so.
+    An attached model keeps the rules of its own compiler, which the spec does not expose; so a shape counts if the
+    rules of any document say so.
     """
     rules = set(rules)
     if rules == {"false"}:
@@ -53,7 +53,7 @@ def weighs(geom: Any) -> bool:
 
 
 def compiled(mujoco: Any, spec: Any, needed: Mapping[str, str], files: Mapping[str, bytes]) -> Any:
-    """The MjModel of a spec, where meshes that are not needed are tetrahedra, and files are in memory."""
+    """The MjModel of a spec, with tetrahedra for meshes that are not needed and with files in memory."""
     for mesh in spec.meshes:
         if mesh.name not in needed:
             tetrahedron(mesh)
@@ -63,7 +63,7 @@ def compiled(mujoco: Any, spec: Any, needed: Mapping[str, str], files: Mapping[s
 
 
 def mesh_sources(spec: Any) -> dict[str, Any]:
-    """Of each mesh by name: file, scale, what it is moved and turned by, and vertices and faces written out."""
+    """For each mesh by name: file, scale, shift, rotation, and the vertices and faces given in the document."""
     return {
         mesh.name: (
             mesh.file,
@@ -78,7 +78,7 @@ def mesh_sources(spec: Any) -> dict[str, Any]:
 
 
 def tetrahedron(mesh: Any) -> None:
-    """Puts it for a mesh that no inertia needs."""
+    """Replaces a mesh that no inertia depends on by a tetrahedron."""
     mesh.file = ""
     mesh.uservert = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]
     mesh.userface = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
@@ -86,11 +86,11 @@ def tetrahedron(mesh: Any) -> None:
 
 
 def without_lengths(mujoco: Any, spec: Any) -> None:
-    """Keeps the compiler from simulating how far muscles reach, for as long as a file says; no dynamics need it."""
+    """Keeps the compiler from simulating muscle lengths, for as long as a file says; the dynamics do not need them."""
     spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
 
 
-# Messages: a line of JSON, the bytes of its files after it
+# Messages: a line of JSON, followed by the bytes of its files
 
 
 def send(stream: IO[bytes], message: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
@@ -102,7 +102,7 @@ def send(stream: IO[bytes], message: Mapping[str, Any], files: Mapping[str, byte
 
 
 def receive(stream: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """A message and its files; an EOFError where the stream ends before."""
+    """A message and its files; EOFError if the stream ends early."""
     line = stream.readline()
     if not line.endswith(b"\n"):
         raise EOFError
@@ -114,9 +114,9 @@ def receive(stream: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def main() -> None:
-    """Answers a document with the meshes that are needed, and these with the model."""
+    """Replies to a document with the names of the needed meshes, and to these meshes with the model."""
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # where MuJoCo and its plugins may print
+    os.dup2(2, 1)  # MuJoCo and its plugins may print to it
     try:
         import mujoco
         import numpy as np
@@ -138,7 +138,7 @@ def main() -> None:
         mujoco.mj_saveModel(model, None, content)
         heard += [str(warning.message) for warning in raised]
         send(sink, {"warnings": heard, "sources": sources}, {"model": content.tobytes()})
-    except Exception as fault:  # as MuJoCo raises them
+    except Exception as fault:  # whatever MuJoCo raises
         send(sink, {"error": str(fault) or type(fault).__name__}, {})
 
 
@@ -147,7 +147,7 @@ def _is_read(mesh: Any, needed: Mapping[str, str]) -> bool:
 
 
 def _set_limits(seconds: float, memory: int) -> None:
-    """Limits of processor time, which does not run while others use the machine, and of memory."""
+    """Limits the memory and the processor time, which does not count while other processes use the machine."""
     try:
         import resource
     except ImportError:  # Windows

@@ -1,8 +1,8 @@
-"""MuJoCo's compiler, kept from stopping, hanging, reading or leaving files about where it need not.
+"""MuJoCo's compiler, kept from crashing, hanging, and reading or leaving behind files that it need not.
 
-What a file says goes to it as documents that `mjcf_document` has read. Plain ones are compiled at once. Those that may
-ask for much work (by copies, meshes that give inertia, thousands of elements, plugins) are compiled in a process with
-limits of time and memory. An MjSpec is compiled as it is: what made it has read its files.
+It gets the content of a file as documents that `mjcf_document` has read. Plain ones are compiled directly. Those that
+may require much work (through copies, meshes that give inertia, thousands of elements, plugins) are compiled in a
+process with limits on time and memory. An MjSpec is compiled as it is: its files have been read already.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from jounce.parts.pose import rotation
 from jounce.parts.visual import Triangles
 
 MAX_SECONDS = 5  # of processor time for MuJoCo to compile a file
-MAX_WAIT = 60  # seconds by the clock, where others use the machine, or it has no limits of processor time
+MAX_WAIT = 60  # seconds of wall clock, for a busy machine or one without limits on processor time
 MAX_MEMORY = 4 << 30  # bytes
 Meshes = dict[str, MeshSource | Triangles]
 _PROGRAM = str(mjcf_child.__file__)
@@ -49,14 +49,14 @@ _WAY_OUT = "; if you trust the file, compile it yourself and pass the mujoco.MjM
 
 
 def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str], list[str], Meshes | None]:
-    """The MjModel of a source; what was left out for it; what the compiler warned of; where its meshes come from.
+    """The MjModel of a source; what was left out; the compiler's warnings; where the meshes come from.
 
-    The last is None where the model has its meshes itself. Else those that no inertia needs are stand-ins.
+    The last is None if the model contains its meshes. Otherwise meshes that no inertia depends on are stand-ins.
 
     Args:
-        source: a path, a text, an element, an MjSpec or an MjModel.
+        source: a path, text, an element, an MjSpec or an MjModel.
         name: for messages.
-        allow: folders that files may be read from, beside that of a path.
+        allow: folders that files may be read from, besides that of a path.
     """
     mujoco = mujoco_package(name)
     if isinstance(source, mujoco.MjModel):
@@ -73,16 +73,16 @@ def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str
                 left, meshes = [], _sources(documents, found)
         except LoadError:
             raise
-        except Exception as fault:  # ValueError as a rule; RuntimeError and FatalError where memory does not suffice
+        except Exception as fault:  # usually ValueError; RuntimeError and FatalError if out of memory
             said = str(fault) if documents is None else documents.in_our_words(str(fault))
             message = ", ".join(line.strip(" ,") for line in said.splitlines() if line.strip())
             raise LoadError(f"{name}: mujoco's compiler: {message or type(fault).__name__}") from None
-    odd = [warning for warning in heard if "deprecated" not in warning]  # that is about MuJoCo, not about the robot
+    odd = [warning for warning in heard if "deprecated" not in warning]  # deprecations concern MuJoCo, not the robot
     return model, left, [f"mujoco's compiler: {warning}" for warning in odd], meshes
 
 
 def mujoco_package(name: str) -> Any:
-    """The package, or an error that says how to get it."""
+    """The package, or an error that says how to install it."""
     try:
         return import_module("mujoco")
     except ImportError as fault:
@@ -91,7 +91,7 @@ def mujoco_package(name: str) -> Any:
 
 @contextmanager
 def _warnings_kept(mujoco: Any) -> Iterator[list[str]]:
-    """Collects MuJoCo's warnings: those of its core, which it would print and write to MUJOCO_LOG.TXT, and Python's."""
+    """Collects MuJoCo's warnings: Python's, and those of its core, otherwise printed and written to MUJOCO_LOG.TXT."""
     heard: list[str] = []
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(heard.append)
@@ -123,7 +123,7 @@ def _documents(source: Any, name: str, allow: Any) -> Documents:
 
 
 def _check_encoding(content: bytes, name: str) -> None:
-    """Says what is wrong with bytes that are not UTF-8 and do not say what they are."""
+    """Reports bytes that are not UTF-8 and do not declare another encoding."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"encoding" in content[:100]:
         return
     try:
@@ -133,9 +133,9 @@ def _check_encoding(content: bytes, name: str) -> None:
 
 
 def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> tuple[Any, dict[str, Any]]:
-    """The model, from the files that its dynamics need and no others, and what `mesh_sources` says of it.
+    """The model, built only from files that its dynamics need, and its `mesh_sources`.
 
-    Warnings are added to those heard.
+    Warnings are appended to `heard`.
     """
     if documents.plain:
         spec = parsed(mujoco, documents.text, documents.models, documents.meshes)
@@ -162,7 +162,7 @@ def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
 
 
 def _compiled_apart(documents: Documents, heard: list[str]) -> tuple[bytes, dict[str, Any]]:
-    """The model as MuJoCo saves it, made in a process that has limits, and what `mesh_sources` says there."""
+    """The model in MuJoCo's binary format, compiled in a process with limits, and its `mesh_sources`."""
     document = {"text": documents.text, "meshes": list(documents.meshes), "seconds": MAX_SECONDS, "memory": MAX_MEMORY}
     document |= {"rules": list(documents.rules), "groups": documents.groups}
     with _process(documents.source) as (sink, source):
@@ -179,9 +179,9 @@ def _compiled_apart(documents: Documents, heard: list[str]) -> tuple[bytes, dict
 
 @contextmanager
 def _process(name: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Streams to and from `mjcf_child` as a program, which is ended after some time."""
+    """Streams to and from `mjcf_child` running as a program, which is killed after some time."""
     if not sys.executable or getattr(sys, "frozen", False):
-        raise LoadError(f"{name}: has to be compiled by a Python interpreter of its own, and there is none{_WAY_OUT}")
+        raise LoadError(f"{name}: has to be compiled in a separate Python interpreter, but there is none{_WAY_OUT}")
     program = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({_PROGRAM!r}, run_name='__main__')"
     command, pipe, nowhere = [sys.executable, "-ISc", program], subprocess.PIPE, subprocess.DEVNULL
     try:
@@ -192,7 +192,7 @@ def _process(name: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     try:
         assert process.stdin is not None
         assert process.stdout is not None
-        receive(process.stdout)  # once MuJoCo is there
+        receive(process.stdout)  # once MuJoCo is imported
         timer.start()
         yield process.stdin, process.stdout
     except (EOFError, OSError):
@@ -202,7 +202,7 @@ def _process(name: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     finally:
         timer.cancel()
         process.kill()
-        with suppress(OSError):  # what was not written yet
+        with suppress(OSError):  # from unwritten data
             process.communicate()
 
 
@@ -217,7 +217,7 @@ def _mesh(documents: Documents, word: str, body: str) -> bytes:
 
 
 def _compiled(mujoco: Any, spec: Any) -> tuple[Any, list[str]]:
-    """The model of a spec, if need be without the files that only draw it."""
+    """The model of a spec, if necessary without the files that are only for drawing."""
     without_lengths(mujoco, spec)
     try:
         return spec.compile(), []
@@ -239,7 +239,7 @@ def _compiled(mujoco: Any, spec: Any) -> tuple[Any, list[str]]:
 
 
 def _called(mesh: Any) -> str:
-    """What geoms call a mesh: its name, else that of the file without the ending."""
+    """The name by which geoms refer to a mesh: its own, or that of its file without the suffix."""
     return str(mesh.name or PurePath(mesh.file.replace("\\", "/")).stem)
 
 
@@ -254,7 +254,7 @@ def _gives_inertia(mujoco: Any, spec: Any, geom: Any) -> bool:
 
 
 def _stand_in(mujoco: Any, spec: Any, needed: dict[str, str]) -> bool:
-    """Puts a tetrahedron for each mesh that no inertia needs, a plane for height fields, grey for pictures."""
+    """Replaces meshes that no inertia depends on by tetrahedra, height fields by planes, textures by grey."""
     found = False
     for mesh in spec.meshes:
         if mesh.file and _called(mesh) not in needed:
@@ -272,6 +272,6 @@ def _stand_in(mujoco: Any, spec: Any, needed: dict[str, str]) -> bool:
                 texture.cubefiles[side] = ""
             found = True
     for skin in list(spec.skins):
-        spec.delete(skin) if hasattr(spec, "delete") else skin.delete()  # as until MuJoCo 3.3
+        spec.delete(skin) if hasattr(spec, "delete") else skin.delete()  # until MuJoCo 3.3
         found = True
     return found

@@ -1,19 +1,18 @@
-"""An MJCF file and all that it includes and attaches, read here and written anew for MuJoCo.
+"""An MJCF file and everything it includes and attaches, read here and rewritten for MuJoCo.
 
-MuJoCo's own reader opens what it finds named, anywhere on the disk, waits for pipes, and goes on where XML is broken.
-So it gets to see nothing but what this module has read and understood: one document for the main file, with its
-includes in place, and one for each model that is attached. Files are named in them by words that stand for nothing on
-the disk.
+MuJoCo's own reader opens any file it finds named, anywhere on the disk, waits for pipes, and continues past broken XML.
+So it only sees what this module has read and understood: one document for the main file, with its includes expanded,
+and one for each attached model. In these documents files have placeholder names, which do not exist on the disk.
 
-    include             its elements are put in its place
-    model               read likewise, given to MuJoCo in memory
-    flexcomp            its file is given to MuJoCo in memory, since its points become bodies
-    mesh                read later, and only where an inertia depends on it
-    texture, hfield     never read: a grey point, a plane
-    size, sensor, ...   left out, since no dynamics depend on them (`_LEFT_OUT`)
+    include             replaced by its elements
+    model               read likewise, passed to MuJoCo in memory
+    flexcomp            its file is passed to MuJoCo in memory, since its points become bodies
+    mesh                read later, and only if an inertia depends on it
+    texture, hfield     never read: replaced by a grey point and a plane
+    size, sensor, ...   left out, since the dynamics do not depend on them (`_LEFT_OUT`)
 
-Every element has a line of its own, counted on from document to document, so that a line in a message of MuJoCo's tells
-which element of which file is meant.
+Every element has its own line, numbered on across documents, so that a line number in MuJoCo's messages identifies the
+element and its file.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from jounce.errors import LoadError
 from jounce.loading.folders import Folders
 from jounce.loading.xml_source import MAX_BYTES, Element, read_xml, short, too_deep
 
-MAX_DEPTH = 450  # MuJoCo's parser ends at 500
-MAX_ELEMENTS = 100_000  # as written in all files together
-MAX_ATTRIBUTES = 200  # of an element: MuJoCo's parser compares each with each
-MAX_COPIES = 20_000  # of an element, by counts inside counts
-MAX_FILES = 1000  # of XML, each counted as often as it is named
-MAX_NESTED = 10  # models inside one another
+MAX_DEPTH = 450  # MuJoCo's parser stops at 500
+MAX_ELEMENTS = 100_000  # as written, in all files together
+MAX_ATTRIBUTES = 200  # of an element: MuJoCo's parser compares all pairs
+MAX_COPIES = 20_000  # of an element, through nested counts
+MAX_FILES = 1000  # of XML, counted each time they are named
+MAX_NESTED = 10  # models inside each other
 MAX_TOTAL = 300_000_000  # bytes of all files together
 
 _LEFT_OUT = {"size", "sensor", "keyframe", "custom", "visual", "statistic", "skin"}
@@ -49,7 +48,7 @@ _PLAIN = frozenset(
         "adhesion",
     )
 )
-_COUNTS = {"actdim", "nsample", "builtin"}  # attributes with which a plain element may ask for much
+_COUNTS = {"actdim", "nsample", "builtin"}  # attributes that can make a plain element expensive
 
 _NAME = re.compile(r"[A-Za-z_][\w:.\-]*", re.ASCII)
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -71,15 +70,15 @@ class Documents:
 
     Attributes:
         folders: where files may be read.
-        source: what messages call the main file.
+        source: name of the main file in messages.
         text: the main document.
-        models: documents of models and files of flexcomps, by the words that stand for them.
-        meshes: files that are not read yet, by the words that stand for them.
-        names: of all files that words stand for.
+        models: documents of models and files of flexcomps, by placeholder.
+        meshes: files that are not read yet, by placeholder.
+        names: of the files, by placeholder.
         lines: the element of each line, from line 1 on.
         rules: ``inertiafromgeom`` of each document.
-        groups: the groups of shapes that give inertia, as each document says.
-        plain: whether this is a robot written out element by element, which is soon compiled.
+        groups: the groups of shapes that give inertia, from each document.
+        plain: whether this is a robot written out element by element, which compiles quickly.
         elements: as written in all XML so far.
     """
 
@@ -98,11 +97,11 @@ class Documents:
     _files: int = 0
 
     def mesh(self, word: str) -> bytes:
-        """What the mesh file holds that a word stands for."""
+        """The content of the mesh file with that placeholder."""
         return self.read(self.meshes[word])[1]
 
     def in_our_words(self, message: str) -> str:
-        """A message of MuJoCo's with the lines and names of the files themselves."""
+        """A message from MuJoCo with the line numbers and names of the original files."""
 
         def place(match: re.Match[str]) -> str:
             number = int(match[1] or match[2])
@@ -118,7 +117,7 @@ class Documents:
         return re.sub(r"jounce-\d+(\.\w+)?", lambda word: short(self.names.get(word[0], word[0])), message)
 
     def read(self, file: FileName) -> tuple[Path, bytes]:
-        """The path of a file and what it holds."""
+        """The path of a file and its content."""
         path, content = self.folders.read(file.element, file.name, file.places, MAX_BYTES)
         self._bytes += len(content)
         if self._bytes > MAX_TOTAL:
@@ -139,11 +138,11 @@ class Documents:
 
 
 def documents_of(root: Element, folders: Folders) -> Documents:
-    """What MuJoCo is to get for a file.
+    """The documents for MuJoCo in place of a file.
 
     Args:
         root: its outermost element.
-        folders: where it may have files read.
+        folders: from which it may read files.
     """
     made = Documents(folders, root.source, elements=sum(1 for _ in _all(root)))
     if root.tag != "mujoco":
@@ -153,14 +152,14 @@ def documents_of(root: Element, folders: Folders) -> Documents:
 
 
 class _Document:
-    """One document: a file with its includes in place.
+    """One document: a file with its includes expanded.
 
     Args:
-        made: what all documents of a load have in common.
+        made: shared by all documents of a load.
         root: of the file.
-        home: its folder; several for a text.
-        real: its path without links; None for a text.
-        depth: models that it is inside of.
+        home: its folder; several for text.
+        real: its path without links; None for text.
+        depth: number of models that it is nested in.
     """
 
     def __init__(self, made: Documents, root: Element, home: list[Path], real: str | None, depth: int) -> None:
@@ -179,7 +178,7 @@ class _Document:
     # Includes
 
     def _put_in_includes(self, root: Element, seen: set[str | None]) -> None:
-        """Puts what files hold in place of their includes, and leaves out what no dynamics need."""
+        """Replaces includes by the content of their files, and leaves out what the dynamics do not need."""
         todo = [(root, 1, 1.0)]
         while todo:
             element, depth, copies = todo.pop()
@@ -193,19 +192,19 @@ class _Document:
             pending, element.children = deque(element.children), []
             while pending:
                 child = pending.popleft()
-                if child.tag.lower() == "include":  # MuJoCo takes any case
+                if child.tag.lower() == "include":  # MuJoCo accepts any case
                     pending.extendleft(reversed(self._included(child, element, seen)))
                 elif child.tag not in _LEFT_OUT:
                     element.children.append(child)
             todo += [(child, depth + 1, copies) for child in reversed(element.children)]
 
     def _included(self, include: Element, parent: Element, seen: set[str | None]) -> list[Element]:
-        """The elements of an included file, as children of what includes it."""
+        """The elements of an included file, as children of the including element."""
         if include.children:
             raise include.error("has elements inside, expected none")
         name = include.text("file")
         path, root = self._made.read_xml(FileName(include, name, self._places(include)))
-        real = os.path.realpath(path)  # links followed, so that a folder that is a link to itself is no way around
+        real = os.path.realpath(path)  # links followed, so that a folder that links to itself cannot bypass the check
         if real in seen:
             raise include.error(f"file {short(name)!r} is already included")
         seen.add(real)
@@ -217,14 +216,14 @@ class _Document:
         return root.children
 
     def _places(self, element: Element, folder: str = "") -> list[Path]:
-        """Where a file may be that an element names: from the main file, and from the one the element is in."""
+        """Where a file named by an element may be: relative to the main file, or to the file with the element."""
         own = self._folders.get(element.source)
         return [*(home / folder for home in self._home), *([own] if own is not None else [])]
 
     # Files
 
     def _read_compilers(self, elements: list[Element]) -> None:
-        """Takes the folders of assets out of the document, and learns which shapes may weigh."""
+        """Removes the asset folders from the document, and records which shapes may have mass."""
         self._asset_folder = self._mesh_folder = ""
         self._strip = False
         rule, groups = "auto", [0, 5]
@@ -243,7 +242,7 @@ class _Document:
         self._made.groups += groups
 
     def _replace_files(self, element: Element) -> None:
-        """Puts words for the names of files, or does without them; refuses names of files anywhere else."""
+        """Replaces file names by placeholders or removes them; refuses file names in any other element."""
         tag, said = element.tag, element.attributes
         name = said.get("file", "")
         if tag in ("mesh", "hfield", "texture") and name and not said.get("name"):
@@ -272,14 +271,14 @@ class _Document:
         return FileName(element, PurePath(name.replace("\\", "/")).name if self._strip else name, places)
 
     def _word(self, name: str) -> str:
-        """What stands for a file: a word of its own with the same ending, which tells the format."""
+        """A unique placeholder for a file, with the same suffix, which tells the format."""
         ending = PurePath(name.replace("\\", "/")).suffix
         word = f"jounce-{len(self._made.names)}{ending if re.fullmatch(r'[.][A-Za-z0-9]{1,8}', ending) else ''}"
         self._made.names[word] = name
         return word
 
     def _model(self, element: Element, name: str) -> str:
-        """The word for a model that is given to MuJoCo as a document of its own."""
+        """The placeholder for a model that is passed to MuJoCo as a separate document."""
         if self._depth == MAX_NESTED:
             raise element.error(f"is inside {MAX_NESTED} other models, expected fewer")
         path, root = self._made.read_xml(FileName(element, name, self._places(element)))
@@ -293,7 +292,7 @@ class _Document:
     # Writing
 
     def _written(self, root: Element) -> str:
-        """The document as text, an element a line, from the line on where the last document ended."""
+        """The document as text, one element per line, starting at the line where the last document ended."""
         parts = ["\n" * len(self._made.lines)]
         todo: list[tuple[Element, bool]] = [(root, False)]
         while todo:
@@ -319,7 +318,7 @@ def _all(root: Element) -> Iterator[Element]:
 
 
 def _is_plain(element: Element) -> bool:
-    """Whether an element stands for itself alone, and is small."""
+    """Whether an element produces nothing beyond itself, and is small."""
     said = element.attributes
     return (
         element.tag in _PLAIN
@@ -329,7 +328,7 @@ def _is_plain(element: Element) -> bool:
 
 
 def _count(element: Element) -> float:
-    """The product of the whole numbers of ``count``; 1 where they are none, which MuJoCo then says."""
+    """The product of the numbers in ``count``; 1 if they are not numbers, which MuJoCo will then report."""
     try:
         return math.prod(max(float(word), 1.0) for word in element.attributes.get("count", "").split()[:6])
     except ValueError:
@@ -346,8 +345,8 @@ def _too_many(element: Element, copies: float) -> LoadError:
 def _start(element: Element) -> str:
     """The tag and attributes as XML.
 
-    Elements of a tree made in Python may have names that are none. And MuJoCo has some messages printed with names for
-    the format, where "%n" writes to memory.
+    Elements of a tree made in Python may have invalid names. And MuJoCo uses names as the format string of some of its
+    messages, where "%n" writes to memory.
     """
     for name in (element.tag, *element.attributes):
         if not _NAME.fullmatch(name):
@@ -356,7 +355,7 @@ def _start(element: Element) -> str:
         if _NO_XML.search(value):
             raise element.error(f"{key} is {short(value)!r}, expected characters that XML has")
         if "%" in value:
-            raise element.error(f"{key} is {short(value)!r}, expected no '%': MuJoCo takes it for a format of C")
+            raise element.error(f"{key} is {short(value)!r}, expected no '%': MuJoCo takes it for a C format string")
     return f"<{element.tag}" + "".join(f' {key}="{v.translate(_ESCAPES)}"' for key, v in element.attributes.items())
 
 

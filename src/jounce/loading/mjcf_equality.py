@@ -1,13 +1,13 @@
 """MuJoCo's equality constraints, as constraints of jounce.
 
-    weld      a point of body2, data 0-2 in its axes, stays at a point of body1, data 3-5, and body2 turned by data 6-9,
-              a quaternion w x y z, relative to body1; or two sites stay in one place and turned alike. `Fixed`; where
-              its torquescale, data 10, is zero, only the points count for MuJoCo: `Spherical`
-    connect   a point of body1, data 0-2, stays at a point of body2, data 3-5; or two sites in one place. `Spherical`
-    joint     q1 - ref1 = p(q2 - ref2), the coefficients of p in data 0-4; p(0) where there is no second joint. `Gear`
+    weld      a point of body2, data 0-2 in its axes, stays at a point of body1, data 3-5, and body2 stays turned by
+              data 6-9, a quaternion w x y z, relative to body1; or two sites coincide, with the same orientation.
+              `Fixed`; if its torquescale, data 10, is zero, MuJoCo only uses the points: `Spherical`
+    connect   a point of body1, data 0-2, stays at a point of body2, data 3-5; or two sites coincide. `Spherical`
+    joint     q1 - ref1 = p(q2 - ref2), the coefficients of p in data 0-4; p(0) if there is no second joint. `Gear`
 
-What the file leaves open MuJoCo's compiler has found, where the joints are as drawn, at qpos0. MuJoCo's constraints
-give way, by solref and solimp; jounce's do not.
+MuJoCo's compiler fills in what the file leaves open from the configuration qpos0. MuJoCo's constraints are soft, set by
+solref and solimp; jounce's are not.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _SITE = 6  # mjtObj
 
 @dataclass
 class Equalities:
-    """What has become of the equality constraints of a model.
+    """The converted equality constraints of a model.
 
     Attributes:
         records: the constraints.
-        left_out: those that jounce does not have, a line each kind.
-        odd: those that do nothing, a line each kind.
+        left_out: those that jounce does not have, one line per kind.
+        odd: those that have no effect, one line per kind.
     """
 
     records: list[ConstraintRecord] = field(default_factory=list)
@@ -47,13 +47,13 @@ class Equalities:
 
 
 class Places:
-    """Where on which frame the bodies and sites of MuJoCo's are.
+    """The frames of MuJoCo's bodies and sites, and the places on them.
 
     Args:
         model: an MjModel.
-        bodies: the links and frames that it has become.
+        bodies: the links and frames made from it.
         names: of MuJoCo's bodies.
-        sites: the frames of its sites, by number; sites without a name have none.
+        sites: the frames of its sites, by index; sites without a name have none.
     """
 
     def __init__(
@@ -67,24 +67,24 @@ class Places:
             self._carrier[body.name] = i if body.moves else self._carrier[above]
 
     def site(self, i: int) -> tuple[str, Array]:
-        """The frame of a site, or that of its body and where the site is in it."""
+        """The frame of a site, or that of its body and the pose of the site in it."""
         if i in self._sites:
             return self._sites[i], np.eye(4)
         return self.body[self._model.site_bodyid[i]], pose(self._model.site_pos[i], self._model.site_quat[i])
 
     def apart(self, record: ConstraintRecord) -> bool:
-        """Whether the two frames of a constraint can move relative to each other, if it does not hold them."""
+        """Whether the two frames of a constraint could move relative to each other without it."""
         return self._carrier[record.a] != self._carrier[record.b]
 
 
 def equalities(model: Any, places: Places, joints: Sequence[str], made: Callable[..., Any]) -> Equalities:
-    """Those of an MjModel that are active from the start.
+    """The equality constraints of an MjModel that are active from the start.
 
     Args:
         model: the MjModel.
         places: of its bodies and sites.
         joints: names of its joints.
-        made: calls its second argument with those that follow; the first is what an error is about.
+        made: calls its second argument with the arguments after it; the first is what errors refer to.
     """
     found = Equalities()
     given = [model.equality(i).name for i in range(model.neq)]
@@ -118,13 +118,13 @@ def equalities(model: Any, places: Places, joints: Sequence[str], made: Callable
 
 
 class _Names:
-    """Names for what has none; in little time, however many are alike."""
+    """Names for unnamed constraints; fast even if many are alike."""
 
     def __init__(self, given: Iterable[str]) -> None:
         self._taken, self._count = set(given), Counter[str]()
 
     def unused(self, name: str) -> str:
-        """The name, with a number where it is taken; taken from then on."""
+        """The name, with a number if it is taken; marks it as taken."""
         while True:
             self._count[name] += 1
             candidate = name if self._count[name] == 1 else f"{name} {self._count[name]}"
@@ -134,13 +134,13 @@ class _Names:
 
 
 def _joints(model: Any, i: int, joints: Sequence[str]) -> tuple[str, str]:
-    """The joint that leads and the one that is tied to it; twice the same where one is held."""
+    """The leading joint and the one tied to it; the same joint twice if it is held."""
     tied, lead = model.eq_obj1id[i], model.eq_obj2id[i]
     return joints[lead if lead >= 0 else tied], joints[tied]
 
 
 def _polynomial(model: Any, i: int) -> Array:
-    """From the coordinate of the joint that leads to that of the other, both as they are in qpos."""
+    """From the coordinate of the leading joint to that of the other, both as in qpos."""
     tied, lead = (model.qpos0[model.jnt_qposadr[j]] for j in (model.eq_obj1id[i], model.eq_obj2id[i]))
     factors = np.array(model.eq_data[i, :5])
     if model.eq_obj2id[i] < 0:
@@ -153,7 +153,7 @@ def _polynomial(model: Any, i: int) -> Array:
 
 
 def _ends(model: Any, i: int, places: Places) -> tuple[tuple[str, Array], tuple[str, Array]]:
-    """For both ends of a weld or connect the frame and where in it."""
+    """For both ends of a weld or connect, the frame and the place in it."""
     data, one, other = model.eq_data[i], int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
     if model.eq_objtype[i] == _SITE:
         return places.site(one), places.site(other)

@@ -1,4 +1,4 @@
-"""What a MuJoCo model computes with and jounce leaves out."""
+"""What MuJoCo computes with and jounce leaves out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN = 8  # names in one line
 
 
 def left_out(model: Any, bodies: list[str], joints: list[str]) -> list[str]:
-    """A line for each kind of thing that is in the model and that changes its motion there but not here.
+    """One line for each kind of element that affects the motion in MuJoCo but not here.
 
     Args:
         model: an MjModel.
@@ -45,7 +45,7 @@ def left_out(model: Any, bodies: list[str], joints: list[str]) -> list[str]:
 
 
 def line_of(kind: str, names: Iterable[str]) -> str:
-    """The kind and its names; those without a name are counted."""
+    """The kind and its names; unnamed elements are counted."""
     given = list(names)
     named = list(dict.fromkeys(name for name in given if name))
     more = len(named) - SHOWN if len(named) > SHOWN else 0
@@ -57,7 +57,7 @@ def line_of(kind: str, names: Iterable[str]) -> str:
 
 
 def _where(model: Any, key: str, names: list[str], absent: float = 0.0) -> list[str]:
-    """Names of the elements whose field is not `absent`; none where this MuJoCo has no such field."""
+    """Names of the elements whose field is not `absent`; none if this version of MuJoCo has no such field."""
     values = getattr(model, key, None)
     if values is None:
         return []
@@ -65,7 +65,7 @@ def _where(model: Any, key: str, names: list[str], absent: float = 0.0) -> list[
 
 
 def _contacts(model: Any) -> str:
-    """Contacts, where they are on and two geoms could touch: one of each pair on a body that moves."""
+    """Contacts, if they are enabled and two geoms could touch: one of each pair on a body that moves."""
     import mujoco
 
     off = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
@@ -79,13 +79,13 @@ def _contacts(model: Any) -> str:
 
 
 def _uneven(model: Any, j: int) -> bool:
-    """Whether a free joint has linear terms that MuJoCo computes in world axes and that differ in those of the body."""
+    """Whether a free joint has linear terms, which MuJoCo computes in world axes, that differ in body axes."""
     linear = slice(model.jnt_dofadr[j], model.jnt_dofadr[j] + 3)
     return bool(model.dof_armature[linear].any() or np.ptp(model.dof_damping[linear]) > 0)
 
 
 def _actuators(model: Any) -> list[str]:
-    """Those whose force is not just gain times input: servos, muscles, with a state of their own."""
+    """Actuators whose force is not just gain times input: servos, muscles, and those with their own state."""
     n = model.actuator_trnid.shape[0]
     kinds = np.stack([model.actuator_gaintype, model.actuator_biastype, model.actuator_dyntype])
     return [model.actuator(i).name for i in range(n) if kinds[:, i].any()]

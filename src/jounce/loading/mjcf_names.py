@@ -1,4 +1,4 @@
-"""What the bodies and joints of a MuJoCo model are called here: those without a name get one."""
+"""Names for the bodies and joints of a MuJoCo model: those without a name get one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 def body_names(model: Any) -> list[str]:
-    """The bodies of an MjModel, "world" first; those without a name are called by their number, "body 3"."""
+    """The bodies of an MjModel, "world" first; unnamed ones are called by their index, "body 3"."""
     given = [model.body(i).name for i in range(model.nbody)]
     taken = set(given)
     return [own or unused(f"body {i}", taken) for i, own in enumerate(given)]
 
 
 def joint_names(model: Any) -> list[str]:
-    """The joints of an MjModel; one without a name is called as its body, with a number where that has several."""
+    """The joints of an MjModel; an unnamed one has the name of its body, with a number if that has several joints."""
     given = [model.joint(j).name for j in range(model.njnt)]
     bodies, taken = body_names(model), set(given)
     names = []
@@ -27,7 +27,7 @@ def joint_names(model: Any) -> list[str]:
 
 
 def unused(name: str, taken: set[str], mark: str = "") -> str:
-    """The name, with the mark or a number where it is taken; taken from then on."""
+    """The name, with the mark or a number if it is taken; marks it as taken."""
     numbered = (f"{name}{mark} {n}" for n in itertools.count(2))
     candidate = next(c for c in itertools.chain([name, name + mark], numbered) if c not in taken)
     taken.add(candidate)

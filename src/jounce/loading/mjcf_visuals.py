@@ -1,9 +1,9 @@
-"""What an MjModel says of the looks of its bodies: its geoms.
+"""The visuals of an MjModel: its geoms.
 
-MuJoCo shows geoms of the groups 0 to 2; 3 and on are for collisions, by custom. A mesh is moved by its compiler into
-the axes of its inertia, and the geom with it: the pose of the mesh as it is in its file is that of the geom times the
-inverse of ``mesh_pos`` and ``mesh_quat``. That holds for the tetrahedra, too, that stand for meshes which are not read
-(`loading.mjcf_compiler`).
+MuJoCo shows geoms of the groups 0 to 2; by convention, 3 and above are for collisions. MuJoCo's compiler moves a mesh
+into the axes of its inertia, and the geom with it: the pose of the mesh as given in its file is that of the geom times
+the inverse of ``mesh_pos`` and ``mesh_quat``. That also holds for the tetrahedra that stand in for meshes which are not
+read (`loading.mjcf_compiler`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from jounce.parts.visual import (
 Array = NDArray[np.float64]
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
 _SHOWN = 3  # groups
-_GREY = (0.5, 0.5, 0.5, 1.0)  # what a geom has that was given no colour
+_GREY = (0.5, 0.5, 0.5, 1.0)  # of geoms that were given no colour
 _KEYS = ("geom_type", "geom_dataid", "geom_group", "geom_matid", "geom_size", "geom_pos", "geom_quat", "geom_rgba")
 _MESHES = ("mesh_pos", "mesh_quat", "mat_rgba")
 
@@ -47,7 +47,7 @@ class MeshSource:
     """Where a mesh of a document comes from.
 
     Attributes:
-        name: of the file, as the document has it.
+        name: of the file, as in the document.
         places: paths where it may be, all in folders that may be read.
         within: those folders.
         scale, shift, turn: see `MeshFile`.
@@ -71,9 +71,8 @@ class MjcfVisuals:
     """The geoms of a model, body by body.
 
     Args:
-        model: an MjModel. What is needed of it is copied.
-        meshes: of those that are not in the model but for a stand-in, where they come from, by name; None where the
-            model has them all.
+        model: an MjModel. The parts that are needed are copied.
+        meshes: the sources of meshes that have only a stand-in in the model, by name; None if the model has them all.
     """
 
     def __init__(self, model: Any, meshes: Mapping[str, MeshSource | Triangles] | None) -> None:
@@ -89,7 +88,7 @@ class MjcfVisuals:
         self._mesh = cache(self._read_mesh)
 
     def of(self, body: int) -> Sequence[Visual]:
-        """Those of a body, 0 for the world."""
+        """The visuals of a body, 0 for the world."""
         return ReadLater(partial(self._read, body)) if self._count[body] else ()
 
     def _read(self, body: int) -> tuple[Visual, ...]:
@@ -102,7 +101,7 @@ class MjcfVisuals:
         placement = pose(self._of["geom_pos"][i], self._of["geom_quat"][i])
         shape: Shape
         if kind == PLANE:
-            if not (size[0] > 0 and size[1] > 0):  # a floor without end: the viewer has its own
+            if not (size[0] > 0 and size[1] > 0):  # an infinite floor: the viewer has its own
                 return None
             shape = Box((2 * size[0], 2 * size[1], 1e-3 * min(size[:2])))
         elif kind == MESH:

@@ -1,8 +1,8 @@
-"""URDF: links, and the joints that tie each to its parent.
+"""URDF: links, and the joints that connect each to its parent.
 
-What a URDF says and jounce uses: the tree, ``origin``, ``axis``, ``inertial``, ``limit``, ``mimic`` and the damping of
-``dynamics``. What links look like is kept for `jounce.view`, and read when one looks. Collision shapes, transmissions
-and simulator extensions are not read at all.
+jounce uses the tree, ``origin``, ``axis``, ``inertial``, ``limit``, ``mimic`` and the damping of ``dynamics``. Visuals
+are kept for `jounce.view`, and read when they are shown. Collision shapes, transmissions and simulator extensions are
+not read at all.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ KNOWN = frozenset(
         "color",
     )
 )
-MAX_LINKS = 20_000  # of which a model takes seconds
+MAX_LINKS = 20_000  # a model of that many takes seconds to build
 _MASSLESS = Inertia(0.0)
 
 
 @dataclass(frozen=True)
 class _Edge:
-    """A <joint> and the two links it ties."""
+    """A <joint> and the two links it connects."""
 
     name: str
     kind: str
@@ -53,16 +53,16 @@ class _Edge:
 
 
 def describe_urdf(root: Element, base: str, mimic: str, damping: bool, meshes: MeshPaths | None = None) -> Description:
-    """What the <robot> element says.
+    """The content of the <robot> element.
 
     Args:
         root: as read, with at least the elements of `KNOWN`.
         base: "fixed" or "floating".
         mimic: "coupled", where a mimicking joint follows the other, or "independent".
         damping: whether the joints get the damping of the file.
-        meshes: where those may be that show what links look like; nowhere when left out.
+        meshes: where the meshes of visuals may be; nowhere when left out.
     """
-    from jounce.loading.mesh_paths import MeshPaths  # when a robot is loaded: the import of jounce does without
+    from jounce.loading.mesh_paths import MeshPaths  # only when a robot is loaded, to keep the import of jounce fast
     from jounce.loading.urdf_visuals import UrdfVisuals
 
     links = _named(root.all("link"), "link")
@@ -168,7 +168,7 @@ def _depth_first(links: dict[str, Element], edges: list[_Edge]) -> list[tuple[st
 
 
 def _cycle(edge: _Edge, above: dict[str, _Edge]) -> Exception:
-    """The error for an edge from which no root is reached: going up from it ends in a circle."""
+    """The error for an edge from which no root can be reached: going up from it leads into a cycle."""
     seen: dict[str, None] = {}
     while edge.child not in seen:
         seen[edge.child] = None
@@ -178,7 +178,7 @@ def _cycle(edge: _Edge, above: dict[str, _Edge]) -> Exception:
     return edge.element.error(f"closes a cycle of {len(circle)} links ({listed(circle)}), expected a tree")
 
 
-# What elements say
+# The content of elements
 
 
 def _inertia(link: Element) -> Inertia:
@@ -197,14 +197,14 @@ def _inertia(link: Element) -> Inertia:
 
 
 class _Said:
-    """The joints of a file, and along the way what is odd about them and what is left out."""
+    """The joints of a file; also collects what is suspicious about them and what is left out."""
 
     def __init__(self, coupled: bool, damping: bool, edges: dict[str, _Edge]) -> None:
         self.coupled = coupled
         self.damping = damping
         self.edges = edges
         self.warnings: list[str] = []
-        self._follows: dict[str, Follow | None] = {}  # what is known so far; None for a joint that moves on its own
+        self._follows: dict[str, Follow | None] = {}  # known so far; None for a joint that moves on its own
         self._friction: list[str] = []
         self._unknown: dict[tuple[str, ...], list[str]] = {}
 
@@ -308,7 +308,7 @@ class _Said:
 
 
 def _axis(edge: _Edge) -> Array:
-    """Unit vector, x where the file says nothing."""
+    """Unit vector, x by default."""
     element = edge.element.only("axis")
     if element is None:
         return np.array((1.0, 0.0, 0.0))
@@ -320,14 +320,14 @@ def _axis(edge: _Edge) -> Array:
 
 
 def _in_plane(normal: Array) -> tuple[Array, Array]:
-    """Directions x and y with x cross y the normal; (1, 0, 0) and (0, 1, 0) for z, and on cyclically."""
+    """Directions x and y with x cross y the normal; (1, 0, 0) and (0, 1, 0) for z, and so on cyclically."""
     x = np.roll(np.eye(3)[int(np.argmax(np.abs(normal)))], 1)
     x = x - (x @ normal) * normal
     x /= np.linalg.norm(x)
     return x, np.cross(normal, x)
 
 
-# Words for messages
+# Helpers for messages
 
 
 def _near(name: str, names: Iterable[str]) -> str:

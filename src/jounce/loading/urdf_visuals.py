@@ -1,4 +1,4 @@
-"""What a URDF says of the looks of its links: <visual>, with <origin>, <geometry> and <material>."""
+"""The visuals of a URDF: <visual>, with <origin>, <geometry> and <material>."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Ellipsoid, ReadL
 
 
 class UrdfVisuals:
-    """The visuals of a file; whatever is wrong with one is why it is not drawn, and no error.
+    """The visuals of a file; one with a fault is not drawn, and the fault is kept as the reason, not raised.
 
     Args:
         root: the <robot>.
@@ -26,12 +26,12 @@ class UrdfVisuals:
         self._known: list[list[Element]] = []
 
     def of(self, link: Element) -> Sequence[Visual]:
-        """Those of a link."""
+        """The visuals of a link."""
         elements = link.all("visual")
         if not elements:
             return ()
         for element in elements:
-            element.parent = None  # the rest of the file need not be kept for it
+            element.parent = None  # so that the rest of the file can be freed
         self._known.append(elements)
         return ReadLater(partial(self._read, link.attributes.get("name", ""), elements))
 
@@ -47,7 +47,7 @@ class UrdfVisuals:
     def _shape(self, visual: Element) -> Shape:
         geometry = visual.required("geometry")
         if not geometry.children:
-            raise geometry.error("has no shape that is known")
+            raise geometry.error("has no known shape")
         shape = geometry.children[0]
         if shape.tag == "mesh":
             x, y, z = _numbers(shape, "scale", (1.0, 1.0, 1.0))
@@ -61,7 +61,7 @@ class UrdfVisuals:
         if shape.tag in ("cylinder", "capsule"):
             make = Cylinder if shape.tag == "cylinder" else Capsule
             return make(_length(shape, "radius"), _length(shape, "length"))
-        raise shape.error("is no shape")
+        raise shape.error("is not a shape")
 
     def _colour(self, visual: Element) -> Colour | None:
         material = visual.only("material")
@@ -72,7 +72,7 @@ class UrdfVisuals:
 
     @cached_property
     def _colours(self) -> dict[str, Colour]:
-        """By the names of materials, which may be given anywhere in a file; those at its top count most."""
+        """By material name; materials may be defined anywhere in a file, those at the top level take precedence."""
         nested = [m for elements in self._known for visual in elements for m in visual.all("material")]
         found: dict[str, Colour] = {}
         for material in (*self._materials, *nested):
@@ -83,7 +83,7 @@ class UrdfVisuals:
 
 
 def _colour(material: Element) -> Colour | None:
-    """Its <color>; None where there is none that can be read."""
+    """Its <color>; None if there is none that can be read."""
     try:
         element = material.only("color")
         if element is None or "rgba" not in element.attributes:

@@ -1,8 +1,8 @@
-"""XML as robots come in: read strictly, with the line of every element, and nothing that a hostile file could use.
+"""XML of robot descriptions: read strictly, with the line of every element, and safe against hostile files.
 
-The standard library's expat does the reading. Document types are refused, and with them entities, external files and
-the expansions that fill memory; so are nesting and sizes beyond any robot's. Nothing here recurses, and no pipe or
-device is waited for.
+The standard library's expat does the parsing. Document types are refused, and with them entities, external files and
+expansions that fill memory; so are nesting and sizes beyond those of any robot. Nothing here recurses or waits for a
+pipe or device.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ MAX_BYTES = 100_000_000
 MAX_ELEMENTS = 1_000_000
 MAX_DEPTH = 100
 _XACRO = "xacro:"
-_LABELS = 4  # elements that stand in a label, one inside the other
+_LABELS = 4  # maximum number of nested elements in a label
 MAX_NUMBER = 1e30  # beyond it products overflow; no robot comes near
 
-_LOOKS = (  # how files begin that people give by mistake
+_LOOKS = (  # how files begin that are passed by mistake
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
     (b"PK\x03\x04", "a zip archive"),
@@ -47,7 +47,7 @@ _LOOKS = (  # how files begin that people give by mistake
 
 
 class Element:
-    """An element of a file: its tag, attributes and children, and where it stands."""
+    """An element of a file: its tag, attributes and children, and where it is."""
 
     __slots__ = ("attributes", "children", "line", "parent", "source", "tag")
 
@@ -60,12 +60,12 @@ class Element:
         self.children: list[Element] = []
 
     def error(self, fault: str) -> LoadError:
-        """The error that says where: file, line, and the element inside the one that has a name."""
+        """An error that says where: file, line, and the element inside the nearest one with a name."""
         line = "" if self.line is None else f", line {self.line}"
         return LoadError(f"{self.source}{line}: {self.label()}: {fault}")
 
     def label(self) -> str:
-        """The element as people find it, ``<joint name="elbow"> <origin>``."""
+        """The element in a form that is easy to find, ``<joint name="elbow"> <origin>``."""
         words: list[str] = []
         element: Element | None = self
         while element is not None and len(words) < _LABELS:
@@ -79,7 +79,7 @@ class Element:
         return [child for child in self.children if child.tag == tag]
 
     def only(self, tag: str) -> Element | None:
-        """The child of that tag, None where there is none; two are an error."""
+        """The child with that tag, None if there is none; two are an error."""
         found = None
         for child in self.children:
             if child.tag == tag:
@@ -95,7 +95,7 @@ class Element:
         return found
 
     def text(self, key: str) -> str:
-        """An attribute that must be there and not be empty."""
+        """An attribute that must be present and not empty."""
         value = self.attributes.get(key)
         if value is None:
             raise self.error(f"has no attribute {key!r}")
@@ -104,14 +104,14 @@ class Element:
         return value
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A finite number; without a default the attribute must be there."""
+        """A finite number; without a default the attribute must be present."""
         value = self.real(key, default)
         if not -MAX_NUMBER < value < MAX_NUMBER:
             raise self._unexpected(key, "a finite number of a robot's size")
         return value
 
     def real(self, key: str, default: float | None = None) -> float:
-        """A number that may be infinite, as limits are."""
+        """A number that may be infinite, such as a limit."""
         if default is not None and key not in self.attributes:
             return default
         value = _float(self.text(key))
@@ -120,7 +120,7 @@ class Element:
         return value
 
     def numbers(self, key: str, count: int, default: tuple[float, ...]) -> Sequence[float]:
-        """As many finite numbers, separated by spaces."""
+        """`count` finite numbers, separated by spaces."""
         given = self.attributes.get(key)
         if given is None:
             return default
@@ -138,7 +138,7 @@ class Element:
 
 
 def _float(word: str) -> float:
-    """The number that a word is, nan where it is none. Python would take 1_000 for one."""
+    """The number that a word stands for, nan if it is not a number. Python alone would accept 1_000."""
     try:
         return float(word) if len(word) < 1000 and "_" not in word else math.nan
     except ValueError:
@@ -146,13 +146,13 @@ def _float(word: str) -> float:
 
 
 def short(text: str) -> str:
-    """At most some 60 characters of a text, for messages, on one line."""
+    """At most about 60 characters of a text, for messages, on one line."""
     line = " ".join((text if len(text) < 200 else f"{text[:100]} {text[-50:]}").split())
     return line if len(line) <= 60 else f"{line[:40]}...{line[-10:]}"
 
 
 def content_of(path: Path) -> bytes:
-    """What a file holds; an error where it is not a file, too large, or plainly something else."""
+    """The content of a file; an error if it is not a file, or too large."""
     try:
         return regular_bytes(path, MAX_BYTES)
     except FileNotFoundError:
@@ -166,11 +166,11 @@ def content_of(path: Path) -> bytes:
 
 
 def regular_bytes(path: Path, limit: int) -> bytes:
-    """What a file of at most so many bytes holds; else an OSError, or a LoadError that wants the name before it."""
-    _check_kind(os.stat(path), limit)  # before it is opened, which alone may have effects
+    """The content of a file of at most `limit` bytes; else an OSError, or a LoadError to be prefixed with the name."""
+    _check_kind(os.stat(path), limit)  # before it is opened, which may itself have side effects
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as file:
-        _check_kind(os.fstat(handle), limit)  # it may have become another one meanwhile
+        _check_kind(os.fstat(handle), limit)  # it may have been replaced in the meantime
         content = file.read(limit + 1)
     if len(content) > limit:
         raise LoadError(_too_large(limit + 1, limit))
@@ -210,7 +210,7 @@ def _likely(path: Path) -> str:
 
 
 def _robot_files(folder: Path) -> list[str]:
-    """Names of what could be meant in a folder, among its first thousand files."""
+    """Names of likely robot files in a folder, among its first thousand files."""
     try:
         names = [entry.name for entry in itertools.islice(folder.iterdir(), 1000)]
     except (OSError, ValueError):
@@ -242,13 +242,13 @@ def read_xml(
     max_depth: int = MAX_DEPTH,
     max_elements: int = MAX_ELEMENTS,
 ) -> Element:
-    """The outermost element of a file with the elements of known tags; others are left out with all they hold.
+    """The outermost element of a file with the elements of known tags; others are left out with all their content.
 
     Args:
         content: of the file.
-        source: what messages call it.
+        source: its name in messages.
         known: tags, or None for all.
-        max_depth: of elements inside one another.
+        max_depth: of nested elements.
         max_elements: known or not.
     """
     parser = _parser(content)
@@ -294,7 +294,7 @@ def from_tree(
     max_depth: int = MAX_DEPTH,
     max_elements: int = MAX_ELEMENTS,
 ) -> Element:
-    """The same from an element of ``xml.etree`` or lxml. Names in the root's namespace lose it."""
+    """The same from an element of ``xml.etree`` or lxml. The root's namespace is removed from names."""
     space = _space(root.tag)
     top = _of_tree(root, space, source, None)
     todo = [(root, top, 1)]
@@ -364,14 +364,14 @@ def _run(parser: expat.XMLParserType, content: bytes | str, source: str) -> None
         raise LoadError(
             f"{source}, line {fault.lineno}, column {fault.offset + 1}: not well-formed: {reason}"
         ) from None
-    except (LookupError, ValueError) as fault:  # an encoding that Python lacks or expat cannot use
+    except (LookupError, ValueError) as fault:  # an encoding that Python does not know or expat cannot use
         if isinstance(fault, LoadError):
             raise
         raise LoadError(f"{source}: has an encoding that cannot be read: {short(str(fault))}") from None
 
 
 def _check_begin(content: bytes | str, source: str) -> None:
-    """Says what the content seems to be where it cannot be XML."""
+    """Says what the content seems to be if it cannot be XML."""
     if len(content) > MAX_BYTES:
         raise LoadError(f"{source}: {_too_large(len(content), MAX_BYTES)}")
     begin = content[:1000].encode(errors="replace") if isinstance(content, str) else content[:1000]
