@@ -1,1 +1,1 @@
-"""Motions through time: steps of several methods, and the run that takes them."""
+"""Simulation: the steps of several methods, and the run that performs them."""

@@ -1,29 +1,29 @@
 """Radau IIA: an implicit Runge-Kutta method for stiff robots, on the configuration manifold.
 
 Around the configuration q_n of a step, q = q_n (+) u with u' = dexp^-1_{-u} v (see rkmk.py), and the motion obeys
-f(q, v, v') = tau, f the inverse dynamics. The method is collocation at the s nodes c_i of Radau, c_s = 1: the
-accelerations a_i there are the unknowns, and with the matrix W of the integrals of Lagrange's polynomials,
+f(q, v, v') = tau, where f is the inverse dynamics. The method is collocation at the s Radau nodes c_i, c_s = 1: the
+accelerations a_i there are the unknowns, and with the matrix W of the integrals of the Lagrange polynomials,
 
     v_i = v_n + h sum_j W_ij a_j,    u_i = h sum_j W_ij u'_j,    f(q_n (+) u_i, v_i, a_i) = tau(t_n + c_i h, q_i, v_i).
 
 No mass matrix is inverted, and the last stage is the new state: stiff springs neither ring nor limit the step (order
-2s - 1, L-stable). Newton's iteration has the exact derivatives of the inverse dynamics at one state, M, D and K,
+2s - 1, L-stable). Newton's iteration uses the exact derivatives of the inverse dynamics at one state, M, D and K,
 
     (1 x M + h W x D + h^2 W^2 x K) da = -residual,
 
-which falls apart along the eigenvectors of W: one matrix M + h l D + h^2 l^2 K of size nv for its real eigenvalue l and
-one, complex, for each pair. M, D and K are kept from step to step as long as the iteration converges well; torques that
-are functions have theirs taken by differences. The error is that of an embedded formula of order s, which also asks for
-the acceleration at the start, with weight l, filtered by the real matrix (E. Hairer and G. Wanner, Solving Ordinary
-Differential Equations II, IV.8, and Stiff differential equations solved by Radau methods, J. Comput. Appl. Math. 111,
-1999). Output times lie on the collocation polynomial.
+which decouples along the eigenvectors of W: one matrix M + h l D + h^2 l^2 K of size nv for its real eigenvalue l and
+one complex matrix for each conjugate pair. M, D and K are kept from step to step as long as the iteration converges
+well; the derivatives of torque functions are taken by differences. The error is that of an embedded formula of order s,
+which also uses the acceleration at the start, with weight l, filtered by the real matrix (E. Hairer and G. Wanner,
+Solving Ordinary Differential Equations II, IV.8, and Stiff differential equations solved by Radau methods, J. Comput.
+Appl. Math. 111, 1999). Values at output times come from the collocation polynomial.
 
-Under constraints their multipliers are unknowns, too, with J a + J' v = 0 at the nodes (implicit_ties.py). That leaves
-the constraints by no more than the error of a step, which is brought back after it (`Run.onto_constraints`); so order,
-error and stability are those of the method itself.
+With constraints, their multipliers are unknowns too, with J a + J' v = 0 at the nodes (implicit_ties.py). A step leaves
+the constraints by no more than its error, and is projected back afterwards (`Run.onto_constraints`); so order, error
+and stability are those of the method itself.
 
-Its stages have order s, so that accuracy does not fall with stiffness as it does for diagonally implicit methods, and
-they are evaluated as one batch. Five stages, of order 9, need a quarter to a third of the evaluations of three, of
+Its stages have order s, so that accuracy does not degrade with stiffness as it does for diagonally implicit methods,
+and they are evaluated as one batch. Five stages, of order 9, need a quarter to a third of the evaluations of three, of
 order 5, at a tolerance of 1e-9 (two rods of 0.1 MPa to 1 GPa); seven save up to another third, and nothing at 1e-5.
 """
 
@@ -46,9 +46,9 @@ from jounce.simulation.stiffness import linear_system
 
 STAGES = 5
 ORDER = 2 * STAGES - 1
-_ITERATIONS = 10  # of Newton, at most
-_CLOSE = 0.01  # of the tolerance: what the iteration may leave
-_FAST = 0.05  # the iteration converges well enough to keep its matrices where each error is this part of the last
+_ITERATIONS = 10  # maximum number of Newton iterations
+_CLOSE = 0.01  # of the tolerance: the error that the iteration may leave
+_FAST = 0.05  # ratio of successive errors below which the matrices are kept
 
 
 class _Tableau:
@@ -73,11 +73,11 @@ class _Tableau:
         self.error = np.linalg.solve(self.nodes ** k[:, None], moments) - self.weights[-1]
 
     def values(self, at: Array) -> Array:
-        """Lagrange's polynomials at some places, (m, s)."""
+        """The Lagrange polynomials at the given points, (m, s)."""
         return at[:, None] ** np.arange(len(self._lagrange)) @ self._lagrange
 
     def integrals(self, to: Array) -> Array:
-        """Their integrals from 0 to there, (m, s)."""
+        """Their integrals from 0 to the given points, (m, s)."""
         k = np.arange(1, len(self._lagrange) + 1)
         return (to[:, None] ** k / k) @ self._lagrange
 
@@ -89,7 +89,7 @@ def _radau() -> _Tableau:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Where a step starts: time, q (nq,), v (nv,) and dv/dt (nv,)."""
+    """The start of a step: time, q (nq,), v (nv,) and dv/dt (nv,)."""
 
     t: float
     q: Array
@@ -99,7 +99,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A step of length h: the motion in it is a polynomial."""
+    """A step of length h, in which the motion is a polynomial."""
 
     start: State
     h: float
@@ -107,16 +107,16 @@ class Step:
     a: Array  # (s, nv)
     multipliers: Array  # (s, rows) of constraints
     errors: Array  # (2, nv), of u and v, relative to the tolerance
-    contraction: float  # of Newton's iteration: how much smaller each error is than the last
+    contraction: float  # of Newton's iteration: the ratio of successive errors
     robot: Model
 
     @property
     def error(self) -> float:
-        """The largest one."""
+        """The largest error."""
         return float(np.max(self.errors, initial=0.0))
 
     def at(self, part: Array) -> tuple[Array, Array, Array]:
-        """q (m, nq), v (m, nv) and dv/dt (m, nv) after parts (m,) of the step."""
+        """q (m, nq), v (m, nv) and dv/dt (m, nv) after fractions (m,) of the step."""
         integrals = self.h * _radau().integrals(part)
         q = self.robot.integrate(self.start.q, integrals @ self.du)
         return q, self.start.v + integrals @ self.a, self.acceleration(part)
@@ -130,11 +130,11 @@ class Step:
 
 
 class _Matrices:
-    """M, D and K at a state, and what Newton's iteration needs of them.
+    """M, D and K at a state, and what Newton's iteration derives from them.
 
     Args:
-        M, D, K: (n, n), n = nv, or more by r multipliers.
-        basis: (rows, r) of which the multipliers are multiples; left out where there are none.
+        M, D, K: (n, n), with n = nv, or nv + r with r multipliers.
+        basis: (rows, r) of the multipliers; left out if there are none.
         multipliers: (rows,) at the state.
     """
 
@@ -154,7 +154,7 @@ class _Matrices:
         return self._inverses
 
     def correction(self, h: float, residual: Array) -> Array:
-        """What to add to the accelerations and multipliers (s, n)."""
+        """The correction (s, n) to the accelerations and multipliers."""
         modes = self.inverses(h) @ (_radau().to_modes @ residual)[:, :, None]
         return -(_radau().from_modes @ modes[:, :, 0]).real
 
@@ -173,7 +173,7 @@ class Method:
         self._layout = Layout(robot)
 
     def matrices(self, at: State) -> _Matrices:
-        """M, D and K there: those of the inverse dynamics, less the torque's; and those of constraints."""
+        """M, D and K at a state: those of the inverse dynamics minus the torque's; and those of constraints."""
         system = tied_system if self._robot.constraints else linear_system
         return _Matrices(*system(self._robot, self._layout, self._torque, at.t, at.q, at.v, at.a))
 
@@ -183,11 +183,11 @@ class Method:
         """A step of length h; None if Newton does not converge.
 
         Args:
-            start: from where.
+            start: the initial state.
             h: s.
-            matrices: of a state nearby.
-            a: (s, nv) a guess of the accelerations.
-            multipliers: (s, rows) a guess of these; left out, those of the matrices.
+            matrices: of a nearby state.
+            a: (s, nv) initial guess of the accelerations.
+            multipliers: (s, rows) initial guess; when left out, those of the matrices.
         """
         try:
             matrices.inverses(h)
@@ -226,7 +226,7 @@ class Method:
         return None
 
     def _residual(self, t: Array, q: Array, v: Array, a: Array, x: Array, basis: Array) -> Array:
-        """What M, D and K are the derivatives of, (s, n), at times (s,), states, accelerations and multipliers."""
+        """The residual (s, n), with derivatives M, D and K, at times (s,), states, accelerations and multipliers."""
         if self._robot.constraints:
             return tied_residual(self._robot, basis, q, v, a, x, self._torques(t, q, v))
         force = self._robot.inverse_dynamics(q, v, a)
@@ -256,10 +256,10 @@ class Method:
 def integrate(
     robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, run: Run
 ) -> None:
-    """Keeps in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
+    """Stores in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
 
     Raises:
-        SimulationError: no step however short meets the tolerance, or a limit of the run is reached.
+        SimulationError: no step, however short, meets the tolerance, or a limit of the run is reached.
     """
     t, end, done = float(times[0]), float(times[-1]), 1
     tau = torque(t, q, v)
@@ -295,21 +295,21 @@ def integrate(
         now, last, done = _closed(step.end(arrived), run), step, due
         run.reached(now.t, now.q, now.v, now.a)
         run.tried(step.h, step.errors)
-        if step.contraction > _FAST:  # never for a single iteration, whose contraction is NaN
+        if step.contraction > _FAST:  # never after a single iteration, whose contraction is NaN
             matrices = None
         fresh = False
         h = step.h * min(5.0, max(0.2, 0.9 * max(step.error, 1e-8) ** (-1 / (STAGES + 1))))
 
 
 def _closed(state: State, run: Run) -> State:
-    """The state on the constraints; its acceleration changes by no more than its error."""
+    """The state projected onto the constraints; its acceleration changes by no more than its error."""
     return State(state.t, *run.onto_constraints(state.q, state.v), state.a)
 
 
 def _guess(now: State, last: Step | None, arrived: float) -> tuple[Array, Array | None]:
-    """Accelerations and multipliers at the nodes of a step: the polynomials of the last one, drawn on.
+    """Accelerations and multipliers at the nodes of a step, extrapolated from the polynomials of the last one.
 
-    At first the acceleration of the start.
+    For the first step, the acceleration at the start.
     """
     if last is None:
         return np.repeat(now.a[None], STAGES, axis=0), None

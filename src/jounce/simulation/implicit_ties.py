@@ -1,23 +1,23 @@
-"""Constraints in an implicit method: their multipliers are unknowns beside the accelerations.
+"""Constraints in an implicit method: their multipliers are unknowns in addition to the accelerations.
 
 At the nodes of a step
 
     f(q, v, a) - J^T l = tau,    J a + J' v = 0
 
-are to hold, f the inverse dynamics. Small changes of what is left of both are
+must hold, where f is the inverse dynamics. Small changes of both residuals are
 
     [ M  -J^T ] [ da ]   [ D ]      [ K ]
     [ J    0  ] [ dl ] + [ Z ] dv + [ Y ] dq
 
-with M, D and K those of f, less the torque's in D and K, and less d(J^T l)/dq in K. Since J F + J' v = 0 for the
-acceleration F that obeys, Z = -J dF/dv and Y = -J dF/dq. With columns of zeros for l in D and K these are matrices as
-those without constraints, larger by the multipliers (implicit.py).
+with M, D and K those of f, minus the torque's in D and K, and minus d(J^T l)/dq in K. Since J F + J' v = 0 for the
+constrained acceleration F, Z = -J dF/dv and Y = -J dF/dq. With columns of zeros for l in D and K these are the same
+kind of matrices as without constraints, enlarged by the multipliers (implicit.py).
 
-Stiff forces enter the first line as they are, linear if their springs are. With l eliminated, a = F(q, v), matrices
-that change with q would turn and share them, and Newton's iteration would need short steps.
+Stiff forces enter the first line directly, linear if their springs are. With l eliminated, a = F(q, v), they would be
+rotated and distributed by matrices that change with q, and Newton's iteration would need short steps.
 
-Where rows of J depend on each other, l = U x with the left singular vectors U of J at the state where the matrices are
-taken: near there as many multipliers as there are independent rows, and no equations that could contradict each other.
+If rows of J are linearly dependent, l = U x with the left singular vectors U of J at the state where the matrices are
+evaluated: near that state there are as many multipliers as independent rows, and no contradictory equations.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _turned(robot: Model, q: Array, multipliers: Array) -> Array:
     each, share = np.eye(robot.nv)[:, None], multipliers.copy()
     change = np.zeros((robot.nv, robot.nv))
     for c in robot.constraints:
-        if not c.held and isinstance(c.kind, Joint):  # held wherever it is: its wrench goes with its frame
+        if not c.held and isinstance(c.kind, Joint):  # held wherever it is: its wrench moves with its frame
             wrench = constraint_wrenches(robot, q, multipliers, "body")[c.name]
             change += np.einsum("jki,k->ij", robot.jacobian_derivatives(c.b, q, each)[:, 1], wrench)
             share[robot.constraint_rows(c.name)] = 0.0
@@ -77,7 +77,7 @@ def _turned(robot: Model, q: Array, multipliers: Array) -> Array:
 
 
 def tied_residual(robot: Model, basis: Array, q: Array, v: Array, a: Array, x: Array, tau: Array) -> Array:
-    """What is left of both equations, (s, nv + r), at states (s, .) with accelerations a and multipliers U x."""
+    """The residual of both equations, (s, nv + r), at states (s, .) with accelerations a and multipliers U x."""
     J, rate = np.moveaxis(robot.constraint_jacobian_derivatives(q, v[:, None]), 1, 0)
     forces = robot.inverse_dynamics(q, v, a) - tau - np.einsum("sri,sr->si", J, x @ basis.T)
     broken = np.einsum("sri,si->sr", J, a) + np.einsum("sri,si->sr", rate, v)

@@ -5,13 +5,13 @@ body twist V = H^-1 H' is dexp_{-u} u', and
 
     u' = dexp^-1_{-u} V = sum_k B_k / k! (-ad_u)^k V = V + 1/2 [u, V] + 1/12 [u, [u, V]] - ...
 
-with the Bernoulli numbers B_k; for all other joints u' = v. This is a differential equation in a vector space, any
-Runge-Kutta method solves it, and exp takes the result back: the configuration never leaves its manifold.
+with the Bernoulli numbers B_k; for all other joints u' = v. This is a differential equation in a vector space, which
+any Runge-Kutta method solves; exp maps the result back, so the configuration never leaves its manifold.
 (H. Munthe-Kaas, High order Runge-Kutta methods on manifolds, Appl. Numer. Math. 29, 1999; E. Hairer, S. P. Norsett and
-G. Wanner, Solving Ordinary Differential Equations I, II.4 and II.5, for pair and step size.)
+G. Wanner, Solving Ordinary Differential Equations I, II.4 and II.5, for the pair and the step size.)
 
-ad_u has eigenvalues 0 and +-i theta, theta the angle of u, the latter twice, so ad^2 (ad^2 + theta^2)^2 = 0, and the
-even powers reduce to two: with y = -theta^2, ad^2k = (2 - k) y^(k-1) ad^2 + (k - 1) y^(k-2) ad^4.
+ad_u has eigenvalues 0 and, twice each, +-i theta, where theta is the angle of u. So ad^2 (ad^2 + theta^2)^2 = 0, and
+the even powers reduce to two: with y = -theta^2, ad^2k = (2 - k) y^(k-1) ad^2 + (k - 1) y^(k-2) ad^4.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from jounce.simulation.stepping import Array, Layout, Tolerance, TorqueFunction,
 
 ORDER = 5
 _NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
-_WEIGHTS = np.zeros((7, 7))  # row i: of the stages before stage i; the last row is the method itself
+_WEIGHTS = np.zeros((7, 7))  # row i: weights of the stages before stage i; the last row is the method itself
 _WEIGHTS[1, :1] = 1 / 5
 _WEIGHTS[2, :2] = 3 / 40, 9 / 40
 _WEIGHTS[3, :3] = 44 / 45, -56 / 15, 32 / 9
@@ -36,11 +36,11 @@ _WEIGHTS[5, :5] = 9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656
 _WEIGHTS[6, :6] = 35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84
 _ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 
-_TERMS = 32  # of the series below: enough for angles to pi, they fall by 4 or more each
+_TERMS = 32  # of the series below: enough for angles up to pi, as each is smaller by a factor of 4 or more
 
 
 def _bernoulli(terms: int) -> Array:
-    """B_2k / (2k)! for k = 0, 1, ...: the series of x/2 coth(x/2) in x^2, by division of cosh by sinh."""
+    """B_2k / (2k)! for k = 0, 1, ...: the series of x/2 coth(x/2) in x^2, dividing cosh by sinh."""
     cosh = [1 / (4.0**k * math.factorial(2 * k)) for k in range(terms)]
     sinh = [1 / (4.0**k * math.factorial(2 * k + 1)) for k in range(terms)]
     b: list[float] = []
@@ -50,7 +50,7 @@ def _bernoulli(terms: int) -> Array:
 
 
 def _tables() -> tuple[Array, Array]:
-    """Coefficients in powers y^0, y^1, ... of what multiplies ad^2 and ad^4; and ad of the six unit twists."""
+    """Coefficients, in powers y^0, y^1, ..., of the factors of ad^2 and ad^4; and ad of the six unit twists."""
     b, k = _bernoulli(_TERMS + 2), np.arange(_TERMS + 2)
     reduced = np.stack([(b * (2 - k))[1:-1], (b * (k - 1))[2:]])
     cross = np.cross(np.eye(3)[:, None], np.eye(3)).swapaxes(1, 2)  # cross[i] p = e_i x p
@@ -63,7 +63,7 @@ _REDUCED, _AD = _tables()
 
 
 def inverse_dexp(u: Array, twist: Array) -> Array:
-    """dexp^-1_{-u} V for (n, 6): the rate of u where exp(u) moves with body twist V. NaN beyond an angle of pi."""
+    """dexp^-1_{-u} V for (n, 6): the rate of u if exp(u) moves with body twist V. NaN for angles beyond pi."""
     y = -(u[:, 3:] ** 2).sum(axis=1)
     if y.min() < -(math.pi**2):
         return np.full_like(twist, np.nan)
@@ -79,10 +79,10 @@ def inverse_dexp(u: Array, twist: Array) -> Array:
 def integrate(
     robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, run: Run
 ) -> None:
-    """Keeps in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
+    """Stores in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns (nv,).
 
     Raises:
-        SimulationError: no step however short meets the tolerance, or a limit of the run is reached.
+        SimulationError: no step, however short, meets the tolerance, or a limit of the run is reached.
     """
     layout, nv = Layout(robot), robot.nv
     t, end = float(times[0]), float(times[-1])
@@ -93,7 +93,7 @@ def integrate(
     rates = np.empty((7, 2 * nv))  # of u and v, at the stages
 
     def stages(h: float) -> tuple[Array, Array, Array] | None:
-        """Configuration, increments of u and v, and torque at t + h, `rates` filled; None where a stage overflows."""
+        """Fills `rates`; returns configuration, increments of u and v, and torque at t + h; None on overflow."""
         rates[0, :nv], rates[0, nv:] = v, a
         for i in range(1, 7):
             change = h * (_WEIGHTS[i, :i] @ rates[:i])

@@ -1,8 +1,8 @@
-"""A simulation under way: what it has found, what it has cost, and when it gives up.
+"""A simulation in progress: its results so far, its cost, and when it gives up.
 
-A run that gets nowhere ends by one of three limits: of steps, of wall-clock time, and by its pace. Where at the pace of
-its last steps the rest would take a hundred times as many as are allowed, it need not try them all. Where the torque
-differs from call to call, no step is short enough: there it is sufficient that the limit would be passed at all.
+A run that makes no progress is ended by one of three limits: on steps, on wall-clock time, and on its pace. If, at the
+pace of its last steps, the rest would take a hundred times as many as allowed, it stops without trying them all. If the
+torque differs from call to call, no step is short enough: then it stops if the limit would be exceeded at all.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
 from jounce.simulation.stiffness import linear_system, rates
 
-WINDOW = 5_000  # steps over which the pace is taken
+WINDOW = 5_000  # steps over which the pace is measured
 HOPELESS = 100  # times the allowed steps
-_FELT = 0.01  # a rate times the step length that may be what keeps steps short
-_PATIENCE = 0.5  # s that finding out the reason may take, about
+_FELT = 0.01  # rate times step length above which the rate may be what keeps steps short
+_PATIENCE = 0.5  # s, approximately, that finding the reason may take
 
-Report = Callable[[float, int], None]  # told the time reached and the number of steps, after every step
+Report = Callable[[float, int], None]  # called with the time reached and the number of steps, after every step
 
 
 class Run:
-    """The state of a simulation, which an integrator keeps.
+    """The state of a simulation, updated by an integrator.
 
     Args:
-        robot: whose motion it is.
+        robot: the model.
         times: (T,) output times.
-        max_steps: that may be tried beside one for each output time; None: any number.
-        time_limit: s of wall clock; None: none.
+        max_steps: that may be tried, in addition to one per output time; None for any number.
+        time_limit: s of wall clock; None for no limit.
         report: see `Report`.
 
     Attributes:
         steps: tried so far.
-        torque: the torque function of the integrator, to find out what is wrong with it.
+        torque: the torque function of the integrator, for diagnostics.
     """
 
     torque: TorqueFunction
@@ -60,10 +60,10 @@ class Run:
         self._mark = float(times[0])  # the time reached at the start of the window
         self._length, self._errors = math.nan, np.zeros(0)
 
-    # What is found
+    # Results
 
     def keep(self, q: Array, v: Array, a: Array, tau: Array) -> None:
-        """The motion at the next output time, or several of them: arrays with a row more."""
+        """Stores the motion at the next output time, or at several: arrays with one more dimension."""
         rows = [np.atleast_2d(each) for each in (q, v, a, tau)]
         new = slice(self._done, self._done + len(rows[0]))
         for own, given in zip(self._rows, rows, strict=True):
@@ -71,13 +71,13 @@ class Run:
         self._done = new.stop
 
     def reached(self, t: float, q: Array, v: Array, a: Array, tau: Array | None = None) -> None:
-        """The state that the motion has come to; without tau, the one that a needs."""
+        """Sets the state that the motion has reached; when tau is left out, it is the one that a requires."""
         self._state = t, q, v, a, tau
 
     def onto_constraints(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The state brought back onto the constraints, from which a step has led by no more than its error.
+        """The state projected back onto the constraints, which a step leaves by no more than its error.
 
-        So the error does not add up to a drift (E. Eich, Convergence results for a coordinate projection method applied
+        So errors do not accumulate into drift (E. Eich, Convergence results for a coordinate projection method applied
         to mechanical systems with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
         """
         if not self.robot.constraints:
@@ -85,18 +85,18 @@ class Run:
         return onto(self.robot, q, v)
 
     def motion(self) -> trajectory.Trajectory:
-        """At the output times so far and, where the motion has gone on since, at its last state."""
+        """The motion at the output times so far and at its last state, if that is later."""
         when, rows = self._times[: self._done], [each[: self._done] for each in self._rows]
         if self._state is not None and (not self._done or self._state[0] > when[-1]):
             t, q, v, a, tau = self._state
-            if tau is None:  # with constraints inverse dynamics has their forces in it
+            if tau is None:  # with constraints, inverse dynamics would include their forces
                 tau = self._first_row(t, q, v) if self.robot.constraints else self.robot.inverse_dynamics(q, v, a)
             when = np.append(when, t)
             rows = [np.vstack([own, given]) for own, given in zip(rows, (q, v, a, tau), strict=True)]
         return trajectory.of(self.robot, when, *rows)
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Forward dynamics; where there is no answer, and the motion has begun, it has come to its end."""
+        """Forward dynamics; if it fails after the motion has begun, the run ends."""
         try:
             found = self.robot.forward_dynamics(q, v, tau)
         except RangeError as fault:
@@ -112,11 +112,11 @@ class Run:
     # When to give up
 
     def tried(self, length: float, errors: Array) -> None:
-        """Counts a step, taken or not, of a length in s.
+        """Counts a step, accepted or not.
 
         Args:
             length: s.
-            errors: of each velocity (..., nv), relative to the tolerance; empty where there is no telling.
+            errors: of each velocity (..., nv), relative to the tolerance; empty if unknown.
 
         Raises:
             SimulationError: a limit is reached.
@@ -142,14 +142,14 @@ class Run:
                 )
 
     def stopped(self, why: str, at: float | None = None) -> SimulationError:
-        """The error that ends it, with what was found."""
+        """The error that ends the run, with the motion so far."""
         motion = self.motion()
         if at is None:
             at = float(motion.time[-1]) if len(motion) else float(self._times[0])
         return SimulationError(f"simulation stopped at t = {at:.9g} s: {why}", motion)
 
     def too_short(self, why: str, length: float) -> SimulationError:
-        """The error where steps have come to the rounding of time."""
+        """The error for steps that have become as short as the rounding of time."""
         cause = self._cause(length)
         return self.stopped(f"{why} with steps as short as {length:.1g} s" + (f", because {cause}" if cause else ""))
 
@@ -158,14 +158,14 @@ class Run:
         return self.stopped(f"{limit}; step size fell to {self._length:.2g} s because {cause}")
 
     def _where(self) -> str:
-        """The coordinate that is in the way."""
+        """The coordinate with the largest error."""
         if not self._errors.size or not np.isfinite(self._errors).all():
             return ""
         worst = int(np.argmax(self._errors)) % self.robot.nv
         return f", for {trajectory.names(self.robot).v[worst]!r} least of all"
 
     def _cause(self, length: float) -> str:
-        """Why steps are so short; empty if nothing is known."""
+        """Why steps are so short; empty if unknown."""
         if self._state is None or time.monotonic() - self._begin > _PATIENCE * self.steps:
             return ""
         try:
@@ -178,7 +178,7 @@ class Run:
                 return ""
             t, q, v, a, _ = self._state
             found = rates(*linear_system(self.robot, Layout(self.robot), self._first_row, t, q, v, a))
-        except Exception:  # whatever the user's function does near here: the run has failed already
+        except Exception:  # from the user's function, near this state: the run has failed already
             return ""
         fastest, growth = float(np.abs(found).max(initial=0.0)), float(found.real.max(initial=0.0))
         if growth * length > _FELT and growth > 0.1 * fastest:

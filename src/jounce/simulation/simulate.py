@@ -24,8 +24,8 @@ from jounce.trajectory import Trajectory
 
 _METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate, "implicit": implicit.integrate}
 _PATIENCE = 2.0  # s until a progress bar appears
-_SILENCE = 60.0  # s until a run without one says that it is still there
-_REFRESH = 0.05  # s between two looks of the bar
+_SILENCE = 60.0  # s until a run without one reports that it is still running
+_REFRESH = 0.05  # s between updates of the bar
 
 
 def simulate(
@@ -43,43 +43,45 @@ def simulate(
     time_limit: float | None = None,
     progress: bool | None = None,
 ) -> Trajectory:
-    """The motion of a robot from a state on, under given torques.
+    """The motion of a robot from an initial state, under given torques.
 
-    All methods step on the configuration manifold itself and choose their steps by the tolerances: quaternions stay of
-    unit length, and nothing drifts off.
+    All methods step on the configuration manifold itself and choose their steps from the tolerances: quaternions keep
+    unit length, and nothing drifts.
 
-    "taylor" expands the motion in time, from forward dynamics to high order. It is the most exact and the fastest one,
+    "taylor" expands the motion in time, using forward dynamics to high order. It is the most accurate and the fastest,
     for torques whose time derivatives are known. "rkmk" is a Runge-Kutta-Munthe-Kaas method of order 5 and takes any
-    torque, feedback too. Both take short steps where something is stiff, a rod of rubber or a high gain; "implicit",
-    Radau's method of order 9 with the exact derivatives of the dynamics, does not, and takes any torque, too.
+    torque, including feedback. Both take short steps if something is stiff, such as a rubber rod or a high gain;
+    "implicit", the Radau method of order 9 with the exact derivatives of the dynamics, does not, and takes any torque
+    too.
 
     Args:
         robot: the model.
         q0: (nq,) configuration at times[0].
         v0: (nv,) velocity; twists of `Free` joints in body axes.
         times: (T,) increasing output times, s; they do not limit the steps of "taylor" and "implicit".
-        tau: generalized forces, N and N m, of `Free` joints in body axes: None (none), a constant (nv,), or a function
-            (t, q, v) -> (nv,), or -> (r + 1, nv) with the time derivatives along the motion, which "taylor" needs: the
-            more rows, the longer its steps. A function is asked a few times in every step and at every output time:
-            shorter events pass unseen. "implicit" also asks it near the state, for its derivatives by differences.
+        tau: generalized forces, N and N m, those of `Free` joints in body axes: None for zero, a constant (nv,), or a
+            function (t, q, v) -> (nv,), or -> (r + 1, nv) with the time derivatives along the motion, which "taylor"
+            needs: the more rows, the longer its steps. A function is called a few times in every step and at every
+            output time: shorter events go unnoticed. "implicit" also calls it near the state, to differentiate it by
+            differences.
         method: "taylor", "rkmk" or "implicit".
-        rtol, atol: the error that a step may make is atol + rtol times the magnitude, for every coordinate, rad or m
-            and their rates; of orientations the magnitude counts as 1.
-        order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; left out, it follows
-            from rtol, or from what the function returns. Errors shrink with the step to the power order + 1.
-        max_steps: steps that may be tried, beside one for each output time; None: any number. Where at the pace of the
-            last 5,000 the rest would take a hundred times as many, the run ends at once.
-        time_limit: seconds of wall clock that it may take, looked at after every step; None: any time.
-        progress: True shows a bar on stderr (needs rich), False does not; left out, it is shown after two seconds if
-            stderr is a terminal and rich is installed, and elsewhere a warning after a minute.
+        rtol, atol: a step may make an error of atol + rtol times the magnitude, for every coordinate, rad or m, and its
+            rate; for orientations the magnitude is taken as 1.
+        order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; when left out, it
+            follows from rtol, or from what the function returns. Errors scale with the step to the power order + 1.
+        max_steps: number of steps that may be tried, in addition to one per output time; None for any number. If, at
+            the pace of the last 5,000 steps, the rest would take a hundred times as many, the run ends immediately.
+        time_limit: seconds of wall clock that it may take, checked after every step; None for no limit.
+        progress: True shows a bar on stderr (needs rich), False does not; when left out, it appears after two seconds
+            if stderr is a terminal and rich is installed; otherwise a warning is given after a minute.
 
     Returns:
         `Trajectory`, with time, q, v, a and tau at the output times.
 
     Raises:
-        ValueError: an argument has the wrong shape or a value that makes no sense.
+        ValueError: an argument has the wrong shape or an invalid value.
         SimulationError: the motion cannot be continued, or not within the limits; the message says when and why, and
-            ``error.trajectory`` is the motion up to there.
+            ``error.trajectory`` is the motion up to that point.
 
     >>> import jounce as jn
     >>> robot = jn.robots.aerial_manipulator()
@@ -118,7 +120,7 @@ def simulate(
     if progress is not None:
         progress = flag("progress", progress)
 
-    q = robot.integrate(q, np.zeros(robot.nv))  # refuses quaternions far from unit length, normalises the others
+    q = robot.integrate(q, np.zeros(robot.nv))  # rejects quaternions far from unit length, normalises others
     span = float(when[0]), float(when[-1])
     with _reporting(progress, *span) as report, np.errstate(over="ignore", invalid="ignore"):
         run = Run(robot, when, max_steps, time_limit, report)
@@ -169,7 +171,7 @@ def _stacks(run: Run, tau: object, order: int | None, tolerance: Tolerance) -> T
 
 
 def _called(run: Run, tau: Callable[[float, Array, Array], ArrayLike], t: float, q: Array, v: Array) -> Array:
-    """What the user's function says, checked; it gets copies, so that it may write to them."""
+    """The result of the user's function, checked; it gets copies, so it may write to its arguments."""
     value, nv = tau(t, q.copy(), v.copy()), run.robot.nv
     if is_masked(value):
         raise ValueError("tau(t, q, v) returned a masked array, expected one without a mask")
@@ -186,7 +188,7 @@ def _called(run: Run, tau: Callable[[float, Array, Array], ArrayLike], t: float,
 
 
 def _saying_so_once(start: float, end: float) -> Report:
-    """A function to be told the time reached, which warns if the run takes long."""
+    """A report function that warns if the run takes long."""
     due = time.monotonic() + _SILENCE
 
     def report(t: float, steps: int) -> None:
@@ -205,7 +207,7 @@ def _saying_so_once(start: float, end: float) -> Report:
 
 @contextmanager
 def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report]:
-    """A function to be told the time reached, which shows a bar if that is wanted or the run takes long."""
+    """A report function that shows a bar if that is wanted or the run takes long."""
     if wanted is None and not (sys.stderr.isatty() and importlib.util.find_spec("rich")):
         yield _saying_so_once(start, end)
         return
@@ -226,7 +228,7 @@ def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report
         now = time.monotonic()
         if now >= due or t == end:
             if now >= due:
-                bar.start()  # once: later it has no effect
+                bar.start()  # has no effect after the first call
             bar.update(task, completed=t - start)
             due = max(due, now + _REFRESH)
 

@@ -1,4 +1,4 @@
-"""What the integrators share: the joints whose configurations are no vectors, and how large an error may be."""
+"""Shared by the integrators: the joints whose configurations are not vectors, and how large an error may be."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TorqueFunction = Callable[[float, Array, Array], Array]  # (t, q, v) -> torque (
 
 
 class Layout:
-    """Where things are in q and v: plain coordinates, whose rate is v, and the n balls, `Free` and `Spherical`.
+    """The layout of q and v: plain coordinates, whose rate is v, and the n balls, `Free` and `Spherical`.
 
-    A ball moves by a body twist of six numbers; for `Spherical` the linear half is zero.
+    A ball moves with a body twist of six numbers; for `Spherical` the linear half is zero.
 
     Attributes:
         plain: indices of the plain coordinates in q and in v.
@@ -37,7 +37,7 @@ class Layout:
         self.position = np.array([np.arange(q.start, q.start + 3) for free, q, _ in balls if free], int).reshape(-1, 3)
         self.quaternion = np.array([np.arange(q.stop - 4, q.stop) for _, q, _ in balls], int).reshape(-1, 4)
         self.nv = robot.nv
-        linear = [np.arange(v.start, v.start + 3) for _, _, v in balls]  # for Spherical any, it is not used
+        linear = [np.arange(v.start, v.start + 3) for _, _, v in balls]  # arbitrary for Spherical, where it is not used
         angular = [np.arange(v.stop - 3, v.stop) for _, _, v in balls]
         self._twist = np.hstack([np.array(half, int).reshape(-1, 3) for half in (linear, angular)])
         self._moves = np.ones((self.balls, 6), dtype=bool)
@@ -49,11 +49,11 @@ class Layout:
         return v[..., self._twist] * self._moves
 
     def put_twists(self, v: Array, twists: Array) -> None:
-        """Writes twists (n, 6) to where they belong in a velocity (nv,)."""
+        """Writes twists (n, 6) to their places in a velocity (nv,)."""
         v[self._places] = twists[self._moves]
 
     def size(self, q: Array) -> Array:
-        """How large q is along each velocity (nv,): |q|, for positions their distance, for orientations 1."""
+        """The magnitude of q along each velocity (nv,): |q|, the distance for positions, 1 for orientations."""
         size = np.ones(self.nv)
         size[self.plain[1]] = np.abs(q[self.plain[0]])
         if self.balls:
@@ -65,7 +65,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Errors of one step that are let pass: `atol` + `rtol` times what it is an error of."""
+    """The error that one step may make: `atol` + `rtol` times the magnitude of the quantity."""
 
     rtol: float
     atol: float

@@ -1,8 +1,8 @@
-"""The linear system that a motion is near a state: what an implicit method needs, and what explains short steps.
+"""The motion linearized about a state: needed by implicit methods, and to explain short steps.
 
-Small changes obey M dv' + D dv + K dq = 0, with the derivatives of the inverse dynamics, exact, less those of the
-torque, by differences; under constraints M = 1, and D and K are the derivatives of the acceleration, with the other
-sign. The eigenvalues of that system are the rates at which such changes grow, fade and swing.
+Small changes obey M dv' + D dv + K dq = 0, with the exact derivatives of the inverse dynamics, minus those of the
+torque, by differences; with constraints M = 1, and D and K are the negative derivatives of the acceleration. The
+eigenvalues of this system are the rates at which such changes grow, decay and oscillate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
 
-_SLIGHT = math.sqrt(np.finfo(float).eps)  # relative, to take differences of torques
+_SLIGHT = math.sqrt(np.finfo(float).eps)  # relative step for differences of torques
 
 
 def linear_system(
@@ -34,7 +34,7 @@ def linear_system(
 def torque_slopes(
     robot: Model, layout: Layout, torque: TorqueFunction, t: float, q: Array, v: Array, now: Array
 ) -> tuple[Array, Array]:
-    """How a torque that is `now` changes with position and velocity, (nv, nv) each, by differences."""
+    """Derivatives of a torque with value `now` by position and velocity, (nv, nv) each, by differences."""
     by_q, by_v = np.empty((2, robot.nv, robot.nv))
     dq, dv = (_SLIGHT * np.maximum(size, 0.01) for size in (layout.size(q), np.abs(v)))
     for i in range(robot.nv):

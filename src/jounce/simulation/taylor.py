@@ -1,18 +1,18 @@
-"""Taylor's method: the motion as a power series in time, as long as the tolerance asks for.
+"""The Taylor method: the motion as a power series in time, to the degree that the tolerance requires.
 
 Forward dynamics with its time derivatives gives v', v'', ... at one state, so the series of v is known to degree r + 1
-from torques to order r. The configuration follows from it, one degree further: for plain joints by integration; for
-`Free` and `Spherical` ones by the recursion of the dual quaternion z = u + eps d that stands for the pose,
+from torques to order r. The configuration follows from it, to one degree more: for plain joints by integration; for
+`Free` and `Spherical` ones by a recursion for the dual quaternion z = u + eps d that represents the pose,
 
     z' = z V / 2, V = w + eps v:    (k + 1) z_{k+1} = 1/2 sum_j z_j V_{k-j},
 
-u the orientation and d = x u / 2 with x how far the body has moved in this step, in the parent's axes. What truncation
-does to the length of u is removed by division.
+where u is the orientation and d = x u / 2, with x the displacement of the body in this step, in the parent's axes. The
+effect of truncation on the length of u is removed by division.
 
 A step is as long as the last two coefficients of the series allow (A. Jorba and M. Zou, A software package for the
 numerical integration of ODEs by means of high-order Taylor methods, Exp. Math. 14, 2005, section 3.2): they give the
-radius of convergence rho, and the first term left out is below the tolerance where (h / rho)^(r + 2) is. It is accepted
-if there, and at all output times on the way, the series moves as the forward dynamics say.
+radius of convergence rho, and the first omitted term is below the tolerance if (h / rho)^(r + 2) is. The step is
+accepted if at its end, and at all output times within it, the series agrees with the forward dynamics.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from jounce.model import Model
 from jounce.simulation.run import Run
 from jounce.simulation.stepping import Array, Layout, Tolerance, TorqueFunction, shortest_step
 
-SAFETY = 0.1  # the part of the tolerance that the first term left out may be
+SAFETY = 0.1  # the fraction of the tolerance that the first omitted term may reach
 
 
 def order_for(tolerance: Tolerance) -> int:
-    """The order of torque derivatives that simulates with least work.
+    """The order of torque derivatives for which simulation takes the least work.
 
-    Steps are rho eps^(1/r) long. Where the work of one grows as r^c, the work for a given time is least at r = -ln(eps)
+    Steps are rho eps^(1/r) long. If the work of one grows as r^c, the work for a given time is least at r = -ln(eps)
     / c. Jorba and Zou (3.1) have c = 2; here it is about 1.25 (benchmarks/simulate.py).
     """
     eps = max(tolerance.rtol or tolerance.atol, 1e-16)
@@ -67,7 +67,7 @@ class Series:
         return z.reshape(n, count + 1, 8)
 
     def radius(self, tolerance: Tolerance, unit: float) -> float:
-        """Radius of convergence, as the last two coefficients have it; relative to tolerance / `unit`."""
+        """Radius of convergence, from the last two coefficients; relative to tolerance / `unit`."""
         layout, found = self._layout, math.inf
         distance = np.zeros(layout.balls)
         distance[layout.free] = np.linalg.norm(self._q[layout.position], axis=-1)
@@ -108,10 +108,10 @@ class Series:
 def integrate(
     robot: Model, q: Array, v: Array, times: Array, torque: TorqueFunction, tolerance: Tolerance, run: Run
 ) -> None:
-    """Keeps in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns stacks (r + 1, nv), r >= 1.
+    """Stores in `run` the motion from (q, v) at times[0], at all `times`; `torque` returns stacks (r + 1, nv), r >= 1.
 
     Raises:
-        SimulationError: no step however short meets the tolerance, the accelerations overflow, or a limit of the run
+        SimulationError: no step, however short, meets the tolerance, the accelerations overflow, or a limit of the run
             is reached.
     """
     layout, unit = Layout(robot), tolerance.rtol or tolerance.atol
@@ -139,7 +139,7 @@ def integrate(
                 given = [torque(*each) for each in zip(nodes.tolist(), new_q, new_v, strict=True)]
                 tau = np.stack([each[0] for each in given])
                 a = run.acceleration(new_q, new_v, tau)
-                # The defect of v' is that of v times (degree + 1) / h where it comes from the first term left out.
+                # The defect of v' is that of v times (degree + 1) / h if it comes from the first omitted term.
                 defect = (
                     np.abs(a - new_a) * h / (series.degree + 1) / tolerance.of(np.maximum(np.abs(new_v), np.abs(v)))
                 )
@@ -158,7 +158,7 @@ def integrate(
 
 
 def _product() -> Array:
-    """Matrices (6, 8, 8): rows z times each are z V / 2 for the six unit twists V, [linear; angular]."""
+    """Matrices (6, 8, 8): a row z times each is z V / 2 for the six unit twists V, [linear; angular]."""
     matrix = np.zeros((6, 8, 8))
     for i in range(3):
         turn = np.zeros((4, 4))  # u e_i = (u_w e_i + u_xyz x e_i, -u_xyz . e_i), for rows u
