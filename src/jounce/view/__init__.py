@@ -1,6 +1,6 @@
-"""Robots to look at, in a browser: ``robot.show(q)``, ``trajectory.show(robot)``, and pages of them for others.
+"""Shows robots in a browser: ``robot.show(q)``, ``trajectory.show(robot)``, and stand-alone pages to share.
 
-Needs the extra: ``pip install 'jounce[view]'``. What is here needs NumPy only, until something is shown.
+Needs the extra: ``pip install 'jounce[view]'``. Until something is shown, this package needs only NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arrows: wrenches, forces of contacts and constraints, their rates; and twists.
 
-All are taken to world axes and to the point where they are drawn. An arrow's length is its amount times a scale, which
-is found so that the longest of a kind is a third of the robot's size.
+All are transformed to world axes and to the point where they are drawn. An arrow's length is its magnitude times a
+scale, chosen so that the longest of a kind is a third of the robot's size.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _ORDERS = ("", "/s", "/s²", "/s³")
 
 @dataclass(frozen=True, eq=False)
 class Wrenches:
-    """Wrenches on frames, over T times (1 for all times the same) and K orders.
+    """Wrenches on frames, at T times (1 if constant) and of K orders.
 
     Attributes:
         frames: (n,) indices of the frames they act on.
-        places: (n, 3) where on these they are drawn, in the axes of the frame.
+        places: (n, 3) the points where they are drawn, in the axes of the frame.
         values: (n, T, K, 6) [force; moment], about the frame's origin unless `frame` is "world".
         frame: "body", "mixed" or "world", the axes.
     """
@@ -42,7 +42,7 @@ class Wrenches:
 
     @staticmethod
     def of(robot: Model, given: Mapping[str, ArrayLike] | None, frame: str, times: int | None) -> Wrenches | None:
-        """From what a user gives: by the name of a body, a frame or a constraint, (6,) or (K, 6).
+        """From user input: by the name of a body, a frame or a constraint, (6,) or (K, 6).
 
         Args:
             robot: that they act on.
@@ -77,7 +77,7 @@ class Wrenches:
         """Points (n, 3) and wrenches (K, n, 6) about these, in world axes.
 
         Args:
-            time: in samples, between them linearly.
+            time: in samples, interpolated linearly between them.
             poses: (frames, 4, 4).
         """
         low = min(int(time), self.values.shape[1] - 1)
@@ -93,7 +93,7 @@ class Wrenches:
 
 
 def _place(robot: Model, name: object) -> tuple[int, Array] | None:
-    """The frame and the place on it of a body, a frame or a constraint; None for gears, which have no place."""
+    """The frame of a body, a frame or a constraint, and the place on it; None for gears, which have no place."""
     known = {c.name: c for c in robot.constraints}
     if isinstance(name, str) and name in known and not (name in robot.frame_names and known[name].contact):
         c = known[name]
@@ -124,8 +124,8 @@ class Arrows:
     """Arrows of one kind and colour, from points along vectors.
 
     Attributes:
-        label: what they are, for a legend.
-        scale: metres for each unit.
+        label: for the legend.
+        scale: metres per unit.
     """
 
     def __init__(self, drawn: DrawnRobot, label: str, unit: str, colour: RGB, scale: float) -> None:
@@ -143,7 +143,7 @@ class Arrows:
         )
 
     def place(self, points: Array, vectors: Array) -> None:
-        """Draws them from points (n, 3) along vectors (n, 3); those that are too short to be seen are left out."""
+        """Draws them from points (n, 3) along vectors (n, 3), except those that are too short to be seen."""
         arrows = self.scale * vectors
         seen = np.linalg.norm(arrows, axis=1) > 0.01 * self._drawn.size
         if seen.any():
@@ -153,13 +153,13 @@ class Arrows:
 
 
 class WrenchArrows:
-    """The arrows of wrenches on a robot, forces and moments, an order a colour.
+    """The arrows of wrenches on a robot, forces and moments, one colour per order.
 
     Args:
         drawn: the robot.
         wrenches: on it.
-        q: (T, nq) where it is at their times, or at the only one.
-        force_scale: m/N, or for each order m/N, m/(N/s), ...; found from the largest when left out.
+        q: (T, nq) its configurations at their times, or at the only one.
+        force_scale: m/N, or for each order m/N, m/(N/s), ...; chosen from the largest when left out.
     """
 
     def __init__(self, drawn: DrawnRobot, wrenches: Wrenches, q: Array, force_scale: Any) -> None:
@@ -175,20 +175,20 @@ class WrenchArrows:
                 scale = scales[k] or LONGEST * drawn.size / forces[k]
                 arrows = Arrows(drawn, f"forces{rate}", f"N{per}", _nth(FORCES, k), scale)
                 self.kinds.append((k, slice(0, 3), arrows))
-            if moments[k] > 1e-6 * forces[k] * drawn.size:  # else it is rounding
+            if moments[k] > 1e-6 * forces[k] * drawn.size:  # below that it is rounding
                 scale = LONGEST * drawn.size / moments[k]
                 arrows = Arrows(drawn, f"moments{rate}", f"N m{per}", _nth(MOMENTS, k), scale)
                 self.kinds.append((k, slice(3, 6), arrows))
 
     def place(self, time: float, poses: Array) -> None:
-        """At a time in samples."""
+        """Moves the arrows to a time in samples."""
         points, values = self._wrenches.at(time, poses)
         for order, which, arrows in self.kinds:
             arrows.place(points, values[order][:, which])
 
 
 def _largest(robot: Model, wrenches: Wrenches, q: Array) -> tuple[Array, Array]:
-    """The largest force and moment (K,) of each order, where they are drawn, at some hundreds of the times at most."""
+    """The largest force and moment (K,) of each order, about the points where they are drawn, at 300 times at most."""
     found = []
     for i in np.unique(np.linspace(0, len(q) - 1, 300, dtype=int)):
         poses = robot.forward_kinematics(q[i], frames=robot.frame_names).pose
@@ -203,8 +203,8 @@ class TwistArrows:
 
     Args:
         drawn: the robot.
-        names: of which.
-        largest: m/s and rad/s, that the scales are for.
+        names: of those bodies or frames.
+        largest: m/s and rad/s, from which the scales are chosen.
     """
 
     def __init__(self, drawn: DrawnRobot, names: Sequence[str], largest: tuple[float, float]) -> None:
@@ -233,7 +233,7 @@ def _scales(given: Any, orders: int) -> list[float | None]:
     several = list(given) if isinstance(given, (list, tuple, np.ndarray)) and np.ndim(given) == 1 else [given]
     found: list[float | None] = [real("force_scale", x) for x in several]
     if not all(x is not None and 0 < x < np.inf for x in found):
-        raise ValueError(f"force_scale is {quoted(given)}, expected metres for each newton, more than 0")
+        raise ValueError(f"force_scale is {quoted(given)}, expected metres per newton, more than 0")
     return [*found, *[None] * orders][:orders]
 
 

@@ -17,11 +17,11 @@ _FIELD = math.radians(32.0)
 
 
 def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
-    """Lights a scene, lays a floor and looks at it.
+    """Sets up the lights, the floor and the camera.
 
     Args:
         server: viser's.
-        bounds: (2, 3) of all that is shown, m.
+        bounds: (2, 3) of everything shown, m.
         floor: its height; None for none.
     """
     scene = server.scene

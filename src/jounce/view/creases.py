@@ -1,8 +1,8 @@
 """Meshes with their edges: vertices split where the surface bends sharply.
 
 A browser shades a vertex by the mean of the normals of its faces, so that it looks round. That is right within a smooth
-surface and wrong across an edge, where each side must have vertices of its own. Corners of faces that share a vertex
-belong together where a chain of faces around it, each at less than the crease angle to the next, connects them.
+surface and wrong across an edge, where each side must have its own vertices. Corners of faces that share a vertex
+belong together if a chain of faces around it, each at less than the crease angle to the next, connects them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CREASE = np.cos(np.radians(32.0))
 
 
 def creased(vertices: Vertices, faces: Faces) -> tuple[Vertices, Faces]:
-    """The same surface with split vertices; vertices (V, 3) at one place are joined before, but for creases."""
+    """The same surface with vertices (V, 3) split at creases; elsewhere, vertices at the same place are merged."""
     _, joined = np.unique(vertices.view(f"V{vertices.itemsize * 3}").ravel(), return_inverse=True)
     corner = joined.reshape(-1)[faces]
     places = np.empty((int(joined.max(initial=-1)) + 1, 3), dtype=np.float32)
@@ -47,14 +47,14 @@ def _smooth(corner: NDArray[np.int64], normal: NDArray[np.float64]) -> tuple[NDA
     one, other = order[:-1][same], order[1:][same]
     flat = np.einsum("ij,ij->i", normal[face[one]], normal[face[other]]) > CREASE
     one, other = one[flat], other[flat]
-    along = start[one] == start[other]  # else the edge runs the other way on the other face, as it should
+    along = start[one] == start[other]  # otherwise the edge runs the opposite way on the other face, as it should
     first = np.where(along, at_start[other], at_end[other])
     second = np.where(along, at_end[other], at_start[other])
     return np.concatenate([at_start[one], at_end[one]]), np.concatenate([first, second])
 
 
 def _grouped(count: int, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The least member of the group of each, where pairs belong together."""
+    """For each index, the smallest index in its group; the pairs belong to the same group."""
     label = np.arange(count)
     while True:
         least = np.minimum(label[one], label[other])

@@ -1,8 +1,8 @@
-"""Meshes from files, by way of trimesh: STL, OBJ, DAE, PLY, OFF, GLB.
+"""Meshes from files, through trimesh: STL, OBJ, DAE, PLY, OFF, GLB.
 
-A file comes from strangers. So it is read whole, up to a limit, from a folder that may be read; nothing else is opened
-but materials of an OBJ beside it. Whatever trimesh makes of it, what comes out is triangles of finite numbers, or a
-reason why not.
+Files are not trusted. So a file is read whole, up to a limit, from a folder that may be read; nothing else is opened
+except the materials of an OBJ beside it. Whatever trimesh makes of it, the result is triangles of finite numbers, or
+the reason why there are none.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class MeshError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Triangles of one colour, None where the file gives none: vertices (V, 3), faces (F, 3)."""
+    """Triangles of one colour, None if the file gives none: vertices (V, 3), faces (F, 3)."""
 
     vertices: NDArray[Any]
     faces: NDArray[Any]
@@ -51,16 +51,16 @@ class Part:
 
 
 def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
-    """The mesh, its scale applied, ready to be drawn.
+    """The mesh, with its scale applied, ready to be drawn.
 
     Raises:
-        MeshError: says why not.
+        MeshError: it cannot be drawn; the message says why.
     """
     raw = [Part(mesh.vertices, mesh.faces)] if isinstance(mesh, Triangles) else _from_file(mesh)
     for part in raw:
         vertices, faces = np.asarray(part.vertices), np.asarray(part.faces)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
-            raise MeshError("is no mesh of triangles")
+            raise MeshError("is not a mesh of triangles")
         if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
             raise MeshError("has faces without vertices")
     count = sum(len(part.faces) for part in raw)
@@ -73,17 +73,17 @@ def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
         vertices, faces = np.asarray(part.vertices, dtype=np.float64), np.asarray(part.faces)
         if isinstance(mesh, MeshFile):
             vertices = (vertices - mesh.shift) @ rotation(mesh.turn) * mesh.scale
-            if np.prod(mesh.scale) < 0:  # a mirror turns faces inside out
+            if np.prod(mesh.scale) < 0:  # mirroring turns faces inside out
                 faces = faces[:, ::-1]
         if not (np.abs(vertices) < 1e6).all():
-            raise MeshError("has vertices that are no finite numbers of a robot's size")
+            raise MeshError("has vertices that are not finite numbers of a robot's size")
         split = creased(vertices.astype(np.float32), np.ascontiguousarray(faces, dtype=np.int32))
         made.append(Part(*split, part.colour))
     return made
 
 
 def _joined(parts: list[Part]) -> list[Part]:
-    """One part of each colour."""
+    """One part per colour."""
     colours = list(dict.fromkeys(part.colour for part in parts))
     joined = []
     for colour in colours:
@@ -110,15 +110,15 @@ def _from_file(mesh: MeshFile) -> list[Part]:
     if content.startswith(b"version https://git-lfs"):
         raise MeshError("is a Git LFS pointer: run `git lfs pull` where it came from")
     if kind == "dae" and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
-        raise MeshError("has a document type, which a mesh needs not")
+        raise MeshError("has a document type, which a mesh does not need")
     try:
         with _quiet():
             return _parsed(content, kind, path, mesh.within)
     except MeshError:
         raise
     except MemoryError:
-        raise MeshError("needs more memory than there is") from None
-    except Exception as fault:  # whatever trimesh and its readers make of a file that is none
+        raise MeshError("needs more memory than is available") from None
+    except Exception as fault:  # whatever trimesh and its readers raise for a file that is not a mesh
         said = " ".join(str(fault).split())[:200]
         raise MeshError(f"is no mesh that can be read ({type(fault).__name__}{': ' if said else ''}{said})") from None
 
@@ -126,7 +126,7 @@ def _from_file(mesh: MeshFile) -> list[Part]:
 def _parsed(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> list[Part]:
     scene = _scene(content, kind, path, within)
     if kind == "dae" and len(scene.graph.nodes_geometry) < content.count(b"<instance_geometry"):
-        scene = _scene(_BINDINGS.sub(b"", content), kind, path, within)  # a material that is broken takes all with it
+        scene = _scene(_BINDINGS.sub(b"", content), kind, path, within)  # a broken material drops its geometry
     unit = 1.0
     if kind == "dae" and (found := _UNIT.search(content[:100_000])):
         unit = float(found[1])
@@ -151,7 +151,7 @@ def _scene(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> An
 
 
 def _by_colour(vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any) -> list[Part]:
-    """A part for each colour."""
+    """One part for each colour."""
     if visual is None or not getattr(visual, "defined", False):
         return [Part(vertices, faces)]
     if visual.kind == "texture":
@@ -167,7 +167,7 @@ def _by_colour(vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any) 
 
 
 def _of_material(material: Any) -> Colour | None:
-    """The colour of a material, or the mean of its picture."""
+    """The colour of a material, or the mean colour of its texture."""
     picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
     if picture is not None:
         with contextlib.suppress(Exception):
@@ -183,7 +183,7 @@ def _colour(rgba: NDArray[Any]) -> Colour:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps what trimesh and its readers say of a file to themselves."""
+    """Silences the log messages and warnings of trimesh and its readers."""
     log = logging.getLogger("trimesh")
     before = log.level
     log.setLevel(logging.CRITICAL)
@@ -196,7 +196,7 @@ def _quiet() -> Iterator[None]:
 
 
 class _Beside:
-    """Files beside a mesh, for trimesh: materials of an OBJ, in the folder of the mesh and nowhere else."""
+    """Files beside a mesh, for trimesh: materials of an OBJ, only from the folder of the mesh."""
 
     def __init__(self, folder: Path, within: tuple[str, ...]) -> None:
         self._folder = folder

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Configurations q (T, nq) and velocities v (T, nv) at times (T,), of a robot; one time is one that rests."""
+    """Configurations q (T, nq) and velocities v (T, nv) of a robot at times (T,); with T = 1, it does not move."""
 
     robot: Model
     time: Array
@@ -25,7 +25,7 @@ class Motion:
 
     @staticmethod
     def of(name: str, robot: Model, trajectory: Trajectory) -> Motion:
-        """That of a trajectory, which must be this robot's."""
+        """The motion of a trajectory, which must belong to this robot."""
         if not isinstance(trajectory, Trajectory):
             raise ValueError(f"{name} is {quoted(trajectory)}, expected a jounce.Trajectory")
         if trajectory.q_names != names(robot).q:
@@ -34,16 +34,16 @@ class Motion:
                 f"{quoted(names(robot).q)}"
             )
         if not len(trajectory):
-            raise ValueError(f"{name} has no times, expected one at least")
+            raise ValueError(f"{name} has no times, expected at least one")
         if not (np.diff(trajectory.time) > 0).all() or not np.isfinite(trajectory.time).all():
-            raise ValueError(f"{name} has times that do not increase, expected ones that do")
+            raise ValueError(f"{name} has times that do not increase, expected increasing ones")
         for key in ("q", "v"):
             if not np.isfinite(getattr(trajectory, key)).all():
                 raise ValueError(f"{name}.{key} holds nan or inf, expected finite numbers")
         return Motion(robot, trajectory.time, trajectory.q, trajectory.v)
 
     def sample(self, time: float) -> float:
-        """A time as a sample and a part of the way to the next; before the first and after the last it rests."""
+        """A time as a fractional sample index; constant before the first and after the last sample."""
         if len(self.time) == 1:
             return 0.0
         return float(np.interp(time, self.time, np.arange(len(self.time))))

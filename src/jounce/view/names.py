@@ -1,4 +1,4 @@
-"""Names of nodes in a browser's scene, where "/" parts a node from its parent."""
+"""Names of nodes in a browser's scene, where "/" separates a node from its parent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SLASH = "\u2215"  # looks like one
 
 
 def node_name(name: str, taken: set[str]) -> str:
-    """A name as part of a path; with a number where another has it. Taken from then on.
+    """A name as part of a path, with a number if it is taken; marks it as taken.
 
     >>> node_name("left/hip", set())
     'left∕hip'

@@ -1,4 +1,4 @@
-"""What can be laid over a robot: axes and names of its frames, its centre of mass, and ellipsoids of inertia."""
+"""Overlays on a robot: axes and names of its frames, its centre of mass, and ellipsoids of inertia."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = {"frames": "Frames", "names": "Names", "com": "Centre of mass", "inertia
 
 
 class Overlays:
-    """Of one robot; each is made when it is first shown."""
+    """The overlays of one robot; each is created when it is first shown."""
 
     def __init__(self, drawn: DrawnRobot) -> None:
         self._drawn = drawn
@@ -27,7 +27,7 @@ class Overlays:
         self._q: Array | None = None
 
     def show(self, kind: str, visible: bool) -> None:
-        """One of `KINDS`."""
+        """Shows or hides one of `KINDS`."""
         if kind == "frames":
             for node in self._drawn.nodes:
                 node.show_axes = visible
@@ -42,7 +42,7 @@ class Overlays:
             self.place(self._q)
 
     def place(self, q: Array) -> None:
-        """Moves what does not move with a node."""
+        """Moves overlays that do not move with a node."""
         self._q = q
         if "com" in self._shown:
             centre = self._drawn.robot.center_of_mass(q)

@@ -1,4 +1,4 @@
-"""A recording in one HTML file that needs nothing else: viser's client and the scene inside it."""
+"""A recording in one self-contained HTML file: viser's client with the scene inside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from jounce._checks import printable, quoted, real
 
-MOST = 20_000  # pictures in a page
+MOST = 20_000  # frames in a page
 
 
 def write_page(
@@ -29,16 +29,16 @@ def write_page(
         server: viser's, with the scene.
         path: of the file, under exactly that name.
         title: of the page.
-        span: s, first and last time; the same for a robot that rests.
-        show: puts the scene to a time.
-        rate: pictures a second.
+        span: s, first and last time; the same for a robot that does not move.
+        show: sets the scene to a time.
+        rate: frames per second.
     """
     if not isinstance(path, (str, PathLike)):
         raise ValueError(f"save is {quoted(path)}, expected a path")
     begin, end = span
     if not 0 < real("rate", rate) <= 1000 or (end - begin) * rate > MOST:
         raise ValueError(
-            f"rate is {quoted(rate)}, expected pictures a second, more than 0 and at most {MOST} in {end - begin:g} s"
+            f"rate is {quoted(rate)}, expected frames per second, more than 0 and at most {MOST} in {end - begin:g} s"
         )
     count = max(round((end - begin) * rate), 1) if end > begin else 0
     show(begin)
@@ -47,7 +47,7 @@ def write_page(
         recording.insert_sleep(float(now - earlier))
         show(float(now))
     if count:
-        recording.insert_sleep(0.5)  # the end is seen before it begins anew
+        recording.insert_sleep(0.5)  # a pause at the end before it starts again
     page = recording.as_html().replace("<title>Viser</title>", f"<title>{html.escape(printable(title))}</title>", 1)
     target = Path(path)
     target.write_text(page, encoding="utf-8")

@@ -1,6 +1,6 @@
-"""A drawing of bodies that have no looks: segments between joints, the joints themselves, and boxes for their mass.
+"""A drawing of bodies without visuals: segments between joints, the joints themselves, and boxes for their mass.
 
-The box is the solid of uniform density that has the body's mass and inertia.
+The box is the one of uniform density that has the body's mass and inertia.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Sphere, Visual
 from jounce.view.style import BONE, JOINT, LIMBS
 
 Array = NDArray[np.float64]
-_THICK = 0.012  # of segments, of the robot's size
-_SMALL, _LARGEST, _ALONE = 8, 20, 55  # edges of boxes, of that; the last where nothing tells how long a body is
+_THICK = 0.012  # thickness of segments, relative to the robot's size
+_SMALL, _LARGEST, _ALONE = 8, 20, 55  # edges of boxes, relative to that; the last for bodies of unknown length
 
 
 def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int, list[Visual]]:
-    """Visuals, by the place of a body in ``robot.bodies``, for all that move without any.
+    """Visuals, by index in ``robot.bodies``, for all moving bodies without any.
 
     Args:
-        looks: the bodies that have visuals. What is fixed to one of them needs none.
+        looks: the bodies that have visuals. Bodies fixed to one of them need none.
         size: of the robot, m.
     """
     bodies = robot.bodies
@@ -56,14 +56,14 @@ def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int
     roots = [j for j in below.get(-1, ()) if carrier[j] not in clad]
     if all(carrier[j] >= 0 for j in roots) and not robot.scenery:
         return made
-    for i in range(len(bodies)):  # a base that is fixed: from where it stands to its joints
+    for i in range(len(bodies)):  # a fixed base: from its origin to its joints
         if carrier[i] < 0 and not any(carrier[k] < 0 for k in looks):
             made[i] = [v for j in below.get(i, ()) for v in _segment(bodies[j].placement[:3, 3], thick, BONE)]
     return made
 
 
 def _carriers(robot: Model) -> list[int]:
-    """Of each body the moving one that it is a part of, -1 for the world."""
+    """For each body, the moving one that it is part of, -1 for the world."""
     carrier: list[int] = []
     for i, b in enumerate(robot.bodies):
         carrier.append(i if b.moves else carrier[b.parent] if b.parent >= 0 else -1)
@@ -71,7 +71,7 @@ def _carriers(robot: Model) -> list[int]:
 
 
 def _limbs(robot: Model) -> list[int]:
-    """A number for each body that changes where the tree branches."""
+    """A number for each body, which changes where the tree branches."""
     children: dict[int, int] = {}
     for b in robot.bodies:
         if b.moves:
@@ -88,7 +88,7 @@ def _limbs(robot: Model) -> list[int]:
 
 
 def _segment(to: Array, radius: float, colour: Colour) -> list[Visual]:
-    """From the origin to a point."""
+    """A segment from the origin to a point."""
     length = float(np.linalg.norm(to))
     if length < radius:
         return []
@@ -98,7 +98,7 @@ def _segment(to: Array, radius: float, colour: Colour) -> list[Visual]:
 
 
 def turned(direction: Array) -> Array:
-    """A rotation that takes z to a direction."""
+    """A rotation that maps z to a direction."""
     x = np.eye(3)[int(np.argmin(np.abs(direction)))]
     x = x - (x @ direction) * direction
     x /= np.linalg.norm(x)
@@ -106,7 +106,7 @@ def turned(direction: Array) -> Array:
 
 
 def principal(inertia: Inertia) -> tuple[Array, Array]:
-    """Pose (4, 4) of the principal axes, and the second moments along them over the mass (3,), m^2."""
+    """Pose (4, 4) of the principal axes, and the second moments along them divided by the mass (3,), m^2."""
     moments, axes = np.linalg.eigh(inertia.rotational)
     if np.linalg.det(axes) < 0:
         axes[:, 0] *= -1
@@ -116,7 +116,7 @@ def principal(inertia: Inertia) -> tuple[Array, Array]:
 
 
 def _mass(inertia: Inertia, thick: float, largest: float, colour: Colour) -> Visual:
-    """The box; files are full of inertias that are far too large, so it has a largest edge."""
+    """The box; files are full of inertias that are far too large, so its edges are limited."""
     pose, second = principal(inertia)
     edges = np.sqrt(12 * second)
     if edges.max() < 0.5 * thick:  # nearly a point

@@ -1,4 +1,4 @@
-"""Time in the live viewer: a slider, play and pause, speed. One thread moves on while it plays."""
+"""Time in the live viewer: a slider, play and pause, speed. One thread advances the time while it plays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-_RATE = 1 / 30  # s between pictures
+_RATE = 1 / 30  # s between frames
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
 
 
 class Player:
-    """Plays from `begin` to `end`, again and again.
+    """Plays from `begin` to `end`, in a loop.
 
     Args:
         gui: viser's.
@@ -61,7 +61,7 @@ class Player:
         self._playing.clear()
 
     def go(self, now: float) -> None:
-        """To a time, s."""
+        """Goes to a time, s."""
         self._now = min(max(now, self._begin), self._end)
         self._slider.value = self._now
         self._show(self._now)
@@ -73,7 +73,7 @@ class Player:
             self._thread.join(timeout=2.0)
 
     def remove(self) -> None:
-        """Takes its controls off the page."""
+        """Removes its controls from the page."""
         self._folder.remove()
 
     def _run(self) -> None:

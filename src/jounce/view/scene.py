@@ -1,4 +1,4 @@
-"""One robot in the scene: a node for each body and frame, what it looks like below it, and soft bodies as tubes."""
+"""One robot in the scene: a node for each body and frame, with its visuals below it, and soft bodies as tubes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jounce.view.style import LINK, SOFT, rgb
 from jounce.view.tubes import Tube
 
 Array = NDArray[np.float64]
-_AXES = 0.07  # length of the axes of frames, of the robot's size
+_AXES = 0.07  # length of the axes of frames, relative to the robot's size
 
 
 class ViewWarning(UserWarning):
@@ -32,7 +32,7 @@ class ViewWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Paint:
-    """How a robot is painted: a colour for all of it, or its own where None, and its opacity."""
+    """How a robot is painted: one colour for all of it, or None for its own colours, and its opacity."""
 
     colour: Colour | None = None
     opacity: float = 1.0
@@ -44,7 +44,7 @@ class DrawnRobot:
     Args:
         scene: viser's.
         robot: to be drawn.
-        q: (nq,) where it is.
+        q: (nq,) its configuration.
         name: of its node.
         paint: its colours.
 
@@ -80,7 +80,7 @@ class DrawnRobot:
         self._warn()
 
     def path(self, label: str) -> str:
-        """A path for a node of that name on this robot, one that no other has."""
+        """A unique path for a node of that name on this robot."""
         return f"{self.root}/{node_name(label, self._taken)}"
 
     def place(self, q: Array) -> Array:
@@ -96,7 +96,7 @@ class DrawnRobot:
         return poses
 
     def bounds(self, q: Array) -> Array:
-        """The least and the greatest x, y and z (2, 3) of it at q."""
+        """The minimum and maximum x, y and z (2, 3) of the robot at q."""
         poses = self.robot.forward_kinematics(q, frames=self.robot.frame_names).pose
         points = [np.zeros((0, 3))]
         points += [corners @ poses[i, :3, :3].T + poses[i, :3, 3] for i, corners in self._boxes if i >= 0]
@@ -107,7 +107,7 @@ class DrawnRobot:
         every = np.concatenate(points)
         return np.stack([every.min(axis=0), every.max(axis=0)])
 
-    # Looks
+    # Visuals
 
     def _draw_bodies(self) -> None:
         robot = self.robot
@@ -119,7 +119,7 @@ class DrawnRobot:
             self._draw(robot.bodies[i].name, visuals)
 
     def _draw(self, body: str, visuals: Sequence[Visual]) -> int:
-        """Draws what is on a body, and says how many shapes that were."""
+        """Draws the visuals of a body; returns the number of shapes drawn."""
         index = self.robot.frame_index(body)
         return self._draw_all(self._labels[index], index, visuals)
 
@@ -135,7 +135,7 @@ class DrawnRobot:
         return count
 
     def _parts(self, visual: Visual) -> list[Part | None]:
-        """The parts of a mesh; one for a shape that needs none; none for what cannot be drawn."""
+        """The parts of a mesh; [None] for other shapes; an empty list for what cannot be drawn."""
         shape = visual.shape
         if isinstance(shape, Undrawn):
             self._left_out.setdefault(shape.what, shape.reason)
@@ -152,7 +152,7 @@ class DrawnRobot:
         return list(self._cache[shape])
 
     def _add(self, label: str, visual: Visual, part: Part | None) -> Array:
-        """Adds a shape, or a part of a mesh; returns the corners (8, 3) of its box in the frame it is on."""
+        """Adds a shape, or a part of a mesh; returns the corners (8, 3) of its bounding box in its frame."""
         shape = visual.shape
         own = part.colour if part is not None and part.colour is not None else visual.colour
         colour = self.paint.colour or own or LINK
@@ -211,7 +211,7 @@ class DrawnRobot:
 
 
 def _callers() -> int:
-    """How many calls up it is from the function that asks to the first one outside of jounce."""
+    """The number of calls from the calling function up to the first one outside jounce."""
     package = str(Path(__file__).parents[1])
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_code.co_filename.startswith(package):
@@ -220,7 +220,7 @@ def _callers() -> int:
 
 
 def robot_size(robot: Model, q: Array) -> float:
-    """How far frames, centres of mass and visuals of a robot are spread, m."""
+    """The extent of the frames, centres of mass and visuals of a robot, m."""
     poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
     points = [poses[:, :3, 3]]
     for b in robot.bodies:
@@ -234,7 +234,7 @@ def robot_size(robot: Model, q: Array) -> float:
 
 
 def _called(visual: Visual) -> str:
-    """What a shape is called in the tree of the scene."""
+    """The name of a shape in the tree of the scene."""
     shape = visual.shape
     if isinstance(shape, MeshFile):
         return shape.path.replace("\\", "/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""viser's server, kept to what jounce needs of it: quiet, and never open to the world."""
+"""viser's server, restricted to what jounce needs: quiet, and never open to the internet."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 
 def start(host: str, port: int) -> Any:
-    """A server on that address, at that port or the next that is free."""
+    """A server on that address, at that port or the next free one."""
     viser: Any = import_module("viser")
     with _silence():
         server = viser.ViserServer(host=host, port=port, label="jounce", verbose=False)
-    server.request_share_url = _refused  # a page could ask for a tunnel to the world
+    server.request_share_url = _refused  # a page could request a tunnel to the internet
     server.gui.configure_theme(show_logo=False, show_share_button=False)
     return server
 
 
 def stop(server: Any) -> None:
-    """Ends it; its port is free then."""
+    """Stops the server and frees its port."""
     with _silence():
         server.stop()
 

@@ -1,4 +1,4 @@
-"""Triangles of shapes that a browser has not: capsules, and tubes around a line that bends."""
+"""Triangles of shapes that viser does not have: capsules, and tubes around a curve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def capsule(radius: float, length: float) -> tuple[Array, Faces]:
 
 
 def rings(centres: Array, axes: Array, radii: Array) -> tuple[Array, Faces]:
-    """The surface through rings in the x and y of their axes, closed at both ends.
+    """The surface through rings in the x-y planes of their axes, closed at both ends.
 
     Args:
         centres: (S, 3).
@@ -37,7 +37,7 @@ def rings(centres: Array, axes: Array, radii: Array) -> tuple[Array, Faces]:
 
 
 def ring_faces(count: int) -> Faces:
-    """Faces between so many rings, and of the two ends."""
+    """Faces between `count` rings, and of the two ends."""
     j = np.arange(AROUND)
     k = (j + 1) % AROUND
     sides = []

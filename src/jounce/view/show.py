@@ -1,4 +1,4 @@
-"""What `Model.show` and `Trajectory.show` do."""
+"""The implementation of `Model.show` and `Trajectory.show`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 def need_extra() -> None:
-    """An error that says what to install, where something is missing."""
+    """Raises an error that says what to install if a package is missing."""
     for package in ("viser", "trimesh"):
         try:
             import_module(package)
@@ -32,7 +32,7 @@ def need_extra() -> None:
 
 
 def configuration(robot: Model, q: ArrayLike) -> Array:
-    """(nq,), with quaternions made unit length."""
+    """(nq,), checked."""
     given = array_of("q", q, (robot.nq,))
     robot.forward_kinematics(given, frames=[])
     return given

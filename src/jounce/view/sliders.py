@@ -27,10 +27,10 @@ class Sliders:
 
     Args:
         gui: viser's.
-        robot: whose coordinates they are.
-        q: (nq,) where it is.
+        robot: whose coordinates they set.
+        q: (nq,) its configuration.
         title: of the folder.
-        reach: m, how far bases and slides without limits go.
+        reach: m, the range of bases and slides without limits.
         moved: called with q when a slider has moved.
     """
 
@@ -76,7 +76,7 @@ class Sliders:
         buttons.on_click(pressed)
 
     def _settle(self, q: Array) -> None:
-        """Brings a configuration onto the constraints, if there are any, and shows it; what cannot be it leaves."""
+        """Projects a configuration onto the constraints, if any, and shows it; keeps the last one if that fails."""
         if self._robot.constraints:
             try:
                 q = self._robot.project(q)
@@ -86,14 +86,14 @@ class Sliders:
         self._moved(self._q)
 
     def _slider(self, gui: Any, label: str, low: float, high: float, value: float, read: Callable[[], None]) -> Any:
-        """One slider; `read` takes its value to q when it has been dragged."""
+        """One slider; `read` copies its value to q when it has been dragged."""
         low, high = min(low, value), max(high, value)
         step = 10.0 ** math.floor(math.log10(max(high - low, 1e-6) / 500))
         handle = gui.add_slider(label, min=low, max=high, step=step, initial_value=value)
         self._handles.append(handle)
 
         def dragged(event: Any) -> None:
-            if event.client is not None:  # else it was set from here
+            if event.client is not None:  # otherwise it was set from here
                 with self._lock:
                     read()
                     self._settle(self._q)
@@ -136,7 +136,7 @@ class Sliders:
 
 
 def _range(joint: Joint, i: int, unit: str, low: float, high: float, reach: float) -> tuple[float, float]:
-    """Within the limits; without them a turn, or as far as the robot reaches."""
+    """The limits; without them a full turn, or as far as the robot reaches."""
     if isinstance(joint, Shape):
         return -3 * float(joint.scale[i]), 3 * float(joint.scale[i])
     usual = math.pi if unit == "rad" else reach
@@ -146,7 +146,7 @@ def _range(joint: Joint, i: int, unit: str, low: float, high: float, reach: floa
 
 
 def _clipped(robot: Model, q: Array) -> Array:
-    """Within the limits."""
+    """q clipped to the limits."""
     return np.asarray(np.clip(q, robot.lower, robot.upper))
 
 

@@ -1,4 +1,4 @@
-"""Colours and sizes that all pictures share."""
+"""Colours shared by all scenes."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def rgb(colour: Colour) -> RGB:
 
 
 def linear(colour: RGB) -> RGB:
-    """What viser's arrows need to be seen in a colour: they take theirs for linear light, which others do not."""
+    """The colour to pass for viser's arrows, which, unlike other shapes, take it as linear light."""
     red, green, blue = (round(255 * (x / 255) ** 2.2) for x in colour)
     return red, green, blue

@@ -12,7 +12,7 @@ from jounce.view.shapes import AROUND, Faces, ring_faces, rings
 
 Array = NDArray[np.float64]
 SECTIONS = 41
-_THIN = 0.04  # radius over length, of bodies that say none
+_THIN = 0.04  # radius over length, for bodies without a radius
 
 
 class Tube:
@@ -21,7 +21,7 @@ class Tube:
     Args:
         robot: that it is part of.
         name: of the body.
-        size: of the robot, m, for bodies that have no size.
+        size: of the robot, m, for bodies without a length.
     """
 
     def __init__(self, robot: Model, name: str, size: float) -> None:
@@ -57,7 +57,7 @@ class Tube:
         return poses
 
     def _near(self, q: Array) -> Array:
-        """Where the near end of a body without a backbone is, if its joint has no coordinates; else its far end."""
+        """The near end of a body without a backbone, if its joint has no coordinates; otherwise its far end."""
         record = self._record
         if record.joint.nv or record.at is not None:
             return self._robot.pose(self._name, q)[:3, 3]

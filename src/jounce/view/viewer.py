@@ -53,7 +53,7 @@ class Look:
 
 
 class _Shown:
-    """A robot, its motion, and what is laid over it."""
+    """A robot, its motion, and its overlays."""
 
     def __init__(self, scene: Any, motion: Motion, look: Look) -> None:
         self.motion, self.look = motion, look
@@ -87,7 +87,7 @@ class _Shown:
         return np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)])
 
     def legend(self) -> list[str]:
-        """A line for each kind of arrow: its colour, what it is, and its scale."""
+        """One line for each kind of arrow: its colour, label and scale."""
         arrows = [a for *_, a in self.forces.kinds] if self.forces else []
         arrows += [a for _, a in self.twists.kinds] if self.twists else []
         lines = []
@@ -106,11 +106,11 @@ class _Shown:
 
 
 class Viewer:
-    """Robots in a browser. Made by `Model.show` and `Trajectory.show`; ends with `close`, or with a ``with`` block.
+    """Robots in a browser. Made by `Model.show` and `Trajectory.show`; ended by `close` or a ``with`` block.
 
     Args:
-        host: address to listen on; 127.0.0.1 is this machine alone.
-        port: to listen on, or the next that is free.
+        host: address to listen on; 127.0.0.1 is this machine only.
+        port: to listen on; the next free one if it is taken.
         floor: height of the floor, m; True for one below the robot, False for none.
 
     Attributes:
@@ -138,7 +138,7 @@ class Viewer:
         return f"<jounce.Viewer: {where}, {count} robot{'' if count == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
-        """In a notebook: the page itself."""
+        """Shows the page itself in a notebook."""
         if self._ended.is_set():
             return "<em>a jounce.Viewer that was closed</em>"
         return f'<iframe src="{self.url}" width="100%" height="500" style="border: 1px solid #ddd"></iframe>'
@@ -154,7 +154,7 @@ class Viewer:
     # Robots
 
     def add(self, motion: Motion, look: Look) -> str:
-        """Adds a robot; returns the name it has here."""
+        """Adds a robot; returns its name in this viewer."""
         with self._lock:
             look = replace(look, name=node_name(look.name, self._names))
             shown = _Shown(self._server.scene, motion, look)
@@ -164,12 +164,12 @@ class Viewer:
             return look.name
 
     def update(self, q: Array, v: Array | None = None, name: str | None = None) -> None:
-        """Moves a robot that rests.
+        """Moves a robot that was added without a motion.
 
         Args:
-            q: (nq,) where to.
+            q: (nq,) its new configuration.
             v: (nv,) its velocity, for arrows of twists.
-            name: of the robot, where there are several; the first when left out.
+            name: of the robot, if there are several; the first when left out.
         """
         from jounce.view.show import configuration, velocity
 
@@ -199,7 +199,7 @@ class Viewer:
         return float(min(t[0] for t in moving)), float(max(t[-1] for t in moving))
 
     def go(self, time: float) -> None:
-        """Shows all motions at a time, s, and stays there."""
+        """Shows all motions at a time, s, and pauses there."""
         if self._player is not None:
             self._player.pause()
             self._player.go(time)
@@ -267,11 +267,11 @@ class Viewer:
     # Files
 
     def save(self, path: str | PathLike[str], *, rate: float = 30.0) -> Path:
-        """Writes what is shown as one HTML file that plays without a server and without the network.
+        """Writes the scene as one HTML file that plays without a server and without a network.
 
         Args:
             path: of the file.
-            rate: pictures a second, of motions.
+            rate: frames per second, for motions.
         """
         with self._lock:
             title = ", ".join(self._shown) or "jounce"
@@ -284,34 +284,34 @@ class Viewer:
             return written
 
     def picture(self, path: str | PathLike[str], width: int = 1600, height: int = 1000, timeout: float = 30.0) -> Path:
-        """Writes what a browser shows as a picture; one must have the page open.
+        """Saves a picture of what a browser shows; a browser must have the page open.
 
         Args:
-            path: of the file, its format by the ending.
+            path: of the file, its format given by the suffix.
             width, height: in pixels.
-            timeout: s, to wait for a browser that opens the page.
+            timeout: s, to wait for a browser to open the page.
         """
         images: Any = import_module("PIL.Image")
 
         until = time.monotonic() + timeout
         while not (clients := self._server.get_clients()):
             if time.monotonic() > until:
-                raise RuntimeError(f"no browser has {self.url} open: a picture is one that a browser makes")
+                raise RuntimeError(f"no browser has {self.url} open: pictures are made by a browser")
             time.sleep(0.05)
         sizes = (whole("height", height, 1, 10_000), whole("width", width, 1, 10_000))
         pixels = next(iter(clients.values())).get_render(*sizes, transport_format="png")
         images.fromarray(pixels).save(path)
         return Path(path)
 
-    # Life
+    # Lifetime
 
     def open(self) -> None:
-        """Opens the page in the browser of this machine."""
+        """Opens the page in this machine's browser."""
         webbrowser.open(self.url)
 
     def wait(self) -> None:
-        """Says where the page is, and waits for Ctrl-C or for `close` in another thread."""
-        print(f"jounce: showing {printable(', '.join(self._shown))} at {self.url} (Ctrl-C ends)", flush=True)
+        """Prints the address of the page, and waits for Ctrl-C or for `close` in another thread."""
+        print(f"jounce: showing {printable(', '.join(self._shown))} at {self.url} (Ctrl-C to stop)", flush=True)
         try:
             while not self._ended.wait(0.2):
                 pass
@@ -319,7 +319,7 @@ class Viewer:
             self.close()
 
     def close(self) -> None:
-        """Ends the server; nothing listens any more. May be called again."""
+        """Stops the server. May be called more than once."""
         if self._ended.is_set():
             return
         self._ended.set()
@@ -329,5 +329,5 @@ class Viewer:
 
 
 def paint_of(colour: Colour | None, opacity: float | None) -> Paint:
-    """From what a user gives."""
+    """From user input."""
     return Paint(colour, 1.0 if opacity is None else opacity)
