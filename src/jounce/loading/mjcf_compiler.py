@@ -181,7 +181,7 @@ def _compiled_apart(documents: Documents, heard: list[str]) -> tuple[bytes, dict
 def _process(name: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """Streams to and from `mjcf_child` running as a program, which is killed after some time."""
     if not sys.executable or getattr(sys, "frozen", False):
-        raise LoadError(f"{name}: has to be compiled in a separate Python interpreter, but there is none{_WAY_OUT}")
+        raise LoadError(f"{name}: has to be compiled by a Python interpreter of its own, and there is none{_WAY_OUT}")
     program = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({_PROGRAM!r}, run_name='__main__')"
     command, pipe, nowhere = [sys.executable, "-ISc", program], subprocess.PIPE, subprocess.DEVNULL
     try:

@@ -47,7 +47,7 @@ class UrdfVisuals:
     def _shape(self, visual: Element) -> Shape:
         geometry = visual.required("geometry")
         if not geometry.children:
-            raise geometry.error("has no known shape")
+            raise geometry.error("has no shape that is known")
         shape = geometry.children[0]
         if shape.tag == "mesh":
             x, y, z = _numbers(shape, "scale", (1.0, 1.0, 1.0))

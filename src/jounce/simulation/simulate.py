@@ -196,7 +196,7 @@ def _saying_so_once(start: float, end: float) -> Report:
         if time.monotonic() >= due and t < end:
             due = math.inf
             warnings.warn(
-                f"simulation has reached t = {t:.4g} s of {end:.4g} s after {_SILENCE:g} s and {steps} steps; "
+                f"simulation has come to t = {t:.4g} s of {end:.4g} s after {_SILENCE:g} s and {steps} steps; "
                 "time_limit and max_steps set limits, progress=True shows a bar",
                 RuntimeWarning,
                 stacklevel=5,  # report, tried, integrate, simulate

@@ -60,7 +60,7 @@ def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
     for part in raw:
         vertices, faces = np.asarray(part.vertices), np.asarray(part.faces)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
-            raise MeshError("is not a mesh of triangles")
+            raise MeshError("is no mesh of triangles")
         if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
             raise MeshError("has faces without vertices")
     count = sum(len(part.faces) for part in raw)
