@@ -13,7 +13,8 @@ from jounce.loading import Description, Format, Options, Source, add_format, des
 
 @pytest.fixture
 def _own_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "_formats", dict(formats._formats))
+    own = {name: formats._formats[name] for name in ("URDF", "MJCF")}
+    monkeypatch.setattr(formats, "_formats", own)
 
 
 def one_body(source: Source, options: Options) -> Description:

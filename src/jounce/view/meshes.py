@@ -37,7 +37,7 @@ _BINDINGS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([-+.0-9eE]+)[\"']")
 
 
-class MeshError(Exception):
+class MeshError(LoadError):
     """Why a mesh is left out."""
 
 
