@@ -318,6 +318,25 @@ def test_short_steps_are_explained_by_the_rates_under_constraints() -> None:
     np.testing.assert_allclose(end.q, [1e-9, 0.0], rtol=0, atol=1e-9)
 
 
+def test_a_dead_centre_is_named() -> None:
+    """A parallelogram, all bars on one line, may open to either side: there one row less is independent."""
+    b = jn.Builder()
+    solid = jn.Inertia(1.0, (0.05, 0, 0), 1e-2 * np.eye(3))
+    b.add("crank", "world", jn.Revolute(HINGE), inertia=solid)
+    b.add("coupler", "crank", jn.Revolute(HINGE), shift(0.1), solid)
+    b.add("rocker", "world", jn.Revolute(HINGE), shift(0.3), solid)
+    b.close("pin", "coupler", "rocker", jn.Revolute(HINGE), placement_a=shift(0.3), placement_b=shift(0.1))
+    flat = b.build()
+    with (
+        pytest.warns(jn.ConstraintWarning),
+        pytest.raises(jn.SimulationError, match=r"t = 0\.000\d* s: the constraints lose rank"),
+    ):
+        jn.simulate(flat, np.zeros(3), np.zeros(3), [0.0, 1.0], method="implicit")
+    q, v = flat.project([0.5, -0.5, 0.5], [1.0, 0.0, 0.0])
+    run = jn.simulate(flat, q, v, [0.0, 0.1], method="implicit")  # from elsewhere it goes
+    np.testing.assert_allclose(flat.residual(run.q), 0, atol=1e-9)
+
+
 def test_what_was_found_has_the_torque_that_was_given() -> None:
     robot, q, v = linkage()
     tau = np.array([0.3, 0.2, 0.1])

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from jounce.errors import RangeError
 from jounce.model import Model
-from jounce.simulation.implicit_ties import tied_residual, tied_system
+from jounce.simulation.implicit_ties import keeps_rank, tied_residual, tied_system
 from jounce.simulation.rkmk import inverse_dexp
 from jounce.simulation.run import Run
 from jounce.simulation.stepping import Array, Layout, Tolerance, TorqueFunction, first_step, shortest_step
@@ -286,6 +286,13 @@ def integrate(
                 why = "Newton's iteration does not converge" if step is None else "the tolerance cannot be met"
                 raise run.too_short(why, h)
             last = None if step is None else last
+            continue
+        if robot.constraints and not keeps_rank(robot, matrices.basis, step.end(arrived).q):
+            if fresh:
+                raise run.stopped(
+                    "the constraints lose rank here, as at a dead centre: more than one motion obeys them"
+                )
+            matrices = None
             continue
         due = done + int(np.searchsorted(times[done:], arrived, side="right"))
         nodes = times[done:due]

@@ -51,8 +51,7 @@ def tied_system(robot: Model, layout: Layout, torque: TorqueFunction, t: float, 
     K, D, M = robot.inverse_dynamics_derivatives(q, v, a)
     change = robot.constrained_dynamics_derivatives(q, v, tau)
     J = change.jacobian
-    U, sizes, _ = np.linalg.svd(J, full_matrices=False)
-    basis = U[:, sizes > RANK * sizes.max(initial=0.0)]
+    basis = np.linalg.svd(J, full_matrices=False)[0][:, : _rank(J)]
     multipliers: Array = np.asarray(np.linalg.lstsq(J.T, robot.inverse_dynamics(q, v, a) - tau, rcond=RANK)[0])
     rows = basis.T @ J
     system = np.zeros((3, nv + len(rows), nv + len(rows)))
@@ -60,6 +59,16 @@ def tied_system(robot: Model, layout: Layout, torque: TorqueFunction, t: float, 
     system[0, :nv, nv:], system[0, nv:, :nv] = -rows.T, rows
     system[1, nv:, :nv], system[2, nv:, :nv] = -rows @ change.acc_v, -rows @ change.acc_q
     return Tied(system[0], system[1], system[2], basis, multipliers)
+
+
+def keeps_rank(robot: Model, basis: Array, q: Array) -> bool:
+    """Whether as many rows are independent at q as where the basis was found; else some of them are not obeyed."""
+    return _rank(robot.constraint_jacobian(q)) == basis.shape[1]
+
+
+def _rank(J: Array) -> int:
+    sizes = np.linalg.svd(J, compute_uv=False)
+    return int((sizes > RANK * sizes.max(initial=0.0)).sum())
 
 
 def _turned(robot: Model, q: Array, multipliers: Array) -> Array:
