@@ -63,7 +63,7 @@ def tied_system(robot: Model, layout: Layout, torque: TorqueFunction, t: float, 
 
 def keeps_rank(robot: Model, basis: Array, q: Array) -> bool:
     """Whether as many rows are independent at q as where the basis was found; else some of them are not obeyed."""
-    return _rank(robot.constraint_jacobian(q)) == basis.shape[1]
+    return bool(_rank(robot.constraint_jacobian(q)) == basis.shape[1])
 
 
 def _rank(J: Array) -> int:
