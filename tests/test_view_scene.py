@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import os
 import re
 import signal
@@ -615,14 +616,19 @@ def test_the_command_line_serves_until_it_is_ended(tmp_path: Path) -> None:
     pytest.importorskip("typer")
     (tmp_path / "arm.urdf").write_text(ARM)
     command = [sys.executable, "-u", "-c", "from jounce.cli import main; main()", "view", "arm.urdf", "--no-browser"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        address = re.search(r"showing arm at http://([\d.]+):(\d+)", line)
-        assert address, line
-        assert _listens(address[1], int(address[2]))
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # where the tests run in the background
+    with subprocess.Popen(command, cwd=tmp_path, preexec_fn=listening, **pipes) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            address = re.search(r"showing arm at http://([\d.]+):(\d+)", line)
+            assert address, line
+            assert _listens(address[1], int(address[2]))
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 0
+        finally:
+            process.kill()
 
 
 # The robots of example-robot-data

@@ -198,7 +198,7 @@ def _check_screws(places: Array, lower: Array, upper: Array, frame: Expressions,
         screws = frame.values(q)[..., 12:].reshape(*q.shape[:-1], n, 6)
         return np.asarray(np.linalg.svd(screws, compute_uv=False), dtype=np.float64)
 
-    q, step = np.clip(places, lower, upper), 0.25 * (upper - lower)
+    q, step = np.clip(places, lower, upper), upper / 4 - lower / 4
     most = max(float(sizes(q).max()), 1e-9)
 
     def independence(q: Array) -> Array:
@@ -209,7 +209,8 @@ def _check_screws(places: Array, lower: Array, upper: Array, frame: Expressions,
     for _ in range(60):  # compass search from every place at once
         if least.min() < 1e-7:
             break
-        tried = np.clip(q[:, None] + step * moves, lower, upper)
+        with np.errstate(over="ignore"):
+            tried = np.clip(q[:, None] + step * moves, lower, upper)
         found = independence(tried)
         best = found.argmin(axis=1)
         better = np.take_along_axis(found, best[:, None], axis=1)[:, 0] < least
