@@ -131,7 +131,7 @@ def words(fault: Exception, across: bool = False) -> str:
     if isinstance(fault, jn.ConstraintError):  # so does the residual
         text = re.sub(r"\d\.\de[+-]\d+", "#", text)
         if across:  # the name of the worst of many
-            text = re.sub(r"constraint '.*?' contradicts|joint '.*?'", "one", text)
+            text = re.sub(r"constraint '.*?' contradicts|joint '.*?'|leave '.*?'|in state \d+", "one", text)
     return re.sub(r"(there are|did you mean) .*", r"\1", text) if across else text
 
 

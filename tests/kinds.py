@@ -256,6 +256,8 @@ def _tied(some: Maker) -> Robot:
     Unchanged if the randomly drawn tie does not.
     """
     rng, names, robot = some.rng, [p.spec.name for p in some.parts], some.robot()
+    if len(names) < 2:  # so that one is left that is not tied
+        return robot
     axis = rng.normal(size=3)
     kinds = [
         jn.Spherical(),

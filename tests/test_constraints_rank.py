@@ -1,4 +1,4 @@
-"""Redundant rows of constraints: everywhere, nearly, in one configuration only, or contradictory."""
+"""Rows of constraints that depend on each other: everywhere, nearly, at one configuration only, or in contradiction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOLID = [0.02, 0.03, 0.04]
 
 
 def parallelogram(*, pin: object = None, gravity: float = 9.81) -> jn.Builder:
-    """Cranks of 0.3 m and a coupler of 0.6 m, the length of the ground: flat at q = 0, where it can fold either way."""
+    """Cranks of 0.3 m and a coupler of 0.6 m as long as the ground: flat at q = 0, where it may fold either way."""
     b = jn.Builder(gravity=(0.0, 0.0, -gravity))
     hinge = jn.Revolute(HINGE)
     b.add("crank", "world", hinge, inertia=jn.Inertia(0.5, (0.15, 0, 0.02), SOLID))
@@ -24,11 +24,11 @@ def parallelogram(*, pin: object = None, gravity: float = 9.81) -> jn.Builder:
     return b
 
 
-# --- rows that are zero ---------------------------------------------------------------------------------
+# --- that say nothing -----------------------------------------------------------------------------------
 
 
 def arm_in_a_plane(rng: np.random.Generator) -> tuple[jn.Model, dict[str, jn.Contact]]:
-    """Two links whose hinges are normal to some plane in space, and contacts with that plane."""
+    """Two links whose hinges are along the normal of some plane in space, and contacts with that plane."""
     b, place = jn.Builder(), placed(rng)
     heavy = jn.Inertia(1.0, (0.2, 0, 0), SOLID)
     b.add("upper", "world", jn.Revolute((0, 0, 1)), place, heavy)
@@ -40,7 +40,7 @@ def arm_in_a_plane(rng: np.random.Generator) -> tuple[jn.Model, dict[str, jn.Con
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_contacts_with_the_plane_that_an_arm_moves_in(count: int) -> None:
-    """They change nothing: rows that are zero up to rounding are ignored in every call."""
+    """They change nothing: rows that are zero but for rounding are no rows, in whatever call looks at them."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         free, planes = arm_in_a_plane(rng)
@@ -64,7 +64,7 @@ def test_contacts_with_the_plane_that_an_arm_moves_in(count: int) -> None:
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("joint", [jn.Prismatic, jn.Revolute])
 def test_a_plane_that_a_joint_moves_in_but_for_the_last_digit(joint: type[jn.Joint], axis: int) -> None:
-    """Along a slide, or across a hinge, as a row may be measured by the numbers of a single column."""
+    """Along a slide, or across a hinge; as numbers of one column may be all that a row is measured by."""
     along, across = np.eye(3)[axis], np.eye(3)[axis - 1]
     normal = across + 1e-17 * along if joint is jn.Prismatic else along + 1e-17 * across
     b = jn.Builder()
@@ -78,20 +78,49 @@ def test_a_plane_that_a_joint_moves_in_but_for_the_last_digit(joint: type[jn.Joi
     np.testing.assert_array_equal(robot.project([0.0], [2.0])[1], [2.0])
 
 
-def test_ties_at_the_centre_of_a_joint_that_is_there() -> None:
-    """A joint closed again by a ball joint, and a rod from the shoulder to the elbow; also far from the origin."""
-    for far in (0.0, 300.0):
-        b, place = jn.Builder(), placed(np.random.default_rng(1))
-        place[0, 3] += far
-        b.add("arm", "world", jn.Revolute((0.3, -0.5, 0.8)), place, jn.Inertia(1.0, (0.2, 0, 0), SOLID))
-        b.add("hand", "arm", jn.Universal((1, 0, 0), (0, 0.6, 0.8)), shift(0.4), jn.Inertia(1.0, (0.2, 0, 0), SOLID))
-        b.close("again", "arm", "hand", jn.Spherical(), placement_a=shift(0.4))
-        b.close("rod", "world", "hand", jn.Distance(0.4), placement_a=place)
-        robot, rng = b.build(), np.random.default_rng(2)
-        q, v = rng.normal(size=(2, 3))
+@pytest.mark.parametrize("first", ["ball", "world"])
+def test_a_rod_that_ends_at_the_centre_of_a_ball_joint(first: str) -> None:
+    """The ball turns about the end of the rod: of its row, everything cancels, and nothing else is there."""
+    for seed in range(6):
+        rng, b = np.random.default_rng(seed), jn.Builder()
+        place, end = placed(rng), placed(rng)
+        b.add("ball", "world", jn.Spherical(), place, jn.Inertia(1.0, (0.1, 0.2, 0), SOLID))
+        free, length = b.build(), float(np.linalg.norm(place[:3, 3] - end[:3, 3]))
+        ends = {"placement_b": end} if first == "ball" else {"placement_a": end}
+        b.close("rod", first, "world" if first == "ball" else "ball", jn.Distance(length), **ends)
+        robot = b.build()
+        q, v, tau = robot.random_configuration(rng), *rng.normal(size=(2, 3))
         assert not robot.constraint_jacobian(q).any()
         np.testing.assert_array_equal(robot.project(q, v)[1], v)
-        assert robot.independent_coordinates(q).velocities == 3
+        np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), free.forward_dynamics(q, v, tau), rtol=1e-9)
+
+
+@pytest.mark.parametrize("far", [0.0, 300.0])
+@pytest.mark.parametrize("tie", ["ball", "ball from the hand", "rod", "rod to the world"])
+def test_ties_at_the_centre_of_a_joint_that_is_there(tie: str, far: float) -> None:
+    """A joint closed once more by a ball, and a rod from the shoulder to the elbow; far from the origin, too."""
+    b, place = jn.Builder(), placed(np.random.default_rng(1))
+    place[0, 3] += far
+    b.add("arm", "world", jn.Revolute((0.3, -0.5, 0.8)), place, jn.Inertia(1.0, (0.2, 0, 0), SOLID))
+    b.add("hand", "arm", jn.Universal((1, 0, 0), (0, 0.6, 0.8)), shift(0.4), jn.Inertia(1.0, (0.2, 0, 0), SOLID))
+    free = b.build()
+    match tie:
+        case "ball":
+            b.close(tie, "arm", "hand", jn.Spherical(), placement_a=shift(0.4))
+        case "ball from the hand":
+            b.close(tie, "hand", "arm", jn.Spherical(), placement_b=shift(0.4))
+        case "rod":
+            b.close(tie, "world", "hand", jn.Distance(0.4), placement_a=place)
+        case _:
+            b.close(tie, "hand", "world", jn.Distance(0.4), placement_b=place)
+    robot, rng = b.build(), np.random.default_rng(2)
+    q, v, tau = rng.normal(size=(3, 3))
+    assert not robot.constraint_jacobian(q).any()
+    np.testing.assert_array_equal(robot.project(q, v)[1], v)
+    assert robot.independent_coordinates(q).velocities == 3
+    found = robot.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(found, free.forward_dynamics(q, v, tau), rtol=1e-9)
+    assert robot.linearize(q, v, tau).lift.shape == (6, 6)
 
 
 # --- at a dead centre -----------------------------------------------------------------------------------
@@ -99,7 +128,7 @@ def test_ties_at_the_centre_of_a_joint_that_is_there() -> None:
 
 @pytest.mark.parametrize("pin", [jn.OnLine(HINGE), jn.Revolute(HINGE)], ids=["on a line", "hinge"])
 def test_a_dead_centre_is_told(pin: object) -> None:
-    """The accelerations are those of Gauss' principle of least constraint; they have no rates."""
+    """The accelerations are those of least constraint, of which Gauss' principle says which; they have no rates."""
     robot, rng = parallelogram(pin=pin).build(), np.random.default_rng(0)
     flat, tau = np.zeros(3), rng.normal(size=3)
     told = r"constraint 'pin' loses rank in this configuration, as at a dead centre: the accelerations are those of"
@@ -116,7 +145,7 @@ def test_a_dead_centre_is_told(pin: object) -> None:
 
 
 def test_a_dead_centre_of_one_state_of_a_batch() -> None:
-    robot = parallelogram(pin=jn.Revolute(HINGE)).build()  # whose rows are redundant everywhere
+    robot = parallelogram(pin=jn.Revolute(HINGE)).build()  # whose rows depend on each other anywhere
     q = np.stack([[0.7, -0.7, 0.7], [0.0, 0.0, 0.0], [1.1, -1.1, 1.1]])
     with pytest.warns(jn.ConstraintWarning, match=r"loses rank in this configuration, as at a dead centre, in state 1"):
         found = robot.forward_dynamics(q, np.zeros((3, 3)), np.ones((3, 3)))
@@ -124,7 +153,7 @@ def test_a_dead_centre_of_one_state_of_a_batch() -> None:
 
 
 def test_a_dead_centre_beside_what_flies_off() -> None:
-    """A slide of a milligram: in the first state it is free, in the second it is held and the linkage is flat."""
+    """A slide of a milligram: in the first state it is free, in the second one it is held and the linkage is flat."""
     b = parallelogram(pin=jn.Revolute(HINGE))
     b.add("swing", "world", jn.Revolute((1, 0, 0)), inertia=jn.Inertia(1.0, (0, 0, 0.1), SOLID))
     b.add("slide", "swing", jn.Prismatic((0, 0, 1)), inertia=jn.Inertia(1e-6))
@@ -134,11 +163,11 @@ def test_a_dead_centre_beside_what_flies_off() -> None:
         robot.forward_dynamics(q, np.zeros(5), np.zeros(5))
 
 
-# --- rows that contradict each other --------------------------------------------------------------------
+# --- that contradict each other -------------------------------------------------------------------------
 
 
 def box_on_two_hooks() -> tuple[jn.Model, np.ndarray]:
-    """A free body without weight, held at two of its points: they must keep their distance along y."""
+    """A body that flies, without weight, held at two of its points: they must keep their distance along y."""
     b = jn.Builder(gravity=(0, 0, 0))
     b.add("box", "world", jn.Free(), inertia=jn.Inertia(2.0, (0.1, 0, 0.05), SOLID))
     b.add("left", "box", jn.Fixed(), shift(y=0.4))
@@ -176,7 +205,7 @@ def test_a_contradiction_is_not_hidden_by_another_state() -> None:
 
 @pytest.mark.parametrize("slope", [2.0, -0.3, 1 / 3])
 def test_a_gear_whose_joints_are_both_prescribed(slope: float) -> None:
-    """Consistently with the gear: then only rounding is left of its row, which is not a contradiction."""
+    """As it demands: then nothing is left of its row but rounding, which is no contradiction."""
     b, rng = jn.Builder(), np.random.default_rng(3)
     for name in "xy":
         b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, (0.3, 1, 0.1), [1.0, 1.0, 1.0]))
@@ -194,12 +223,12 @@ def test_a_gear_whose_joints_are_both_prescribed(slope: float) -> None:
         robot.hybrid_dynamics(q, speed, acc, np.zeros((50, 2)), prescribed=np.array([True, True]))
 
 
-# --- rows that are nearly redundant ---------------------------------------------------------------------
+# --- that nearly depend on each other -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4, 10))
 def test_two_planes_that_meet_at_a_small_angle_hold_on_a_line(seed: int) -> None:
-    """Factoring J M^-1 J^T loses seven digits; the motion loses only those due to the angle."""
+    """They have lost seven digits where J M^-1 J^T is factored; the motion has lost those of the angle alone."""
     rng, angle = np.random.default_rng(seed), 3e-4
     builder, hand, _ = arms(rng)
     q = builder.build().random_configuration(rng)

@@ -175,6 +175,7 @@ class ConstraintJacobian {
         f[k] += apply(E, V{row[0], row[1], row[2]});
         m[k] += apply(E, V{row[3], row[4], row[5]});
       }
+      if (k == 0) moment_ = size_of(m[0]) + size_of(s.origin(0, false) - V{point.x, point.y, point.z}) * size_of(f[0]);
       for (int j = 0; j <= k; ++j) {
         V x = s.origin(k - j, false);
         if (k == j) x -= V{point.x, point.y, point.z};
@@ -182,12 +183,12 @@ class ConstraintJacobian {
       }
     }
   }
+  static double size_of(const V& u) { return std::fabs(u.x) + std::fabs(u.y) + std::fabs(u.z); }
 
   // Returns the size of the terms of the largest entry, without cancellation.
   double add(int body, double sign, double* row, std::ptrdiff_t step) const {
     const V *f = wrench_, *m = f + rows_;
-    const auto sum_of = [](double x, double y, double z) { return std::fabs(x) + std::fabs(y) + std::fabs(z); };
-    const double force = sum_of(f[0].x, f[0].y, f[0].z), moment = sum_of(m[0].x, m[0].y, m[0].z);
+    const double force = size_of(f[0]);
     double size = 0;
     for (int i = body; i >= 0; i = tree_.bodies[i].parent) {
       const Body& b = tree_.bodies[i];
@@ -195,8 +196,8 @@ class ConstraintJacobian {
         const Screw<S>& J = world_.screw(b.screw + c);
         double v[6][padded_length<S>];
         J.v.x.store(v[0]), J.v.y.store(v[1]), J.v.z.store(v[2]), J.w.x.store(v[3]), J.w.y.store(v[4]), J.w.z.store(v[5]);
-        const double most = force * sum_of(v[0][0], v[1][0], v[2][0]) + moment * sum_of(v[3][0], v[4][0], v[5][0]);
-        size = std::max(size, std::fabs(b.ratio) * most);
+        const V linear{v[0][0], v[1][0], v[2][0]}, angular{v[3][0], v[4][0], v[5][0]};
+        size = std::max(size, std::fabs(b.ratio) * (force * size_of(linear) + moment_ * size_of(angular)));
         const int column = b.column < tree_.nv ? b.column + c : tree_.followers[b.column - tree_.nv].leader_v;
         for (int k = 0; k < rows_; ++k) {
           double sum = 0;
@@ -218,6 +219,7 @@ class ConstraintJacobian {
   ConstraintSeries* series_;
   PlacedFrame* frame_;
   V* wrench_;
+  double moment_ = 0;  // what that of the wrench is made of, at the instant
 };
 
 JOUNCE_END

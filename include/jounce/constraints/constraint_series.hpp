@@ -188,6 +188,8 @@ class ConstraintSeries {
     return sum;
   }
 
+  const V& apart() const { return p_[0]; }  // from A's origin to B's, at the instant
+
   // Row i at the instant, as wrenches on B and on A about their origins.
   Wrench on_b(int i) const { return {at(row(0, i)), at(row(0, i) + 3)}; }
   Wrench on_a(int i) const { return opposite(on_b(i)); }
