@@ -179,8 +179,10 @@ def far(model: jn.Model, q: np.ndarray | None) -> bool:
 
 
 def wanders(question: Question, model: jn.Model) -> bool:
-    """An equilibrium from afar: rounding may decide where a foot is held, and so where the robot rests."""
-    return question.call.method == "equilibrium" and question.plain and far(model, question.given.get("q0"))
+    """Rounding may decide which equilibrium is found: from afar, where a foot is held; of what rolls, always."""
+    if question.call.method != "equilibrium" or not question.plain:
+        return False
+    return any(isinstance(c.kind, jn.Rolling) for c in model.constraints) or far(model, question.given.get("q0"))
 
 
 def tolerance(question: Question, model: jn.Model) -> float:

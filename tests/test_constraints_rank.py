@@ -203,6 +203,28 @@ def test_a_contradiction_is_not_hidden_by_another_state() -> None:
             robot.constrained_dynamics(q, rest, rest, motions=motions)
 
 
+@pytest.mark.parametrize(
+    "base", [jn.Revolute(HINGE), jn.Universal(HINGE, (1, 0, 0)), jn.Spherical()], ids=["R", "U", "S"]
+)
+@pytest.mark.parametrize(
+    "kind", [jn.OnPlane((1, 2, 3)), jn.OnLine((3, 1, 2)), jn.Spherical()], ids=["plane", "line", "ball"]
+)
+def test_a_loop_whose_only_joint_is_prescribed(base: jn.Joint, kind: object) -> None:
+    """At the origin of the body below, where all numbers that its rows are made of cancel: nothing else obeys for it."""
+    for seed in range(5):
+        rng, b = np.random.default_rng(seed), jn.Builder()
+        b.add("base", "world", base, placed(rng), jn.Inertia(1.0, (0.1, 0.2, 0), SOLID))
+        b.add("arm", "base", jn.Cylindrical(rng.normal(size=3)), placed(rng), jn.Inertia(1.0, (0.1, 0.2, 0), SOLID))
+        free = b.build()
+        q = free.random_configuration(rng)
+        b.close("tie", "base", "arm", kind, placement_b=np.linalg.inv(free.pose("arm", q)) @ free.pose("base", q))
+        robot = b.build()
+        v, acc, tau = rng.normal(size=(3, robot.nv))
+        mask = np.arange(robot.nv) >= robot.nv - 2
+        with pytest.raises(jn.ConstraintError, match="'tie' contradicts others, or a prescribed acceleration"):
+            robot.hybrid_dynamics(q, v, acc, tau, prescribed=mask)
+
+
 @pytest.mark.parametrize("slope", [2.0, -0.3, 1 / 3])
 def test_a_gear_whose_joints_are_both_prescribed(slope: float) -> None:
     """As it demands: then nothing is left of its row but rounding, which is no contradiction."""

@@ -46,6 +46,7 @@ class ConstraintForces {
         bias_(bias),
         series_(arena.template take<ConstraintSeries>(all.count)),
         offset_(arena.template take<V>(2 * std::size_t(all.count))),
+        reach_(arena.template take<double>(2 * std::size_t(all.count))),
         frame_(arena.template take<PlacedFrame>(2 * std::size_t(all.count))),
         named_(arena.template take<PlacedFrame>(all.count)),
         K_(arena.template take<Six<double>>(std::size_t(all.path_count) * all.rows)),
@@ -216,6 +217,12 @@ class ConstraintForces {
     return Six<double>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f)));
   }
 
+  // What a frame's origin, relative to the fixed point of its body, is made of: squares, without cancellation.
+  double reach(const Frame& frame) const {
+    if (frame.body < 0) return 0;
+    const V x = vector(places_.position(frame.body)), p{frame.p[0], frame.p[1], frame.p[2]};
+    return dot(x, x) + dot(p, p);
+  }
   // Returns the frame's origin relative to the fixed point of its body.
   V place(const Frame& frame, PlacedFrame& to) const {
     if (frame.body < 0) {
@@ -240,8 +247,8 @@ class ConstraintForces {
         series_[i].set_driver(0, bias_.position(c.q[0]));
         continue;
       }
-      offset_[2 * i + 1] = place(c.b, frame_[2 * i + 1]);
-      if (c.hold == Hold::frame) offset_[2 * i] = place(c.a, frame_[2 * i]);
+      offset_[2 * i + 1] = place(c.b, frame_[2 * i + 1]), reach_[2 * i + 1] = reach(c.b);
+      if (c.hold == Hold::frame) offset_[2 * i] = place(c.a, frame_[2 * i]), reach_[2 * i] = reach(c.a);
       place(c.named, named_[i]);
       const V g{tree_.gravity[0], tree_.gravity[1], tree_.gravity[2]}, none{0, 0, 0};
       series_[i].start(frame_[2 * i], frame_[2 * i + 1], on_body_a(c) || (moving_ && c.a.body < 0), on_body_a(c) ? g : none,
@@ -340,7 +347,7 @@ class ConstraintForces {
     K(all_.place[body])[row] -= about_point(side, w);
     const double force = dot(w.f, w.f);
     strength_[row].force += force;
-    strength_[row].moment += dot(w.m, w.m) + force * (dot(lever, lever) + dot(offset_[side], offset_[side]));
+    strength_[row].moment += dot(w.m, w.m) + force * (dot(lever, lever) + reach_[side]);
   }
   // A row that is a force on a coordinate by itself.
   void start_coordinate(int column, int row, double force) {
@@ -528,6 +535,7 @@ class ConstraintForces {
   BiasByOrder<double>& bias_;
   ConstraintSeries* series_;
   V* offset_;           // (count, 2) origins of A and B from the fixed points of their bodies
+  double* reach_;       // (count, 2) what these are made of
   PlacedFrame* frame_;  // (count, 2)
   PlacedFrame* named_;  // (count)
   Six<double>* K_;      // (path, rows)
