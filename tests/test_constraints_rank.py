@@ -210,7 +210,7 @@ def test_a_contradiction_is_not_hidden_by_another_state() -> None:
     "kind", [jn.OnPlane((1, 2, 3)), jn.OnLine((3, 1, 2)), jn.Spherical()], ids=["plane", "line", "ball"]
 )
 def test_a_loop_whose_only_joint_is_prescribed(base: jn.Joint, kind: object) -> None:
-    """At the origin of the body below, where all numbers that its rows are made of cancel: nothing else obeys for it."""
+    """At the origin of the body below, where everything its rows are made of cancels: nothing else obeys for it."""
     for seed in range(5):
         rng, b = np.random.default_rng(seed), jn.Builder()
         b.add("base", "world", base, placed(rng), jn.Inertia(1.0, (0.1, 0.2, 0), SOLID))
