@@ -80,7 +80,8 @@ class ConstraintJacobian {
         }
         if (c.hold == Hold::frame && c.a.body >= 0) {
           set_wrench(i, r, c.a.body);
-          size = std::max(size, add(c.a.body, -1, row, step));
+          const double other = add(c.a.body, -1, row, step);
+          if (other > size) size = other;
         }
         bool says = false;
         for (int k = 0; k < nv; ++k) says |= !(std::fabs(row[k]) <= rounding_fraction * size);
@@ -197,7 +198,8 @@ class ConstraintJacobian {
         double v[6][padded_length<S>];
         J.v.x.store(v[0]), J.v.y.store(v[1]), J.v.z.store(v[2]), J.w.x.store(v[3]), J.w.y.store(v[4]), J.w.z.store(v[5]);
         const V linear{v[0][0], v[1][0], v[2][0]}, angular{v[3][0], v[4][0], v[5][0]};
-        size = std::max(size, std::fabs(b.ratio) * (force * size_of(linear) + moment_ * size_of(angular)));
+        const double own = std::fabs(b.ratio) * (force * size_of(linear) + moment_ * size_of(angular));
+        if (own > size) size = own;
         const int column = b.column < tree_.nv ? b.column + c : tree_.followers[b.column - tree_.nv].leader_v;
         for (int k = 0; k < rows_; ++k) {
           double sum = 0;
