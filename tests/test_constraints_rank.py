@@ -225,6 +225,29 @@ def test_a_loop_whose_only_joint_is_prescribed(base: jn.Joint, kind: object) -> 
             robot.hybrid_dynamics(q, v, acc, tau, prescribed=mask)
 
 
+@pytest.mark.parametrize("far", [0.0, 100.0])
+@pytest.mark.parametrize("base", [jn.Revolute(HINGE), jn.Spherical()], ids=["R", "S"])
+@pytest.mark.parametrize("kind", [jn.OnPlane((1, 2, 3)), jn.Spherical(), jn.Fixed()], ids=["plane", "ball", "weld"])
+def test_a_loop_whose_only_joint_is_held(base: jn.Joint, kind: object, far: float) -> None:
+    """The same place, and a motion that obeys: what is left of the rows is rounding, and the tie says nothing."""
+    for seed in range(4):
+        rng, b = np.random.default_rng(seed), jn.Builder()
+        place = placed(rng)
+        place[0, 3] += far
+        b.add("base", "world", base, place, jn.Inertia(1.0, (0.1, 0.2, 0), SOLID))
+        b.add("arm", "base", jn.Cylindrical(rng.normal(size=3)), placed(rng), jn.Inertia(1.0, (0.1, 0.2, 0), SOLID))
+        free = b.build()
+        q = free.random_configuration(rng)
+        b.close("tie", "base", "arm", kind, placement_b=np.linalg.inv(free.pose("arm", q)) @ free.pose("base", q))
+        robot, held = b.build(), np.arange(free.nv) >= free.nv - 2
+        v, acc, tau = rng.normal(size=free.nv), *rng.normal(size=(2, 4, free.nv))
+        v[held] = acc[:, held] = 0
+        given, _ = robot.hybrid_dynamics(q, v, acc, tau, prescribed=held)
+        expected, _ = free.hybrid_dynamics(q, v, acc, tau, prescribed=held)
+        for mine, theirs in zip(given, expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10 * np.abs(theirs).max())
+
+
 @pytest.mark.parametrize("slope", [2.0, -0.3, 1 / 3])
 def test_a_gear_whose_joints_are_both_prescribed(slope: float) -> None:
     """As it demands: then nothing is left of its row but rounding, which is no contradiction."""
@@ -243,6 +266,24 @@ def test_a_gear_whose_joints_are_both_prescribed(slope: float) -> None:
     acc[30, 1] += 0.1
     with pytest.raises(jn.ConstraintError, match=r"'gear' contradicts others, or a prescribed acceleration.* state 30"):
         robot.hybrid_dynamics(q, speed, acc, np.zeros((50, 2)), prescribed=np.array([True, True]))
+
+
+@pytest.mark.parametrize("off", [1e-8, 1e-5])
+def test_a_loop_that_rounded_digits_keep_open(off: float) -> None:
+    """Hinges that are not quite in one plane: closed but for what is left, unless that is more than rounding."""
+    b = parallelogram(pin=jn.Revolute(HINGE))
+    b.add("other", "world", jn.Revolute(HINGE), shift(0.2, off), jn.Inertia(0.6, (0.15, 0, 0.01), SOLID))
+    b.close("other pin", "coupler", "other", jn.Revolute(HINGE), placement_a=shift(0.2), placement_b=shift(0.3))
+    robot, start = b.build(), [0.7, -0.6, 0.7, 0.7]
+    if off > 1e-6:
+        with pytest.raises(jn.ConstraintError, match=r"q cannot be brought onto the constraints: .* is left"):
+            robot.project(start)
+        return
+    with pytest.warns(jn.ConstraintWarning, match=r"pin' cannot be obeyed exactly: .*e-0.* is left at best, as of"):
+        q = robot.project(start)
+    assert 1e-9 < np.abs(robot.residual(q)).max() < 1.1e-8
+    np.testing.assert_allclose(q, q[0] * np.array([1, -1, 1, 1]), atol=1e-12)
+    robot.forward_dynamics(q, np.zeros(4), np.zeros(4))
 
 
 # --- that nearly depend on each other -------------------------------------------------------------------

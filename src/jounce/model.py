@@ -589,6 +589,10 @@ class Model(CoreModel):
 
         Raises:
             ConstraintError: no such configuration was found.
+
+        Warns:
+            ConstraintWarning: the nearest configuration violates the constraints by less than 1e-6 (m, rad): data with
+                rounded digits.
         """
         return projected(self, q, v)
 

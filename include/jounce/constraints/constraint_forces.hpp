@@ -459,7 +459,8 @@ class ConstraintForces {
   }
 
   // The size of the terms that meet in each row, to compare residuals with: the largest so far, and in no row less than in the others,
-  // relative to how easily they move.
+  // relative to how easily they move. Terms count with the size of the wrenches that the row is made of: where these cancel, what is
+  // left is as small as its own rounding errors.
   JOUNCE_NOINLINE void measure(int k, const double* wanted) {
     double largest = 0;
     for (int r = 0; r < all_.rows; ++r) {
@@ -467,7 +468,15 @@ class ConstraintForces {
       for (int t = 0; t < all_.path_count; ++t) {
         const PathBody& at = all_.path[t];
         if (r < at.begin || r >= at.end) continue;
-        for (int i = 0; i < 6; ++i) size += std::fabs(K(t)[r][i] * factors_.accelerations()[at.body][i]);
+        const Six<double>& moved = factors_.accelerations()[at.body];
+        const Body& b = tree_.bodies[at.body];
+        const Cluster& cluster = tree_.clusters[b.cluster];
+        double biased = 0, carried = 0;
+        for (int i = 0; i < 6; ++i) biased += std::fabs(K(t)[r][i] * moved[i]), carried += std::fabs(K(t)[r][i]);
+        if (carried == 0) continue;  // the row does not pass here
+        size += biased + uncancelled(r, moved);
+        for (int c = 0; c < b.count && cluster.count > 0; ++c)
+          size += std::fabs(b.ratio * z_[factors_.own(cluster, b.local + c)]) * uncancelled(r, factors_.screw(b.screw + c));
       }
       for (int c = 0; c < tree_.nv; ++c) size += std::fabs(Y(c)[r] * z_[c]);
       for (int i = 0; i < all_.count; ++i) {
@@ -484,6 +493,12 @@ class ConstraintForces {
     }
     for (int r = 0; r < all_.rows; ++r)
       if (const double size = largest * std::sqrt(rows_.scale(r)); size > size_[r]) size_[r] = size;
+  }
+
+  // The size of S . K from the sizes of the terms of S and K.
+  double uncancelled(int row, const Six<double>& S) const {
+    const V linear = vector(S.linear()), angular = vector(S.angular());
+    return std::sqrt(dot(linear, linear) * strength_[row].force) + std::sqrt(dot(angular, angular) * strength_[row].moment);
   }
 
   // Whether a redundant row agrees with the others or contradicts them.

@@ -7,6 +7,7 @@ rates (least_multipliers.cpp).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import comb, factorial, prod
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
 from jounce._core import least_multipliers, pseudo_inverse
-from jounce.errors import ConstraintError
+from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 RANK = 1e-6  # singular values of J below this fraction of the largest count as zero
+_ROUNDED_DATA = 1e-6  # m or rad
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,7 +209,10 @@ def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
 
 
 def _assembled(model: Model, start: Array) -> Array:
-    """Newton's method with steps of least norm; retried from other points near the start if it fails."""
+    """Newton's method with steps of least norm; retried from other points near the start if it fails.
+
+    Loops that rounded digits of a file keep open by less than `_ROUNDED_DATA` are closed as well as they can be.
+    """
     rng = np.random.default_rng(0)
     best = np.inf
     for attempt in range(30):
@@ -224,9 +229,19 @@ def _assembled(model: Model, start: Array) -> Array:
             size = min(size, now)
             step = -pseudo_inverse(model.constraint_jacobian(q)) @ broken
             longest = float(np.abs(step).max(initial=0.0))
+            if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA:
+                warnings.warn(
+                    f"constraint {_worst(model, broken)} cannot be obeyed exactly: {now:.1e} is left at best, as "
+                    "of data with rounded digits",
+                    ConstraintWarning,
+                    stacklevel=4,  # _assembled, projected, project
+                )
+                return q
             q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
-    worst = int(np.argmax(np.abs(model.residual(start))))
-    name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst)
-    raise ConstraintError(
-        f"q cannot be brought onto the constraints: {best:.1e} is left at best, mostly of {quoted(name)}"
-    )
+    name = _worst(model, model.residual(start))
+    raise ConstraintError(f"q cannot be brought onto the constraints: {best:.1e} is left at best, mostly of {name}")
+
+
+def _worst(model: Model, residual: Array) -> str:
+    worst = int(np.argmax(np.abs(residual)))
+    return quoted(next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst))
