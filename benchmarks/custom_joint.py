@@ -1,4 +1,6 @@
-"""What a joint given by a function costs: an arm of seven hinges, one of them or all written as a `CustomJoint`.
+"""What a joint given by a function costs: an arm of seven hinges, all of them written as a `CustomJoint`; and of knees.
+
+A hinge written as a function has a constant screw and runs as a hinge; a knee, which rolls as it turns, does not.
 
     python benchmarks/custom_joint.py
 
@@ -16,25 +18,27 @@ import numpy as np
 import jounce as jn
 
 
-def hinge(axis: np.ndarray) -> Callable[[Any], Any]:
+def turned(axis: np.ndarray, rolls: float) -> Callable[[Any], Any]:
+    """Turns about the axis and moves aside by `rolls` metres per radian."""
     x, y, z = axis
+    aside = rolls * np.cross(axis, np.roll(axis, 1))
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
 
     def pose(q: Any) -> Any:
         R = np.eye(3) + np.sin(q[0]) * K + (1 - np.cos(q[0])) * (K @ K)
-        return np.array([[*R[0], 0], [*R[1], 0], [*R[2], 0], [0, 0, 0, 1]])
+        return np.array([[*row, q[0] * x] for row, x in zip(R, aside, strict=True)] + [[0, 0, 0, 1]])
 
     return pose
 
 
-def arm(custom: range) -> jn.Model:
+def arm(custom: range, rolls: float = 0.0) -> jn.Model:
     rng, b = np.random.default_rng(0), jn.Builder()
     for i in range(7):
         axis = rng.normal(size=3)
         axis /= np.linalg.norm(axis)
         placement = np.eye(4)
         placement[:3, 3] = rng.normal(size=3)
-        joint = jn.CustomJoint(hinge(axis), n=1) if i in custom else jn.Revolute(axis)
+        joint = jn.CustomJoint(turned(axis, rolls), n=1) if i in custom else jn.Revolute(axis)
         inertia = jn.Inertia(1 + rng.random(), rng.normal(size=3), np.diag([1.0, 1.2, 1.3]))
         b.add(f"link {i}", f"link {i - 1}" if i else "world", joint, placement, inertia)
     return b.build()
@@ -48,7 +52,7 @@ def seconds(call: Callable[[], object], count: int = 300) -> float:
 
 
 def main() -> None:
-    robots = [arm(range(0)), arm(range(3, 4)), arm(range(7))]
+    robots = [arm(range(0)), arm(range(7)), arm(range(3, 4), 0.03), arm(range(7), 0.03)]
     rng = np.random.default_rng(1)
     q, stack = rng.normal(size=7), rng.normal(size=(7, 7))
     calls: dict[str, Callable[[jn.Model], object]] = {
@@ -61,9 +65,9 @@ def main() -> None:
         "jacobian": lambda r: r.jacobian("link 6", q),
         "linearize": lambda r: r.linearize(q, stack[0], stack[1]),
     }
-    print(f"{'':30}{'built in':>10}{'one of seven':>18}{'all':>18}")
+    print(f"{'':30}{'built in':>10}{'hinges':>18}{'one knee':>18}{'seven knees':>18}")
     for name, call in calls.items():
-        best = [np.inf] * 3
+        best = [np.inf] * 4
         for _ in range(15):
             best = [min(b, seconds(lambda r=r, c=call: c(r))) for b, r in zip(best, robots, strict=True)]
         slower = [f"{1e6 * t:8.2f} µs ({t / best[0]:.2f}x)" for t in best[1:]]

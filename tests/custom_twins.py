@@ -36,8 +36,8 @@ def pose_of(joint: jn.Joint) -> Callable[[Any], Any]:
     return pose
 
 
-def said_by_functions(model: jn.Model) -> jn.Model:
-    """The model with a `CustomJoint` for every joint that can be one."""
+def said_by_functions(model: jn.Model, *, general: bool = True) -> jn.Model:
+    """The model with a `CustomJoint` for every joint that can be one; if `general`, none runs as a built-in joint."""
     bodies = []
     for b in model.bodies:
         joint = b.joint
@@ -46,5 +46,7 @@ def said_by_functions(model: jn.Model) -> jn.Model:
             scale = [1.0 if p.kind == "prismatic" else np.pi for p in joint.primitives()]
             options = {key: getattr(joint, key) for key in ("damping", "stiffness", "rest", "limits", "name")}
             b = replace(b, joint=jn.CustomJoint(pose_of(joint), joint.nv, scale=scale, **options))
+            if general:
+                b.joint._set(_primitive=None)
         bodies.append(b)
     return jn.Model(bodies, model.gravity, model.constraints)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from functools import cached_property
 from typing import Any
 
 import mpmath as mp
@@ -28,21 +29,66 @@ def arm() -> Robot:
 
 
 ARM = arm()
-SAID = said_by_functions(ARM.model)
+SAID = {general: said_by_functions(ARM.model, general=general) for general in (True, False)}
 
 
 @each_call
-def test_hinges_said_by_functions_are_hinges(call: Call) -> None:
+@pytest.mark.parametrize("general", SAID, ids=["as a function", "as it runs"])
+def test_hinges_said_by_functions_are_hinges(call: Call, general: bool) -> None:
     """In every call, up to order 6."""
-    given = good(call, ARM, rows=8)
-    found, expected = (outcome(lambda m=m: ask(m, call, given)) for m in (SAID, ARM.model))
+    said, given = SAID[general], good(call, ARM, rows=8)
+    found, expected = (outcome(lambda m=m: ask(m, call, given)) for m in (said, ARM.model))
     if isinstance(expected, Exception):
         assert says(found) == says(expected)
         return
-    mine, others = (numbers(m, call, x, None) for m, x in ((SAID, found), (ARM.model, expected)))
+    mine, others = (numbers(m, call, x, None) for m, x in ((said, found), (ARM.model, expected)))
     assert set(mine) == set(others)
     for key, other in others.items():
         assert error(mine[key], other, call.order_axis(key)) < 1e-13, key
+
+
+def screwed(*, general: bool) -> jn.Model:
+    """Functions that are screw motions about axes anywhere, some of them built-in joints, with springs and a rotor."""
+    rng, b = np.random.default_rng(11), jn.Builder()
+    options = [
+        {"stiffness": 3.0, "rest": 0.4, "damping": 0.2},
+        {"limits": jn.Limits(-0.5, 0.7), "rotor": jn.Rotor(4.0, 0.02, (0, 0.6, 0.8))},
+        {"stiffness": 8.0},
+        {"rest": 0.3},
+    ]
+    for i, (turn, slide) in enumerate([(1.0, 0.0), (1.0, 0.3), (0.0, 1.0), (1.5, 0.1)]):
+        axis, about, start = np.array([2.0, -1.0, 2.0]) / 3, rng.normal(size=3), turned(np.array([0.0, 0.6, 0.8]), 0.4)
+
+        def pose(q: Any, turn=turn, slide=slide, axis=axis, about=about, start=start) -> Any:
+            R = turned(axis, turn * q[0])
+            return placed(start @ R, start @ (about - R @ about + slide * q[0] * axis) + 0.1)
+
+        joint = jn.CustomJoint(pose, 1, **options[i])
+        assert (joint.primitives() == ()) == (i == 3)  # which turns by more than a radian per unit
+        if general:
+            joint._set(_primitive=None)
+        b.add(f"b{i}", f"b{i - 1}" if i else "world", joint, placed(start, about), jn.Inertia(1.0, about, [1, 1, 1.2]))
+    return b.build()
+
+
+class ScrewMotions(Robot):
+    @cached_property
+    def model(self) -> jn.Model:
+        return screwed(general=True)
+
+
+@each_call
+def test_screw_motions_run_as_built_in_joints(call: Call) -> None:
+    function = ScrewMotions(ARM.parts[:4])
+    given = good(call, function, rows=5)
+    found, expected = (outcome(lambda m=m: ask(m, call, given)) for m in (screwed(general=False), function.model))
+    if isinstance(expected, Exception):
+        assert says(found) == says(expected)
+        return
+    mine, others = (numbers(function.model, call, x, None) for x in (found, expected))
+    assert set(mine) == set(others)
+    for key, other in others.items():
+        assert error(mine[key], other, call.order_axis(key)) < 1e-12, key
 
 
 ROBOTS = {**KINDS, "every joint": EVERY["every joint"]}

@@ -183,9 +183,9 @@ def compiled(
         for primitive in body.joint.primitives():
             turn = np.eye(4)
             turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()))
-            index = tables.add(primitive.kind, body.name, index, pose @ turn, primitive.slide)
-            pose = turn.T
-        if isinstance(body.joint, CustomJoint):
+            index = tables.add(primitive.kind, body.name, index, pose @ primitive.start @ turn, primitive.slide)
+            pose = turn.T @ primitive.end
+        if isinstance(body.joint, CustomJoint) and body.joint.section is not None:
             index, pose = tables.add("section", body.name, index, pose), np.eye(4)
             soft.append(_soft(body.joint.section, body.joint.section.sections(()), leave))
         if body.joint.nv == 1:
@@ -363,7 +363,8 @@ def _each(bodies: Sequence[BodyRecord], following: Sequence[Joint | None], key: 
     """One number per column: own coordinates first (zero for those of sections), then joints and rotors that follow."""
 
     def of(joint: Joint | None, n: int) -> Array:
-        return np.broadcast_to(0.0 if joint is None or isinstance(joint, CustomJoint) else getattr(joint, key), (n,))
+        sectioned = isinstance(joint, CustomJoint) and joint.section is not None
+        return np.broadcast_to(0.0 if joint is None or sectioned else getattr(joint, key), (n,))
 
     own = [of(b.joint, b.joint.nv) for b in own_records(bodies)]
     return np.concatenate([np.zeros(0), *own, *(of(joint, 1) for joint in following)])

@@ -479,7 +479,7 @@ def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], di
             q_at, v_at = model.position(leader.joint).start, model.coordinate(leader.joint).start
         if body.joint.rotor is not None:
             links.append(_rotor(body, leader, (index, relative), links, q[q_at], v_at))
-        if isinstance(body.joint, CustomJoint):
+        if isinstance(body.joint, CustomJoint) and body.joint.section is not None:
             pose, X = next(sections)
             columns = slice(v_at, v_at + body.joint.nv)
             relative, X = relative @ pose, X[..., columns]
@@ -494,12 +494,12 @@ def _links_and_places(model: Model, q: Array, v: Array) -> tuple[list[_Link], di
             if body.joint.follows:
                 own = leader.ratio * own + leader.offset
             motion, X = _motion(primitive, own)
-            relative, X = relative @ motion, leader.ratio * X
+            relative, X = relative @ primitive.start @ motion, leader.ratio * X
             columns = slice(v_at, v_at + X.shape[1])
             home = above @ frame if primitive.kind == "free" else None
             links.append(_Link(body.name, index, relative, above @ relative, X, columns, home, np.zeros((6, 6))))
             q_at, v_at = q_at + nq, columns.stop
-            index, relative = len(links) - 1, np.eye(4)
+            index, relative = len(links) - 1, primitive.end
         if body.soft is not None:
             places_of.append(_add_sections(links, model, number, (index, relative), sections))
             continue
@@ -576,7 +576,7 @@ def _sectioned(model: Model) -> str:
     for b in model.bodies:
         if b.soft is not None:
             return f"{b.name!r} is soft"
-        if isinstance(b.joint, CustomJoint):
+        if isinstance(b.joint, CustomJoint) and b.joint.section is not None:
             return f"{b.name!r} hangs on a CustomJoint"
     return ""
 

@@ -6,7 +6,8 @@ in body axes is
     v = R^T dp/dq_c,     [w] = R^T dR/dq_c,
 
 which is also a recorded function; the core runs both over Taylor series, as it does for the sections of soft bodies. A
-joint is one massless section that carries the body.
+joint is one massless section that carries the body. A joint with one coordinate, whose screw is constant and turns by a
+radian or slides by a metre per unit, is a hinge, a helical joint or a slide placed elsewhere, and runs as that.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, frozen, quoted, whole
 from jounce.parts.joints import Joint, Limits, Primitive, Rotor
+from jounce.parts.pose import inverse, shift
 from jounce.parts.sections import Sections, SoftBody, Station
 from jounce.recording.functions import Functions, moving_frame
 from jounce.recording.record import Expressions, Number, Tape
@@ -95,11 +97,12 @@ class CustomJoint(Joint):
         lower, upper = _range(each, reach)
         functions = Functions("", _Pose(pose), n, upper / 2 - lower / 2, upper / 2 + lower / 2)
         functions.check_poses(recorded := functions.recorded("pose", (4, 4)))
-        frame = simplified(Expressions(recorded.tape, moving_frame(recorded, n)))
+        derived = Expressions(recorded.tape, moving_frame(recorded, n))
+        frame = simplified(derived)
         functions.check_smooth("pose", frame)
         _check_screws(functions.places, lower, upper, frame, n)
         self._set(
-            rest=0.0,
+            rest=0.0 if n > 1 else float(np.ravel(array_of("rest", rest, (), (1,)))[0]),
             scale=frozen(reach),
             names=names,
             units=units,
@@ -107,6 +110,7 @@ class CustomJoint(Joint):
             coordinate_limits=each,
             coordinate_rest=frozen(np.broadcast_to(array_of("rest", rest, (), (n,)), (n,))),
             _recorded=frame,
+            _primitive=_primitive(derived.values(np.zeros(n))) if _has_constant_screw(frame, n) else None,
         )
 
     @property
@@ -123,12 +127,12 @@ class CustomJoint(Joint):
         return result
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return ()
+        return () if self._primitive is None else (self._primitive,)
 
     @cached_property
-    def section(self) -> SoftBody:
-        """The joint as the core sees it."""
-        return _Section(self)
+    def section(self) -> SoftBody | None:
+        """The joint as the core sees it, unless it is a primitive."""
+        return _Section(self) if self._primitive is None else None
 
     def _describe(self) -> str:
         return f"n={self.nv}"
@@ -137,6 +141,7 @@ class CustomJoint(Joint):
         return {key: value for key, value in self.__dict__.items() if key != "section"}
 
     _recorded: Expressions
+    _primitive: Primitive | None
 
 
 class _Pose:
@@ -169,6 +174,27 @@ class _Section(SoftBody):
 
     def _sections(self, marks: tuple[float, ...]) -> Sections:
         return Sections((0,), stations=(Station(),), recorded=self.joint._recorded)
+
+
+def _has_constant_screw(frame: Expressions, n: int) -> bool:
+    return n == 1 and all(frame.is_constant(i) for i in range(12, 18))
+
+
+def _primitive(at_zero: Array) -> Primitive | None:
+    """The built-in motion that is pose(0) exp(screw q), if there is one, from `moving_frame` at q = 0."""
+    start, v, w = np.eye(4), at_zero[12:15], at_zero[15:]
+    start[:3, 3], start[:3, :3] = at_zero[:3], at_zero[3:12].reshape(3, 3)
+    if not np.isfinite(at_zero).all():
+        return None
+    along = w if w.any() else v
+    if abs(along @ along - 1) > 1e-14:
+        return None
+    if not w.any():
+        return Primitive("prismatic", frozen(v), 1.0, frozen(start))
+    about, pitch = shift(np.cross(w, v)), float(w @ v)
+    slides = abs(pitch) > 1e-15 * np.abs(v).max()
+    ends = frozen(start @ about), frozen(inverse(about))
+    return Primitive("helical", frozen(w), pitch, *ends) if slides else Primitive("revolute", frozen(w), 0.0, *ends)
 
 
 def _limits(given: Any, n: int) -> tuple[Limits | None, ...]:

@@ -22,7 +22,7 @@ The velocities of ``Free`` and ``Spherical`` are relative to the parent, in body
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 import numpy as np
@@ -35,15 +35,21 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Kind = Literal["revolute", "prismatic", "helical", "spherical", "free"]
+_HERE: Array = frozen(np.eye(4))
 
 
 @dataclass(frozen=True, eq=False)
 class Primitive:
-    """One step of a joint's motion: turn about and slide along `axis`, or turn (and move) freely."""
+    """One step of a joint's motion: turn about and slide along `axis`, or turn (and move) freely.
+
+    It starts from a frame with pose `start`; what follows has pose `end` in the frame that it moves.
+    """
 
     kind: Kind
     axis: Array
     slide: float = 0.0  # metres along the axis per unit of the coordinate
+    start: Array = field(default_factory=lambda: _HERE)
+    end: Array = field(default_factory=lambda: _HERE)
 
 
 _Z = frozen(np.array([0.0, 0.0, 1.0]))

@@ -263,6 +263,13 @@ class Expressions:
             self._compiled = Recorded(inputs, rows, values, [place[i] for i in wanted], list(tape.tables))
         return self._compiled
 
+    def is_constant(self, i: int) -> bool:
+        """Whether output i is a number, whatever the inputs."""
+        x = self.outputs[i]
+        return not isinstance(x, Number) or (
+            x._at >= self.tape.inputs and self.tape.operations[x._at - self.tape.inputs][0] == CONSTANT
+        )
+
     def _needed(self, wanted: Sequence[int]) -> list[int]:
         inputs, todo, seen = self.tape.inputs, list(wanted), set()
         while todo:

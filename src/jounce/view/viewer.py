@@ -311,8 +311,8 @@ class Viewer:
 
     def wait(self) -> None:
         """Prints the address of the page, and waits for Ctrl-C or for `close` in another thread."""
-        print(f"jounce: showing {printable(', '.join(self._shown))} at {self.url} (Ctrl-C to stop)", flush=True)
         try:
+            print(f"jounce: showing {printable(', '.join(self._shown))} at {self.url} (Ctrl-C to stop)", flush=True)
             while not self._ended.wait(0.2):
                 pass
         except KeyboardInterrupt:
