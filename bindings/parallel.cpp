@@ -66,7 +66,7 @@ void set_thread_count(nb::handle n) {
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
   PyErr_Clear();  // an array is not a number
   if (given < 0 || given > most_threads)
-    fail("n is " + quoted(n) + ", expected 1 to " + std::to_string(most_threads) + " threads, or 0 for one a core");
+    fail("n is " + quoted(n) + ", expected 1 to " + std::to_string(most_threads) + " threads, or 0 for one per core");
   wanted_threads = int(given);
 }
 

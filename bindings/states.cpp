@@ -166,7 +166,7 @@ const Frame& frame_named(const CoreModel& model, nb::handle name) {
   }
   if (index < 0) index = nb::cast<int>(nb::find(model).attr("frame_index")(name));
   if (index < 0 || index >= int(model.frames().size()))
-    fail("frame_index gave " + std::to_string(index) + ", which is no frame of this model");
+    fail("frame_index gave " + std::to_string(index) + ", which is not a frame of this model");
   return model.frames()[index];
 }
 

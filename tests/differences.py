@@ -95,7 +95,9 @@ def undocumented(fault: Exception, question: Question) -> str:
     if len(str(fault)) > 2000:
         return f"{len(str(fault))} characters: {text}"
     names = "|".join([*question.given, "v", "q"])
-    named = re.search(rf"\b({names})\b(\[.*\])? ?(is|has|have|must|holds|splits|was|shares|in state|,|:)", str(fault))
+    named = re.search(
+        rf"\b({names})\b(\[.*\])? ?(is|has|have|must|contains|splits|was|shares|in state|,|:)", str(fault)
+    )
     return "" if named or any(re.search(p, str(fault)) for p in OF_THE_ROBOT) else f"names no argument: {text}"
 
 

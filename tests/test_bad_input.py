@@ -583,7 +583,7 @@ def turned(row: int, column: int, value: float) -> np.ndarray:
 
 
 INERTIAS = [
-    ({"mass": -1.0}, "^mass is -1.0, expected a number that is not negative"),
+    ({"mass": -1.0}, "^mass is -1.0, expected a non-negative number"),
     ({"mass": np.nan}, "^mass is nan, expected finite"),
     ({"mass": np.inf}, "^mass is inf, expected finite"),
     ({"mass": None}, r"^mass must be real numbers of shape \(\), got None"),
@@ -610,7 +610,7 @@ INERTIAS = [
 ]
 
 JOINTS = [
-    (jn.Revolute, {"axis": (0, 0, 0)}, r"^axis is \[0.0, 0.0, 0.0\], expected a direction that is not zero"),
+    (jn.Revolute, {"axis": (0, 0, 0)}, r"^axis is \[0.0, 0.0, 0.0\], expected a non-zero direction"),
     (jn.Prismatic, {"axis": (1, 0)}, r"^axis has shape \(2,\), expected \(3,\)"),
     (jn.Cylindrical, {"axis": (np.nan, 0, 1)}, "^axis is .*nan.*, expected finite"),
     (jn.Revolute, {"axis": "xyz"}, "^axis must be real numbers of shape"),
@@ -619,15 +619,15 @@ JOINTS = [
     (jn.Helical, {"pitch": (1, 2)}, r"^pitch has shape \(2,\), expected \(\)"),
     (jn.Helical, {"pitch": "a"}, "^pitch must be real numbers"),
     (jn.Planar, {"x": (1, 0, 0), "y": (1, 1, 0)}, "^x and y are .*, expected orthogonal directions"),
-    (jn.Planar, {"y": (0, 0, 0)}, "^y is .*, expected a direction that is not zero"),
+    (jn.Planar, {"y": (0, 0, 0)}, "^y is .*, expected a non-zero direction"),
     (
         jn.Universal,
         {"first": (1, 0, 0), "second": (-2, 0, 0)},
         "^first and second are .*, expected axes that are not par",
     ),
     (jn.Universal, {"second": (0, 0)}, r"^second has shape \(2,\), expected \(3,\)"),
-    (jn.Revolute, {"damping": -1}, r"^damping is \[-1.0\], expected numbers that are not negative"),
-    (jn.Universal, {"armature": (1, -1)}, r"^armature is \[1.0, -1.0\], expected numbers that are not negative"),
+    (jn.Revolute, {"damping": -1}, r"^damping is \[-1.0\], expected non-negative numbers"),
+    (jn.Universal, {"armature": (1, -1)}, r"^armature is \[1.0, -1.0\], expected non-negative numbers"),
     (jn.Universal, {"damping": (1, 2, 3)}, r"^damping has shape \(3,\), expected \(\) or \(2,\)"),
     (jn.Free, {"stiffness": np.nan}, "^stiffness is .*nan.*, expected finite"),
     (jn.Free, {"armature": "a"}, "^armature must be real numbers"),
@@ -639,18 +639,18 @@ JOINTS = [
     ),
     (jn.Free, {"stiffness": (1, 1, 1, 2, 2, 3)}, "^stiffness is .*, expected the same number for the three axes"),
     pytest.param(jn.Revolute, {"damping": [[1], [1, 2]]}, "^damping"),
-    pytest.param(jn.Revolute, {"name": 5}, "^name is 5, expected a text"),
+    pytest.param(jn.Revolute, {"name": 5}, "^name is 5, expected a non-empty string"),
     pytest.param(jn.Revolute, {"name": ["a"]}, "^name is"),
     pytest.param(jn.Revolute, {"name": ""}, "^name is ''"),
 ]
 
 BODIES = [
     ({"name": "world"}, "^name is 'world', which is taken"),
-    ({"name": ""}, "^name is '', expected a text that is not empty"),
-    ({"name": 5}, "^name is 5, expected a text"),
-    ({"name": None}, "^name is None, expected a text"),
-    ({"name": b"b"}, "^name is b'b', expected a text"),
-    ({"name": ["b"]}, r"^name is \['b'\], expected a text"),
+    ({"name": ""}, "^name is '', expected a non-empty string"),
+    ({"name": 5}, "^name is 5, expected a non-empty string"),
+    ({"name": None}, "^name is None, expected a non-empty string"),
+    ({"name": b"b"}, "^name is b'b', expected a non-empty string"),
+    ({"name": ["b"]}, r"^name is \['b'\], expected a non-empty string"),
     ({"name": "second"}, "^name is 'second', which was added before, on 'first'"),
     ({"name": "first"}, "^name is 'first', which was added before, on 'world'"),
     ({"parent": "b"}, "^parent of 'b' is itself"),

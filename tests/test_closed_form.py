@@ -287,7 +287,7 @@ def test_bad_input() -> None:
         with pytest.raises(ValueError, match=message):
             ClosedForm(robot, bad_q, bad_v)
     form = ClosedForm(robot, q, v).body
-    with pytest.raises(ValueError, match="n is -1, expected an order that is not negative"):
+    with pytest.raises(ValueError, match="n is -1, expected a non-negative order"):
         form.mass_matrix(-1)
     for k in (0, 4):
         with pytest.raises(ValueError, match=f"k is {k}, expected 1 to 3"):

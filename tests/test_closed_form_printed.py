@@ -354,5 +354,5 @@ def test_bad_orders() -> None:
     for k in (0, 4):
         with pytest.raises(ValueError, match=f"k is {k}, expected 1 to 3"):
             form.printed_P(k, 1)
-    with pytest.raises(ValueError, match="n is -1, expected an order that is not negative"):
+    with pytest.raises(ValueError, match="n is -1, expected a non-negative order"):
         form.external_torque(-1)

@@ -218,7 +218,7 @@ def test_impact_refuses_what_makes_no_sense():
         ({"restitution": 0.5}, "restitution is 0.5, but no constraint has a normal"),
         ({"restitution": {"x": 0.5}}, "restitution: no constraint is named 'x'"),
         ({"restitution": {"lf_foot": 0.5}}, "restitution\\['lf_foot'\\]: the constraint has no normal"),
-        ({"normals": {"lf_foot": (0, 0, 0)}}, "normals\\['lf_foot'\\] is .*, expected a direction that is not zero"),
+        ({"normals": {"lf_foot": (0, 0, 0)}}, "normals\\['lf_foot'\\] is .*, expected a non-zero direction"),
         ({"normals": [1]}, "normals is \\[1\\], expected a mapping"),
         ({"normals": {"x": (0, 0, 1)}}, "normals: no constraint is named 'x'"),
         ({"frame": "base"}, "frame is 'base', expected"),
@@ -240,7 +240,7 @@ def test_impact_refuses_what_makes_no_sense():
     b.add("block", "world", jn.Prismatic((0, 0, 1)), inertia=jn.Inertia(1.0))
     b.close("floor", "world", "block", jn.OnPlane())
     b.close("glue", "world", "block", jn.OnPlane())
-    with pytest.raises(jn.ConstraintError, match=r"constraint '.*' contradicts others: no velocity bounces"):
+    with pytest.raises(jn.ConstraintError, match=r"constraint '.*' contradicts others: no velocity satisfies"):
         b.build().impact([0.0], [-1.0], restitution={"floor": 0.5})
 
 
@@ -466,7 +466,10 @@ def test_weights_that_make_no_sense():
             {"weight": [[1.0, 2.0, 0], [0, 1, 0], [0, 0, 1]]},
             "weight is .*, expected a symmetric matrix of the 3 actuated",
         ),
-        ({"force_weight": -1.0}, "force_weight is -1.0, expected numbers, or a matrix, that are not negative"),
+        (
+            {"force_weight": -1.0},
+            "force_weight is -1.0, expected a non-negative number, or a positive semidefinite matrix",
+        ),
         ({"force_weight": [1.0]}, r"force_weight has shape \(1,\), expected \(\) or \(5,\)"),
         ({"actuated": ["cranc"]}, "no joint is named 'cranc'"),
         ({"frame": "x"}, "frame is 'x'"),
@@ -750,8 +753,8 @@ HINGED = jn.Revolute()
 GEAR = jn.Gear((0.0, 1.0))
 BAD_LOOPS = [
     (("x", "a", "bb", HINGED), {}, r"constraint 'x': second is 'bb', which was not added before: did you mean 'b'"),
-    (("x", 3, "b", HINGED), {}, r"first of constraint 'x' is 3, expected a text"),
-    (("", "a", "b", HINGED), {}, r"name is '', expected a text"),
+    (("x", 3, "b", HINGED), {}, r"first of constraint 'x' is 3, expected a non-empty string"),
+    (("", "a", "b", HINGED), {}, r"name is '', expected a non-empty string"),
     (("x", "a", "a", HINGED), {}, r"constraint 'x': first and second are both 'a': a body cannot be tied to itself"),
     (("x", "b", "tool", HINGED), {}, r"'b' and 'tool' do not move relative to each other: both are parts of 'b'"),
     (("x", "a", "stiff", HINGED), {}, r"'a' and 'stiff' do not move relative to each other: both are parts of 'a'"),
@@ -768,14 +771,18 @@ BAD_LOOPS = [
     (("x", "a", "b", HINGED), {"placement_b": np.eye(3)}, r"placement_b of constraint 'x' has shape \(3, 3\)"),
     (("x", "a", "b", None), {}, r"constraint 'x' is None, expected a joint such as jounce.Revolute"),
     (("x", "a", "b", jn.Revolute), {}, r"constraint 'x' is <class .*>, expected a joint"),
-    (("x", "a", "b", jn.Free()), {}, r"constraint 'x' is a Free joint, which closes nothing: expected one of Fixed"),
+    (
+        ("x", "a", "b", jn.Free()),
+        {},
+        r"constraint 'x' is a Free joint, which cannot close a loop: expected one of Fixed",
+    ),
     (("x", "a", "b", jn.Revolute(stiffness=1.0)), {}, r"constraint 'x': its joint has stiffness"),
     (("x", "a", "b", jn.Revolute(rest=1.0)), {}, r"constraint 'x': its joint has rest"),
     (("x", "a", "b", jn.Revolute(damping=1.0)), {}, r"constraint 'x': its joint has damping"),
     (("x", "a", "b", jn.Revolute(armature=1.0)), {}, r"constraint 'x': its joint has armature"),
     (("x", "a", "b", jn.Revolute(limits=jn.Limits(0, 1))), {}, r"constraint 'x': its joint has limits"),
     (("x", "a", "b", jn.Revolute(follows=jn.Follow("a"))), {}, r"constraint 'x': its joint has follows"),
-    (("x", "a", "tool", GEAR), {}, r"constraint 'x': second is 'tool', which is no joint added before"),
+    (("x", "a", "tool", GEAR), {}, r"constraint 'x': second is 'tool', which is not a joint added before"),
     (("x", "ball", "b", GEAR), {}, r"constraint 'x': first is 'ball', expected a joint with one coordinate of its own"),
     (
         ("x", "a", "twin", GEAR),
@@ -794,7 +801,7 @@ def test_loops_that_cannot_be(arguments, options, message):
         b.close(*arguments, **options)
     b.close("x", "world", "tool", jn.Fixed())  # it is unchanged
     assert len(b.build().bodies) == len(some_bodies().build().bodies)
-    with pytest.raises(ValueError, match="name is 'x', which another constraint has"):
+    with pytest.raises(ValueError, match="name is 'x', which is the name of another constraint"):
         b.close("x", "world", "rod", jn.Fixed())
 
 
@@ -838,10 +845,10 @@ def test_kinds_that_cannot_be():
         (lambda: jn.Distance(-1.0), "length is -1.0, expected a positive"),
         (lambda: jn.Distance(np.inf), "length is inf, expected a positive"),
         (lambda: jn.Distance("1"), "length is '1', expected a number"),
-        (lambda: jn.OnPlane((0, 0, 0)), "normal is .*, expected a direction that is not zero"),
+        (lambda: jn.OnPlane((0, 0, 0)), "normal is .*, expected a non-zero direction"),
         (lambda: jn.OnLine((0, 1)), r"axis has shape \(2,\), expected \(3,\)"),
         (lambda: jn.Rolling(0.0), "radius is 0.0, expected a positive number of metres"),
-        (lambda: jn.Rolling(1.0, (0, 0, 0)), "axis is .*, expected a direction that is not zero"),
+        (lambda: jn.Rolling(1.0, (0, 0, 0)), "axis is .*, expected a non-zero direction"),
         (lambda: jn.Gear(1.0), "polynomial is 1.0, expected 2 to 100 finite coefficients"),
         (lambda: jn.Gear((1.0, np.nan)), "polynomial is .*, expected 2 to 100 finite coefficients"),
     ]
@@ -861,7 +868,7 @@ def test_contacts_that_cannot_be():
         ({"tool": jn.Revolute(stiffness=1.0)}, "constraint 'tool': its joint has stiffness"),
         ({"tool": GEAR}, "constraint 'tool': a gear is between two joints"),
         ({"tool": jn.Distance(1.0)}, "constraint 'tool': a distance needs to know from where"),
-        ({"pole": jn.Fixed()}, "contacts: 'pole' is a part of the world, which holds it already"),
+        ({"pole": jn.Fixed()}, "contacts: 'pole' is already fixed in the world"),
     ]
     for contacts, message in bad:
         with pytest.raises(ValueError, match=message):
@@ -885,7 +892,7 @@ def test_calls_with_wrong_arguments():
     bad = [
         (lambda: move({"tool": np.zeros((2, 6))}), r"motions\['tool'\] has shape \(2, 6\), expected \(..., 3, 6\)"),
         (lambda: move({"tool": np.zeros((3, 5))}), r"motions\['tool'\] has shape \(3, 5\), expected \(..., 3, 6\)"),
-        (lambda: move({"tool": np.full((3, 6), np.nan)}), r"motions\['tool'\] holds nan or inf"),
+        (lambda: move({"tool": np.full((3, 6), np.nan)}), r"motions\['tool'\] contains nan or inf"),
         (lambda: move({"tool": "x"}), r"motions\['tool'\] must be an array of real numbers"),
         (lambda: move({"toll": np.zeros((3, 6))}), "motions: no contact is named 'toll': did you mean 'tool'"),
         (lambda: move([1]), r"motions is \[1\], expected a mapping"),
@@ -897,7 +904,10 @@ def test_calls_with_wrong_arguments():
             lambda: robot.constrained_dynamics(q, rest, rest, correction=3),
             r"correction has shape \(\), expected \(2,\)",
         ),
-        (lambda: robot.constrained_dynamics(q, rest, rest, correction=(-1, 2)), "correction is .* not negative"),
+        (
+            lambda: robot.constrained_dynamics(q, rest, rest, correction=(-1, 2)),
+            "correction is .*, expected non-negative",
+        ),
         (lambda: robot.constrained_dynamics(q, rest, rest[1:]), "tau has shape"),
         (lambda: robot.constrained_dynamics(q, rest, [[1], [1, 2]]), "tau must be an array of real numbers"),
         (lambda: robot.constrained_dynamics(q, rest, None), "tau must be an array of real numbers"),
@@ -1027,7 +1037,7 @@ def test_the_force_on_a_frame_that_is_fixed_in_the_world(axes):
 def test_what_cannot_move_is_not_tied():
     b = jn.Builder()
     b.add("arm", "world", jn.Fixed(), inertia=jn.Inertia(1.0))
-    with pytest.raises(ValueError, match="contacts: 'arm' is a part of the world, which holds it already"):
+    with pytest.raises(ValueError, match="contacts: 'arm' is already fixed in the world"):
         b.build().constrained({"arm": jn.Spherical()})
     still = b.build().constrained_dynamics([], [], [[], []])
     assert (still.acc.shape, still.multipliers.shape, still.forces) == ((2, 0), (2, 0), {})

@@ -201,7 +201,7 @@ def test_batches_and_fewer_arguments() -> None:
     forces = convert.force_to(q, tau)
     assert forces.shape == (2, 4, 3, model.nv)
     np.testing.assert_allclose(convert.force_back(q, forces), np.broadcast_to(tau, forces.shape))
-    with pytest.raises(ValueError, match="a came without v"):
+    with pytest.raises(ValueError, match="a was given without v"):
         convert.to(q, a=a)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=rf"q has shape \(4,\), expected \({robot.nq},\)"):
         convert.to([1.0, 2.0, 3.0, 4.0])

@@ -369,7 +369,7 @@ def test_a_loop_is_not_closed_by_one() -> None:
     b = jn.Builder()
     for name in ("a", "b"):
         b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, (0.1, 0, 0)))
-    with pytest.raises(ValueError, match="constraint 'loop' is a CustomJoint joint, which closes nothing"):
+    with pytest.raises(ValueError, match="constraint 'loop' is a CustomJoint joint, which cannot close a loop"):
         b.close("loop", "a", "b", jn.CustomJoint(turn_z, 1))
 
 

@@ -92,5 +92,5 @@ def test_robots_without_coordinates_have_nothing_to_do() -> None:
 
 @pytest.mark.parametrize("n", [-1, 1025, 100_000])
 def test_numbers_of_threads(n: int) -> None:
-    with pytest.raises(ValueError, match=f"^n is {n}, expected 1 to 1024 threads, or 0 for one a core"):
+    with pytest.raises(ValueError, match=f"^n is {n}, expected 1 to 1024 threads, or 0 for one per core"):
         _core.set_num_threads(n)

@@ -51,7 +51,7 @@ def test_a_format_that_was_added_is_asked_first() -> None:
 def test_what_is_no_format() -> None:
     with pytest.raises(ValueError, match=r"format is 'URDF', expected a jounce.loading.Format"):
         add_format("URDF")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="name is 'URDF', which another format has"):
+    with pytest.raises(ValueError, match="name is 'URDF', which is the name of another format"):
         add_format(Format("URDF", "", lambda _: True, one_body))
 
 

@@ -158,13 +158,13 @@ def test_elements_made_in_python() -> None:
     assert jn.load(root).joint_names == ("j",)
     world = root.find("worldbody")
     assert world is not None
-    for tag, message in {'site/><include file="x"': "is no name of an element", "a b": "is no name"}.items():
+    for tag, message in {'site/><include file="x"': "is not a name that an element", "a b": "is not a name"}.items():
         odd = ElementTree.SubElement(world, tag)
         with pytest.raises(jn.LoadError, match=message):
             jn.load(root)
         world.remove(odd)
     odd = ElementTree.SubElement(world, "site", {"name": "a\0b"})
-    with pytest.raises(jn.LoadError, match=r"<site name=.*>: name is 'a.x00b', expected characters that XML has"):
+    with pytest.raises(jn.LoadError, match=r"<site name=.*>: name is 'a.x00b', expected characters that XML allows"):
         jn.load(root)
     world.remove(odd)
     for _ in range(5000):
@@ -200,12 +200,16 @@ def test_models_multiply(child: Child, tmp_path: Path) -> None:
     refused(child, tmp_path / "self.xml", 'line 1: <model name="m">: is inside 10 other models, expected fewer')
     several = "".join(f'<model name="n{i}" file="m0.xml"/>' for i in range(1001))
     (tmp_path / "several.xml").write_text(mjcf("", f"<asset> {several} </asset>"))
-    refused(child, tmp_path / "several.xml", 'name="n1000">: this and the files before it are more than 1000')
+    refused(child, tmp_path / "several.xml", 'name="n1000">: with this file there are more than 1000')
     large = "".join(f'<include file="large{i}.xml"/>' for i in range(3))
     for i in range(3):
         (tmp_path / f"large{i}.xml").write_text(part("<site/>" * 50_000))
     (tmp_path / "robot.xml").write_text(mjcf(large))
-    refused(child, tmp_path / "robot.xml", "<include>: this and the files before it have more than 100000 elements")
+    refused(
+        child,
+        tmp_path / "robot.xml",
+        "<include>: together with the files before it, this has more than 100000 elements",
+    )
     (tmp_path / "arm.urdf").write_text('<robot name="arm"> <link name="l"/> </robot>')
     (tmp_path / "robot.xml").write_text(mjcf("", '<asset> <model name="m" file="arm.urdf"/> </asset>'))
     refused(child, tmp_path / "robot.xml", r"arm\.urdf, line 1: <robot .*>: expected <mujoco>")
@@ -476,7 +480,7 @@ def test_names_that_are_no_files(child: Child, folders: Path) -> None:
     twice = mjcf('<include file="parts/own.xml"/>' * 2)
     refused(child, robot(folders, twice), "file 'parts/own.xml' is already included")
     (folders / "robot" / "parts" / "own.xml").write_text(part(""))
-    refused(child, robot(folders, mjcf('<include file="parts/own.xml"/>')), "'parts/own.xml' has nothing in it")
+    refused(child, robot(folders, mjcf('<include file="parts/own.xml"/>')), "'parts/own.xml' is empty")
     refused(child, robot(folders, mjcf('<camera file="x"/>')), "<camera>: names a file, 'x', expected none")
 
 

@@ -96,7 +96,7 @@ BAD = {
     ),
     "zero axis": (
         changed("0 0 1", "0 0 0").replace('<axis xyz="0 0 1', '<axis xyz="0 0 0'),
-        "direction that is not zero",
+        "non-zero direction",
     ),
     "short axis": (
         changed('<axis xyz="0 0 1"', '<axis xyz="0 1"'),
@@ -115,11 +115,11 @@ BAD = {
     "a Python number": (changed('rpy="0 0 0"', 'rpy="0 1_0 0"'), "rpy is '0 1_0 0', expected 3 numbers"),
     "negative damping": (
         changed('damping="0.1"', 'damping="-1"'),
-        "<dynamics>: damping is -1, expected a number that is",
+        "<dynamics>: damping is -1, expected a non-negative",
     ),
     "negative effort": (
         changed('effort="5"', 'effort="-5"'),
-        "<limit>: effort is -5, expected a number that is not negative",
+        "<limit>: effort is -5, expected a non-negative number",
     ),
     "limit of nan": (changed('lower="-1"', 'lower="nan"'), "lower is 'nan', expected a number"),
     # inertias
@@ -355,7 +355,7 @@ def test_many_oddities_make_one_short_warning() -> None:
 
 def test_mimics_that_multiply_beyond_measure() -> None:
     grows = many_links(200, True, '<mimic joint="j{}" multiplier="10"/>')
-    with within(1), pytest.raises(jn.LoadError, match="multiplies to no finite number"):
+    with within(1), pytest.raises(jn.LoadError, match="multiplies to a number that is not finite"):
         jn.load(grows)
 
 

@@ -568,7 +568,7 @@ def test_what_is_no_motion_is_not_saved(tmp_path: Path) -> None:
     motion = sample_motion(slider())
     with pytest.raises(ValueError, match="time does not increase"):
         motion[::-1].save(tmp_path / "back.npz")
-    with pytest.raises(ValueError, match="tau holds nan or inf, expected finite numbers"):
+    with pytest.raises(ValueError, match="tau contains nan or inf, expected finite numbers"):
         replace(motion, tau=motion.tau * np.nan).save(tmp_path / "nan.npz")
     assert list(tmp_path.iterdir()) == []
 
@@ -579,7 +579,7 @@ def test_lists_are_arrays_and_names_are_texts() -> None:
     assert motion.q[:, 0].tolist() == [0.0, 1.0]
     assert motion.q_names == ("x",)
     for names in ("x", [3], [b"x"]):
-        with pytest.raises(ValueError, match=r"^v_names is .*, expected a tuple of texts"):
+        with pytest.raises(ValueError, match=r"^v_names is .*, expected a tuple of strings"):
             replace(motion, v_names=names)  # type: ignore[arg-type]
 
 

@@ -303,7 +303,7 @@ def test_inputs_that_end_somewhere():
 def test_a_module_has_no_material_coordinates():
     b = jn.Builder()
     b.add("bow", parent="world", body=Bow())
-    with pytest.raises(ValueError, match=r"at of 'eye' is 0\.0, but its parent 'bow' has no place"):
+    with pytest.raises(ValueError, match=r"at of 'eye' is 0\.0, but its parent 'bow' can carry others"):
         b.add("eye", parent="bow", at=0.0)
     with pytest.raises(ValueError, match="no sections along a backbone"):
         b.build().backbone("bow", np.zeros(3))

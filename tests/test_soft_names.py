@@ -155,12 +155,12 @@ def test_modules_name_their_coordinates() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("coordinate_names", ("x",), r"coordinate_names is \('x',\), expected 2 texts, one for each coordinate$"),
-        ("coordinate_names", "xy", r"coordinate_names is 'xy', expected 2 texts"),
-        ("coordinate_names", ("x", 3), r"coordinate_names is \('x', 3\), expected 2 texts"),
+        ("coordinate_names", ("x",), r"coordinate_names is \('x',\), expected 2 strings, one for each coordinate$"),
+        ("coordinate_names", "xy", r"coordinate_names is 'xy', expected 2 strings"),
+        ("coordinate_names", ("x", 3), r"coordinate_names is \('x', 3\), expected 2 strings"),
         ("coordinate_names", ("x", "x"), r"coordinate_names is \('x', 'x'\), expected each at most once$"),
         ("coordinate_units", ("m", "mm"), r"coordinate_units is \('m', 'mm'\), expected each to be one of 'm', 'rad'"),
-        ("coordinate_units", 3, r"coordinate_units is 3, expected 2 texts"),
+        ("coordinate_units", 3, r"coordinate_units is 3, expected 2 strings"),
     ],
 )
 def test_bad_names_of_modules(key: str, value: object, message: str) -> None:
@@ -183,7 +183,7 @@ def test_strains_of_a_user() -> None:
     assert (found.q, found.q_units) == (("proximal.wave",), ("rad",))
     wrong = Wave()
     wrong.names = ("one", "two")
-    with pytest.raises(ValueError, match=r"^strain.names is \('one', 'two'\), expected 1 texts"):
+    with pytest.raises(ValueError, match=r"^strain.names is \('one', 'two'\), expected 1 strings"):
         rod(wrong)
 
 

@@ -75,7 +75,7 @@ def test_colours_of_a_urdf() -> None:
         ("<visual/>", "has no <geometry>"),
         ("<visual> <geometry/> </visual>", "has no shape"),
         ('<visual> <geometry> <sphere radius="big"/> </geometry> </visual>', "radius is 'big'"),
-        ('<visual> <geometry> <box size="1 -1 1"/> </geometry> </visual>', "not negative"),
+        ('<visual> <geometry> <box size="1 -1 1"/> </geometry> </visual>', "non-negative"),
         ("<visual> <geometry> <box/> </geometry> </visual>", "no attribute 'size'"),
         ('<visual> <origin rpy="a b c"/> <geometry> <sphere radius="1"/> </geometry> </visual>', "rpy is"),
         ("<visual> <geometry> <mesh/> </geometry> </visual>", "no attribute 'filename'"),

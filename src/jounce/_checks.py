@@ -62,7 +62,7 @@ def rows_of(name: str, value: object, size: int, symbol: str) -> NDArray[np.floa
     if given.shape[-1:] != (size,):
         raise ValueError(f"{name} has shape {given.shape}, expected (..., {size}): this model has {symbol} = {size}")
     if not np.isfinite(given).all():
-        raise ValueError(f"{name} holds nan or inf, expected finite numbers")
+        raise ValueError(f"{name} contains nan or inf, expected finite numbers")
     return np.require(given, requirements=("C", "A"))  # sums over other layouts round differently
 
 
@@ -142,7 +142,7 @@ def unit(name: str, value: object) -> NDArray[np.float64]:
     axis = array_of(name, value, (3,))
     largest = float(np.abs(axis).max())
     if largest < 1e-12:
-        raise ValueError(f"{name} is {axis.tolist()}, expected a direction that is not zero")
+        raise ValueError(f"{name} is {axis.tolist()}, expected a non-zero direction")
     axis /= largest
     return axis / np.linalg.norm(axis)
 
@@ -164,7 +164,7 @@ def pose(name: str, value: object) -> NDArray[np.float64]:
 def text(name: str, value: object) -> str:
     """A non-empty string."""
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} is {quoted(value)}, expected a text that is not empty")
+        raise ValueError(f"{name} is {quoted(value)}, expected a non-empty string")
     return value
 
 

@@ -162,7 +162,7 @@ class Builder:
         """
         text("name", name)
         if name in [c.name for c in self._constraints]:
-            raise ValueError(f"name is {quoted(name)}, which another constraint has")
+            raise ValueError(f"name is {quoted(name)}, which is the name of another constraint")
         kind = a_kind(name, joint)
         what = f"constraint {quoted(name)}"
         if isinstance(kind, Gear):
@@ -212,7 +212,7 @@ class Builder:
         joints = {b.joint_name: b.joint for b in self._bodies if b.joint.nv}
         if not isinstance(given, str) or given not in joints:
             hint = near(given if isinstance(given, str) else quoted(given), joints)
-            raise ValueError(f"{what}: {key} is {quoted(given)}, which is no joint added before: {hint}")
+            raise ValueError(f"{what}: {key} is {quoted(given)}, which is not a joint added before: {hint}")
         if joints[given].nv != 1 or joints[given].follows:
             raise ValueError(f"{what}: {key} is {quoted(given)}, expected a joint with one coordinate of its own")
 
@@ -222,7 +222,9 @@ class Builder:
         if soft is None:
             raise ValueError(f"{what} is {quoted(at)}, but its parent {quoted(parent)} is not soft: give a placement")
         if soft.length == 0:
-            raise ValueError(f"{what} is {quoted(at)}, but its parent {quoted(parent)} has no place but its far end")
+            raise ValueError(
+                f"{what} is {quoted(at)}, but its parent {quoted(parent)} can carry others at its far end only"
+            )
         s = float(array_of(what, at, ()))
         if not 0 <= s <= soft.length * (1 + 1e-12):
             raise ValueError(f"{what} is {s:g}, expected 0 to {soft.length:g}, the length of {quoted(parent)}")

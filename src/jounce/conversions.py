@@ -249,7 +249,7 @@ class MuJoCo(_Conversion):
                 raise ValueError(f"joint {name!r} is {joints[name]!r}, but {expected.__name__} in MuJoCo's model")
             if expected is Free and not np.array_equal(placements[name], np.eye(4)):
                 raise ValueError(
-                    f"joint {name!r} is placed away from the world's origin, MuJoCo's free joints cannot be"
+                    f"joint {name!r} is placed away from the world's origin, which MuJoCo's free joints cannot be"
                 )
             q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
             there = slice(q, q + expected.nq), slice(v, v + expected.nv)
@@ -323,7 +323,7 @@ def _unbounded(part: str) -> bool:
 
 def _converted(pieces: Any, sizes: Any, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None) -> Any:
     if v is None and a is not None:
-        raise ValueError("a came without v, expected q, or q and v, or q, v and a")
+        raise ValueError("a was given without v, expected q, or q and v, or q, v and a")
     (nq, nv), (nq_out, nv_out) = sizes
     named = {"q": _checked("q", q, nq)}
     named |= {key: _checked(key, x, nv) for key, x in (("v", v), ("a", a)) if x is not None}

@@ -428,11 +428,14 @@ class Model(CoreModel):
 
     def constraint_rows(self, name: str) -> slice:
         """The rows of `constraint_jacobian` and `residual` that belong to a constraint."""
-        if not isinstance(name, str) or name not in self.constraint_names:
-            raise ValueError(f"no constraint is named {quoted(name)}: {_near(name, self.constraint_names)}")
-        index = self.constraint_names.index(name)
+        index = self._constraint_index(name)
         start = sum(c.rows for c in self.constraints[:index])
         return slice(start, start + self.constraints[index].rows)
+
+    def _constraint_index(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self.constraint_names:
+            raise ValueError(f"no constraint is named {quoted(name)}: {_near(name, self.constraint_names)}")
+        return self.constraint_names.index(name)
 
     def _holonomic_rows(self) -> NDArray[np.bool_]:
         """The rows of constraints on positions."""

@@ -130,7 +130,7 @@ class Trajectory:
             given = getattr(self, key)
             names = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (None,)
             if not all(isinstance(name, str) for name in names):
-                raise ValueError(f"{key} is {quoted(given)}, expected a tuple of texts")
+                raise ValueError(f"{key} is {quoted(given)}, expected a tuple of strings")
             object.__setattr__(self, key, names)
         time = _float64("time", self.time)
         count, nq, nv = time.size, len(self.q_names), len(self.v_names)
@@ -344,7 +344,7 @@ def _check_values(motion: Trajectory) -> None:
     """Checks for values that `save` must not write and `load` must not return."""
     for key in ("time", "q", "v", "a", "tau"):
         if not np.isfinite(getattr(motion, key)).all():
-            raise ValueError(f"{key} holds nan or inf, expected finite numbers")
+            raise ValueError(f"{key} contains nan or inf, expected finite numbers")
     if not (np.diff(motion.time) > 0).all():
         raise ValueError("time does not increase")
 

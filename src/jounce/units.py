@@ -33,7 +33,7 @@ def labels(what: str, names: Any, units: Any, n: int) -> tuple[tuple[str, ...], 
     for key, given in ((f"{what}names", names), (f"{what}units", units)):
         listed = isinstance(given, Sequence) and not isinstance(given, str)
         if not listed or len(given) not in (0, n) or not all(isinstance(x, str) and x for x in given):
-            raise ValueError(f"{key} is {quoted(given)}, expected {n} texts, one for each coordinate")
+            raise ValueError(f"{key} is {quoted(given)}, expected {n} strings, one for each coordinate")
     if len(set(names)) < len(names):
         raise ValueError(f"{what}names is {quoted(names)}, expected each at most once")
     if not set(units) <= set(UNITS):

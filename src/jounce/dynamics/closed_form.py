@@ -213,7 +213,7 @@ def _to_any_order(method: Callable[[BodyForm, int], Array]) -> Callable[..., Arr
     @wraps(method)
     def remembering(form: BodyForm, n: int = 0) -> Array:
         if n < 0:
-            raise ValueError(f"n is {n}, expected an order that is not negative")
+            raise ValueError(f"n is {n}, expected a non-negative order")
         key = method.__name__, n
         if key not in form._known:
             form._known[key] = method(form, n)

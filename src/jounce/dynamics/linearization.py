@@ -90,11 +90,11 @@ class Linearization:
         with np.errstate(over="ignore", invalid="ignore"):
             both[..., :n, :n], both[..., :n, n:] = step * A, step * B
         if not np.isfinite(both).all():
-            raise SingularError(f"dt is {step:g}, which times the rates of this system is no finite number")
+            raise SingularError(f"dt is {step:g}, which overflows when multiplied by the rates of this system")
         with np.errstate(over="ignore", invalid="ignore"):
             result = expm(both)
         if not np.isfinite(result).all():
-            raise SingularError(f"dt is {step:g}, and the motion over it exceeds all numbers: the system is unstable")
+            raise SingularError(f"dt is {step:g}, over which the motion overflows: the system is unstable")
         return result[..., :n, :n], result[..., :n, n:]
 
 
@@ -233,7 +233,7 @@ def _with_inputs(
     if inputs.ndim == 0 or inputs.shape[-1] != len(names):
         raise ValueError(f"u has shape {inputs.shape}, expected (..., {len(names)}): inputs are {names}")
     if not np.isfinite(inputs).all():
-        raise ValueError("u holds nan or inf, expected finite numbers")
+        raise ValueError("u contains nan or inf, expected finite numbers")
     matrix, given = model.actuation_matrix(q), _row("tau", tau, model.nv)[..., 0, :]
     try:
         force = given + (matrix @ inputs[..., None])[..., 0]

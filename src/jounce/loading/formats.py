@@ -96,7 +96,7 @@ def add_format(given: Format) -> None:
     if not isinstance(given, Format):
         raise ValueError(f"format is {quoted(given)}, expected a jounce.loading.Format")
     if text("name", given.name) in _formats:
-        raise ValueError(f"name is {given.name!r}, which another format has")
+        raise ValueError(f"name is {given.name!r}, which is the name of another format")
     _formats[given.name] = given
 
 

@@ -121,19 +121,19 @@ class Documents:
         path, content = self.folders.read(file.element, file.name, file.places, MAX_BYTES)
         self._bytes += len(content)
         if self._bytes > MAX_TOTAL:
-            raise file.element.error(f"this and the files before it have more than {MAX_TOTAL / 1e6:.0f} MB")
+            raise file.element.error(f"together with the files before it, this has more than {MAX_TOTAL / 1e6:.0f} MB")
         return path, content
 
     def read_xml(self, file: FileName) -> tuple[Path, Element]:
         """The path of a file and its outermost element."""
         self._files += 1
         if self._files > MAX_FILES:
-            raise file.element.error(f"this and the files before it are more than {MAX_FILES}")
+            raise file.element.error(f"with this file there are more than {MAX_FILES}")
         path, content = self.read(file)
         root = read_xml(content, str(path), max_depth=MAX_DEPTH, max_elements=MAX_ELEMENTS)
         self.elements += sum(1 for _ in _all(root))
         if self.elements > MAX_ELEMENTS:
-            raise file.element.error(f"this and the files before it have more than {MAX_ELEMENTS} elements")
+            raise file.element.error(f"together with the files before it, this has more than {MAX_ELEMENTS} elements")
         return path, root
 
 
@@ -209,7 +209,7 @@ class _Document:
             raise include.error(f"file {short(name)!r} is already included")
         seen.add(real)
         if not root.children:
-            raise include.error(f"file {short(name)!r} has nothing in it")
+            raise include.error(f"file {short(name)!r} is empty")
         self._folders[str(path)] = path.parent
         for child in root.children:
             child.parent = parent
@@ -350,10 +350,10 @@ def _start(element: Element) -> str:
     """
     for name in (element.tag, *element.attributes):
         if not _NAME.fullmatch(name):
-            raise element.error(f"{short(name)!r} is no name of an element or attribute")
+            raise element.error(f"{short(name)!r} is not a name that an element or attribute can have")
     for key, value in element.attributes.items():
         if _NO_XML.search(value):
-            raise element.error(f"{key} is {short(value)!r}, expected characters that XML has")
+            raise element.error(f"{key} is {short(value)!r}, expected characters that XML allows")
         if "%" in value:
             raise element.error(f"{key} is {short(value)!r}, expected no '%': MuJoCo takes it for a C format string")
     return f"<{element.tag}" + "".join(f' {key}="{v.translate(_ESCAPES)}"' for key, v in element.attributes.items())

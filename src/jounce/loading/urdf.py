@@ -188,7 +188,7 @@ def _inertia(link: Element) -> Inertia:
     frame = pose_of(inertial.only("origin"))
     mass = inertial.required("mass").number("value")
     if mass < 0:
-        raise inertial.required("mass").error(f"value is {mass:g}, expected a mass that is not negative")
+        raise inertial.required("mass").error(f"value is {mass:g}, expected a non-negative mass")
     element = inertial.required("inertia")
     xx, xy, xz, yy, yz, zz = (element.number(key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
     turn = frame[:3, :3]
@@ -237,7 +237,7 @@ class _Said:
             return 0.0
         damping, friction = element.number("damping", 0.0), element.number("friction", 0.0)
         if damping < 0:
-            raise element.error(f"damping is {damping:g}, expected a number that is not negative")
+            raise element.error(f"damping is {damping:g}, expected a non-negative number")
         if edge.kind == "fixed":
             return 0.0
         if friction != 0:
@@ -256,7 +256,7 @@ class _Said:
         bounds = [element.real(key, math.inf) for key in ("velocity", "effort")]
         for i, key in enumerate(("velocity", "effort")):
             if bounds[i] < 0:
-                raise element.error(f"{key} is {bounds[i]:g}, expected a number that is not negative")
+                raise element.error(f"{key} is {bounds[i]:g}, expected a non-negative number")
         lower, upper = -math.inf, math.inf
         if edge.kind != "continuous" and ("lower" in element.attributes or "upper" in element.attributes):
             lower, upper = element.real("lower", 0.0), element.real("upper", 0.0)
@@ -295,7 +295,7 @@ class _Said:
             ratio, offset = element.number("multiplier", 1.0), element.number("offset", 0.0)
             ratio, offset = ratio * above.ratio, ratio * above.offset + offset
             if not max(abs(ratio), abs(offset)) < MAX_NUMBER:
-                raise element.error("the chain of mimics up from here multiplies to no finite number")
+                raise element.error("the chain of mimics up from here multiplies to a number that is not finite")
             self._follows[follower.name] = Follow(above.joint, ratio, offset)
             top = follower
         return self._follows[edge.name]
@@ -315,7 +315,7 @@ def _axis(edge: _Edge) -> Array:
     x, y, z = element.numbers("xyz", 3, (1.0, 0.0, 0.0))
     length = math.hypot(x, y, z)
     if length < 1e-6:
-        raise element.error(f"xyz is {short(element.attributes['xyz'])!r}, expected a direction that is not zero")
+        raise element.error(f"xyz is {short(element.attributes['xyz'])!r}, expected a non-zero direction")
     return np.array((x / length, y / length, z / length))
 
 

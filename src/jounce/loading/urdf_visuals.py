@@ -103,12 +103,12 @@ def _lengths(element: Element, key: str) -> tuple[float, float, float]:
     element.text(key)
     x, y, z = _numbers(element, key, (0.0, 0.0, 0.0))
     if min(x, y, z) < 0:
-        raise element.error(f"{key} is {x:g} {y:g} {z:g}, expected lengths that are not negative")
+        raise element.error(f"{key} is {x:g} {y:g} {z:g}, expected non-negative lengths")
     return x, y, z
 
 
 def _length(element: Element, key: str) -> float:
     value = element.number(key)
     if value < 0:
-        raise element.error(f"{key} is {value:g}, expected a length that is not negative")
+        raise element.error(f"{key} is {value:g}, expected a non-negative length")
     return value

@@ -206,7 +206,9 @@ def a_kind(name: str, given: object) -> Kind:
         )
     if type(given) not in _CLOSING:
         names = ", ".join(c.__name__ for c in _CLOSING)
-        raise ValueError(f"{what} is a {type(given).__name__} joint, which closes nothing: expected one of {names}")
+        raise ValueError(
+            f"{what} is a {type(given).__name__} joint, which cannot close a loop: expected one of {names}"
+        )
     for key in ("stiffness", "rest", "damping", "armature"):
         if np.any(getattr(given, key)):
             raise ValueError(f"{what}: its joint has {key}, which only joints of the tree have")
@@ -228,7 +230,7 @@ def contact_records(
             hint = near(name if isinstance(name, str) else quoted(name), frame_names)
             raise ValueError(f"contacts: no body or frame is named {quoted(name)}: {hint}")
         if name in fixed:
-            raise ValueError(f"contacts: {quoted(name)} is a part of the world, which holds it already")
+            raise ValueError(f"contacts: {quoted(name)} is already fixed in the world")
         if name in taken:
             raise ValueError(f"contacts: there is a constraint named {quoted(name)} already")
         contact = given if isinstance(given, Contact) else Contact(a_kind(name, given))

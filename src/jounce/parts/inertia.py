@@ -43,7 +43,7 @@ class Inertia:
     ) -> None:
         value = float(array_of("mass", mass, ()))
         if value < 0:
-            raise ValueError(f"mass is {value}, expected a number that is not negative")
+            raise ValueError(f"mass is {value}, expected a non-negative number")
         moments = np.zeros((3, 3)) if rotational is None else array_of("rotational", rotational, (3, 3), (3,))
         if moments.ndim == 1:
             moments = np.diag(moments)

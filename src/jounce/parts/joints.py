@@ -75,7 +75,7 @@ class Limits:
             raise ValueError(f"lower is {self.lower:g}, above upper, {self.upper:g}")
         if self.velocity < 0 or self.effort < 0:
             raise ValueError(
-                f"velocity and effort are {self.velocity:g} and {self.effort:g}, expected no negative number"
+                f"velocity and effort are {self.velocity:g} and {self.effort:g}, expected non-negative numbers"
             )
 
 
@@ -116,7 +116,7 @@ class Rotor:
         for key in ("ratio", "inertia"):
             object.__setattr__(self, key, float(array_of(f"{key} of a rotor", getattr(self, key), ())))
         if self.ratio == 0:
-            raise ValueError("ratio of a rotor is 0, expected how many times as fast as the joint it turns")
+            raise ValueError("ratio of a rotor is 0, expected how many times as fast as the joint the rotor turns")
         if self.inertia <= 0:
             raise ValueError(f"inertia of a rotor is {self.inertia:g}, expected a positive number")
         if self.axis is not None:
@@ -180,7 +180,7 @@ class Joint:
         for key, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
             numbers = np.broadcast_to(array_of(key, value, (), (self.nv,)), (self.nv,))
             if key != "stiffness" and (numbers < 0).any():
-                raise ValueError(f"{key} is {numbers.tolist()}, expected numbers that are not negative")
+                raise ValueError(f"{key} is {numbers.tolist()}, expected non-negative numbers")
             object.__setattr__(self, key, frozen(numbers))
         length = float(array_of("rest", rest, ()))
         for key, given, kind in (

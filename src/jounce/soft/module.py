@@ -103,7 +103,8 @@ class ModuleBody(SoftBody):
             total = self.masses.sum()
         if self.masses.ndim != 1 or (self.masses < 0).any() or not 0 < total < np.inf:
             raise ValueError(
-                f"body of {name!r}: masses is {quoted(self.masses.tolist())}, expected (P,) numbers >= 0, some more"
+                f"body of {name!r}: masses is {quoted(self.masses.tolist())}, "
+                "expected (P,) non-negative numbers, not all zero"
             )
         self.stiffness = self.viscosity = np.zeros((self.n, self.n))
         names, units = getattr(module, "coordinate_names", ()), getattr(module, "coordinate_units", ())

@@ -81,7 +81,7 @@ class Rod(SoftBody):
         self.poisson = _number("poisson", poisson)
         self.damping = _number("damping", damping)
         if self.young < 0 or self.damping < 0:
-            raise ValueError(f"young and damping are {young} and {damping}, expected numbers that are not negative")
+            raise ValueError(f"young and damping are {young} and {damping}, expected non-negative numbers")
         if not -1 < self.poisson <= 0.5:
             raise ValueError(f"poisson is {poisson}, expected more than -1 and at most 0.5")
         self.section = one_of("section", section, "disk", "line")
@@ -234,7 +234,7 @@ def _number(name: str, value: float, *, positive: bool = False) -> float:
     if positive and number <= 0:
         raise ValueError(f"{name} is {number:g}, expected a positive number")
     if number != 0 and not _SMALLEST <= abs(number) <= 1 / _SMALLEST:
-        raise ValueError(f"{name} is {number:g}, expected a number of a robot's size")
+        raise ValueError(f"{name} is {number:g}, expected a number plausible for a robot")
     return number
 
 
@@ -248,7 +248,7 @@ def _radius(radius: Any, length: float) -> Callable[[float], float]:
     for s in np.linspace(0, length, 33):
         value = np.asarray(profile(float(s)))
         if value.shape != () or value.dtype.kind not in "iuf" or not np.isfinite(value) or value < 0:
-            raise ValueError(f"radius at s = {s:g} is {value}, expected a number that is not negative")
+            raise ValueError(f"radius at s = {s:g} is {value}, expected a non-negative number")
     largest = max(float(profile(float(s))) for s in np.linspace(0, length, 33))
     if largest == 0:
         raise ValueError("radius is zero all along, expected a positive number somewhere")

@@ -84,7 +84,7 @@ class VariableRadius(SoftBody):
         self.young, self.poisson = _number("young", young), _number("poisson", poisson)
         self.damping, self.wall = _number("damping", damping), _number("wall", wall)
         if self.young < 0 or self.damping < 0:
-            raise ValueError(f"young and damping are {young} and {damping}, expected numbers that are not negative")
+            raise ValueError(f"young and damping are {young} and {damping}, expected non-negative numbers")
         if not 0 <= self.wall < self.radius:
             raise ValueError(f"wall is {wall}, expected 0 to less than the radius {radius}")
         self.law = one_of("law", law, "beam", "solid")

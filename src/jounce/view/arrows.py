@@ -116,7 +116,7 @@ def _rows(what: str, given: ArrayLike, times: int | None) -> Array:
         expected = "(6,) or (K, 6)" if times is None else f"({times}, 6) or ({times}, K, 6)"
         raise ValueError(f"{what} has shape {array.shape}, expected {expected}")
     if not np.isfinite(array).all():
-        raise ValueError(f"{what} holds nan or inf, expected finite numbers")
+        raise ValueError(f"{what} contains nan or inf, expected finite numbers")
     return array if times is not None else array[None]
 
 

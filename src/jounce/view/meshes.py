@@ -60,7 +60,7 @@ def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
     for part in raw:
         vertices, faces = np.asarray(part.vertices), np.asarray(part.faces)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
-            raise MeshError("is no mesh of triangles")
+            raise MeshError("is not a mesh of triangles")
         if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
             raise MeshError("has faces without vertices")
     count = sum(len(part.faces) for part in raw)
@@ -76,7 +76,7 @@ def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
             if np.prod(mesh.scale) < 0:  # mirroring turns faces inside out
                 faces = faces[:, ::-1]
         if not (np.abs(vertices) < 1e6).all():
-            raise MeshError("has vertices that are not finite numbers of a robot's size")
+            raise MeshError("has vertices that are not finite, or too large for a robot")
         split = creased(vertices.astype(np.float32), np.ascontiguousarray(faces, dtype=np.int32))
         made.append(Part(*split, part.colour))
     return made
@@ -120,7 +120,9 @@ def _from_file(mesh: MeshFile) -> list[Part]:
         raise MeshError("needs more memory than is available") from None
     except Exception as fault:  # whatever trimesh and its readers raise for a file that is not a mesh
         said = " ".join(str(fault).split())[:200]
-        raise MeshError(f"is no mesh that can be read ({type(fault).__name__}{': ' if said else ''}{said})") from None
+        raise MeshError(
+            f"is not a mesh that can be read ({type(fault).__name__}{': ' if said else ''}{said})"
+        ) from None
 
 
 def _parsed(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> list[Part]:

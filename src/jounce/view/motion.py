@@ -39,7 +39,7 @@ class Motion:
             raise ValueError(f"{name} has times that do not increase, expected increasing ones")
         for key in ("q", "v"):
             if not np.isfinite(getattr(trajectory, key)).all():
-                raise ValueError(f"{name}.{key} holds nan or inf, expected finite numbers")
+                raise ValueError(f"{name}.{key} contains nan or inf, expected finite numbers")
         return Motion(robot, trajectory.time, trajectory.q, trajectory.v)
 
     def sample(self, time: float) -> float:

@@ -64,7 +64,7 @@ def constrained_dynamics(
     """See `Model.constrained_dynamics`."""
     kp, kd = (0.0, 0.0) if correction is None else array_of("correction", correction, (2,)).tolist()
     if kp < 0 or kd < 0:
-        raise ValueError(f"correction is {quoted(correction)}, expected (kp, kd) that are not negative")
+        raise ValueError(f"correction is {quoted(correction)}, expected non-negative (kp, kd)")
     stacked = is_stack(v, tau)
     order = np.shape(tau)[-2] - 1 if stacked else 0
     motion, moves = _motions(model, motions, order)
@@ -122,7 +122,7 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
         if values.shape[-2:] != (order + 2, 6):
             raise ValueError(f"motions[{name!r}] has shape {values.shape}, expected (..., {order + 2}, 6)")
         if not np.isfinite(values).all():
-            raise ValueError(f"motions[{name!r}] holds nan or inf, expected finite numbers")
+            raise ValueError(f"motions[{name!r}] contains nan or inf, expected finite numbers")
         index = model.constraint_names.index(name)
         given[index], moves[index] = values, True
     try:
@@ -171,7 +171,8 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     given = rows_of("v", v, model.nv, "nv")
     if given.ndim > start.ndim + 1:
         raise ValueError(
-            f"q has shape {start.shape} and v {given.shape}, expected as many batch dimensions; a stack v has one more"
+            f"q has shape {start.shape} and v {given.shape}, expected the same number of batch dimensions, "
+            "and one more if v is a stack"
         )
     core = given.shape[start.ndim - 1 :] if given.ndim > start.ndim else given.shape[-1:]
     if start.ndim > 1:

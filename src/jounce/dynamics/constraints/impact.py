@@ -157,6 +157,6 @@ def _expect_obeyed(model: Model, left: Array, closing: Array) -> None:
         worst = int(np.argmax(excess.reshape(-1, left.shape[-1]).max(axis=0)))
         name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst)
         raise ConstraintError(
-            f"constraint {quoted(name)} contradicts others: no velocity bounces as restitution asks, "
+            f"constraint {quoted(name)} contradicts others: no velocity satisfies the restitution law, "
             f"{np.abs(left).max():.1e} is left"
         )

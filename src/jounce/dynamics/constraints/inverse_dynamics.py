@@ -129,7 +129,9 @@ def _weight(name: str, given: ArrayLike | None, default: float, n: int, of: str,
     if definite and not least > 1e-12 * most:
         raise ValueError(f"{name} is {quoted(given)}, expected a positive number, or a positive definite matrix")
     if not definite and not least >= -1e-12 * abs(most):
-        raise ValueError(f"{name} is {quoted(given)}, expected numbers, or a matrix, that are not negative")
+        raise ValueError(
+            f"{name} is {quoted(given)}, expected a non-negative number, or a positive semidefinite matrix"
+        )
     return W
 
 

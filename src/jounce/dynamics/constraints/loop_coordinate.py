@@ -25,8 +25,7 @@ Array = NDArray[np.float64]
 
 def loop_coordinate(model: Model, name: str, q: ArrayLike, v: ArrayLike | None) -> Any:
     """See `Model.loop_coordinate`."""
-    model.constraint_rows(name)  # checks the name
-    record = model.constraints[model.constraint_names.index(name)]
+    record = model.constraints[model._constraint_index(name)]
     if not record.held:
         raise ValueError(
             f"contact {quoted(name)} is held wherever it is, so its joint has no coordinates: give Contact(..., pose=)"
