@@ -66,6 +66,7 @@ inline Counted pow(Counted a, Counted b) { return Counted::note(&Operations::div
 inline Counted atan(Counted a) { return Counted::note(&Operations::divisions, atan(a.x)); }
 inline Counted acos(Counted a) { return Counted::note(&Operations::divisions, acos(a.x)); }
 inline Counted fabs(Counted a) { return fabs(a.x); }
+inline Counted round(Counted a) { return round(a.x); }
 }  // namespace std
 
 #define JOUNCE_NO_VECTORS

@@ -22,7 +22,7 @@ namespace {
 
 struct Case {
   std::vector<double> q, v, tau, acc;
-  std::vector<std::int32_t> singular;
+  std::vector<Solvability> equations;
   void* workspace = nullptr;
   std::ptrdiff_t count;
   InverseDynamicsCall inverse{};
@@ -40,10 +40,10 @@ struct Case {
       for (double& x : *all) x = uniform(random);
     for (std::ptrdiff_t s = 0; s < states; ++s)
       for (int i = 0; i < 4; ++i) q[s * t.nq + 3 + i] = i == 3;
-    singular.assign(states, -1);
+    equations.resize(states);
     const std::ptrdiff_t step = std::ptrdiff_t(rows + 1) * t.nv;
     inverse = {&t, {q.data(), v.data(), v.data() + t.nv, t.nq, step, step, rows + 1}, {}, tau.data()};
-    forward.tree = &t, forward.rows = rows, forward.singular = singular.data();
+    forward.tree = &t, forward.rows = rows, forward.equations = equations.data();
     forward.q = q.data(), forward.v = v.data(), forward.tau = tau.data(), forward.acc_out = acc.data();
     forward.q_step = t.nq, forward.v_step = step, forward.tau_step = std::ptrdiff_t(rows) * t.nv;
     inverse_kernel = kernels.inverse_dynamics(order + 2, states > 1);

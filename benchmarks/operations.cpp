@@ -31,7 +31,7 @@ namespace {
 struct State {
   const Tree& tree;
   std::vector<double> q, v, tau, out, K, D, inverse;
-  std::int32_t singular = -1;
+  Solvability equations;
   std::unique_ptr<std::byte[]> memory;
 
   State(const Tree& t, int order) : tree(t), memory(new std::byte[std::size_t(1) << 26]) {
@@ -66,7 +66,7 @@ struct State {
   void forward_dynamics(int order) {
     ForwardDynamicsCall call{};
     call.tree = &tree, call.q = q.data(), call.v = v.data(), call.tau = tau.data(), call.rows = order + 1, call.acc_out = out.data();
-    call.singular = &singular;
+    call.equations = &equations;
     forward_dynamics_kernel(order + 2, false).run(call, 0, 1, block());
   }
   void inverse_derivatives() {
@@ -74,7 +74,7 @@ struct State {
   }
   void forward_derivatives() {
     const Block k{K.data(), tree.nv, 0}, d{D.data(), tree.nv, 0}, m{inverse.data(), tree.nv, 0};
-    forward_dynamics_derivatives_kernel(1, false).run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, m, &singular}, 0, 1, block());
+    forward_dynamics_derivatives_kernel(1, false).run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, m, &equations}, 0, 1, block());
   }
 };
 

@@ -29,7 +29,7 @@ class WorldFrameInverseDynamics {
     const Sa zero(0.0);
     const double* g = tree_.gravity;
     world_.place(Axes::body);
-    world_.weigh();
+    world_.set_inertias();
     twist_[-1] = {{still, still, still}, {still, still, still}};
     wrench_[-1] = {{zero, zero, zero}, {zero, zero, zero}};
     for (int i = 0; i < tree_.size; ++i) {

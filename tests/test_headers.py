@@ -40,6 +40,18 @@ def test_headers_without_python(source: Path, isa: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    "source, flags", [("kernel", []), ("operations", ["-DJOUNCE_COUNT"]), ("operations", []), ("peak", [])]
+)
+def test_benchmark_programs_compile(source: str, flags: list[str]) -> None:
+    """They are built on request only (JOUNCE_BENCHMARKS)."""
+    command = [str(COMPILER), *FLAGS, *flags, "-DJOUNCE_GENERIC", f"-I{ROOT / 'bindings'}", "-fsyntax-only"]
+    command.append(str(ROOT / f"benchmarks/{source}.cpp"))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_layers() -> None:
     """No include and no import points the wrong way, and the picture is up to date."""
     done = subprocess.run([sys.executable, str(ROOT / ".ci/layers.py")], capture_output=True, text=True, check=False)
