@@ -239,6 +239,18 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "build": (lambda allow_massless: _hook().build(allow_massless=allow_massless), {"allow_massless": True}),
     "from_model": (jn.Builder.from_model, {"model": SLIDER}),
     "Inertia": (jn.Inertia, {"mass": 1.0, "com": (0, 0, 0), "rotational": (1, 1, 1), "physical": True}),
+    "box": (jn.Inertia.box, {"mass": 1.0, "size": (1, 2, 3)}),
+    "capsule": (jn.Inertia.capsule, {"mass": 1.0, "radius": 0.1, "length": 0.3, "axis": (0, 0.6, 0.8)}),
+    "from_mesh": (
+        jn.Inertia.from_mesh,
+        {"vertices": [[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "mass": 1.0, "density": None, "scale": 0.1,
+         "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
+    ),
+    "moved": (jn.Inertia(1.0).moved, {"placement": np.eye(4)}),
+    "placement": (
+        jn.placement,
+        {"xyz": (1, 2, 3), "rpy": None, "quaternion": None, "axis": (0, 0.6, 0.8), "angle": 0.3, "rotation": None},
+    ),
     "Fixed": (jn.Fixed, {"name": "x"}),
     "Revolute": (jn.Revolute, {"axis": (0, 0, 1), "rest": 0.1, "limits": None, "follows": None} | OPTIONS),
     "Prismatic": (jn.Prismatic, {"axis": (0, 0, 1), "rest": 0.1, "limits": None, "follows": None} | OPTIONS),

@@ -41,6 +41,7 @@ from jounce.parts.joints import (
     Spherical,
     Universal,
 )
+from jounce.parts.placement import placement
 from jounce.parts.spline import Spline
 from jounce.simulation.simulate import simulate
 from jounce.trajectory import Trajectory
@@ -93,6 +94,7 @@ __all__ = [
     "conversions",
     "load",
     "num_threads",
+    "placement",
     "robots",
     "set_num_threads",
     "simulate",

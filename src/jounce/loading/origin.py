@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.loading.xml_source import Element
+from jounce.parts.placement import roll_pitch_yaw
 
 Array = NDArray[np.float64]
 _ZERO = (0.0, 0.0, 0.0)
@@ -23,14 +24,7 @@ def pose_of(origin: Element | None) -> Array:
     if "quat_xyzw" in origin.attributes:  # URDF 1.2
         pose[:3, :3] = _from_quaternion(origin)
     elif "rpy" in origin.attributes:
-        roll, pitch, yaw = origin.numbers("rpy", 3, _ZERO)
-        cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
-        sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
-        pose[:3, :3] = (
-            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-            (-sp, cp * sr, cp * cr),
-        )
+        pose[:3, :3] = roll_pitch_yaw(origin.numbers("rpy", 3, _ZERO))
     return pose
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, flag, frozen
+from jounce._checks import array_of, flag, frozen, pose
+from jounce.parts import solids
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -23,6 +25,9 @@ class Inertia:
         physical: whether an inertia that no real body has (a negative principal moment, one that exceeds the sum of
             the other two, moments without mass) raises a ``ValueError``. Model files contain such inertias; the
             equations accept them unless a matrix becomes singular.
+
+    Inertias of simple solids and of meshes have functions of their own: `box`, `cylinder`, `sphere`, `capsule`,
+    `ellipsoid`, `from_mesh`. `moved` places one elsewhere, and ``a + b`` is that of both bodies together.
 
     >>> rod = Inertia(2.0, com=(0, 0, 0.5), rotational=(1 / 6, 1 / 6, 0.0))
     >>> rod.mass
@@ -54,6 +59,102 @@ class Inertia:
         object.__setattr__(self, "com", frozen(array_of("com", com, (3,))))
         object.__setattr__(self, "rotational", frozen(moments / 2 + moments.T / 2))
 
+    @classmethod
+    def box(cls, mass: float, size: ArrayLike) -> Inertia:
+        """Of a solid box with these edges (3,) along x, y and z, m, and its centre at the origin.
+
+        >>> Inertia.box(12.0, (1.0, 2.0, 3.0)).rotational.diagonal()
+        array([13., 10.,  5.])
+        """
+        return cls(mass, rotational=_times(mass, solids.box(size)))
+
+    @classmethod
+    def sphere(cls, mass: float, radius: float) -> Inertia:
+        """Of a solid sphere of this radius, m, about the origin.
+
+        >>> Inertia.sphere(5.0, 1.0).rotational.diagonal()
+        array([2., 2., 2.])
+        """
+        return cls(mass, rotational=_times(mass, solids.sphere(radius)))
+
+    @classmethod
+    def ellipsoid(cls, mass: float, radii: ArrayLike) -> Inertia:
+        """Of a solid ellipsoid with these half axes (3,) along x, y and z, m, about the origin.
+
+        >>> Inertia.ellipsoid(5.0, (1.0, 2.0, 3.0)).rotational.diagonal()
+        array([13., 10.,  5.])
+        """
+        return cls(mass, rotational=_times(mass, solids.ellipsoid(radii)))
+
+    @classmethod
+    def cylinder(cls, mass: float, radius: float, length: float, axis: ArrayLike = (0.0, 0.0, 1.0)) -> Inertia:
+        """Of a solid cylinder of this radius and length, m, along `axis` (3,), with its middle at the origin.
+
+        >>> Inertia.cylinder(12.0, 1.0, 3.0, axis=(1, 0, 0)).rotational.diagonal()
+        array([ 6., 12., 12.])
+        """
+        return cls(mass, rotational=_times(mass, solids.cylinder(radius, length, axis)))
+
+    @classmethod
+    def capsule(cls, mass: float, radius: float, length: float, axis: ArrayLike = (0.0, 0.0, 1.0)) -> Inertia:
+        """Of a solid cylinder with a half sphere on each end, which its length does not count; otherwise as `cylinder`.
+
+        >>> bool(np.allclose(Inertia.capsule(5.0, 1.0, 0.0).rotational, Inertia.sphere(5.0, 1.0).rotational))
+        True
+        """
+        return cls(mass, rotational=_times(mass, solids.capsule(radius, length, axis)))
+
+    @classmethod
+    def from_mesh(
+        cls,
+        vertices: ArrayLike | str | os.PathLike[str],
+        triangles: ArrayLike | None = None,
+        *,
+        mass: float | None = None,
+        density: float | None = None,
+        scale: float = 1.0,
+    ) -> Inertia:
+        """Of the solid inside a closed mesh, exactly, in the axes of the mesh.
+
+        Args:
+            vertices: (V, 3) positions, m; or a path to a mesh file (STL, OBJ, DAE, PLY, OFF, GLB), in place of both
+                arrays. Files need ``pip install 'jounce[view]'``.
+            triangles: (F, 3) indices of the corners of each face, counterclockwise as seen from outside.
+            mass: kg.
+            density: kg/m^3, in place of `mass`.
+            scale: factor on all lengths, such as 0.001 for a mesh in millimetres.
+
+        Raises:
+            ValueError: the mesh is not closed, or is inside out.
+            LoadError: the file cannot be read.
+
+        >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        >>> tetrahedron = Inertia.from_mesh(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], density=6.0)
+        >>> round(tetrahedron.mass, 12), tetrahedron.com.round(12)
+        (1.0, array([0.25, 0.25, 0.25]))
+        """
+        return cls(*solids.of_mesh(vertices, triangles, mass, density, scale))
+
+    def moved(self, placement: ArrayLike) -> Inertia:
+        """The inertia of the same body placed elsewhere: in the frame in which its own frame has this pose (4, 4).
+
+        >>> import jounce as jn
+        >>> Inertia.sphere(5.0, 1.0).moved(jn.placement((0, 0, 2))).com
+        array([0., 0., 2.])
+        """
+        placed = pose("placement", placement)
+        turn = placed[:3, :3]
+        return _unchecked(self.mass, turn @ self.com + placed[:3, 3], turn @ self.rotational @ turn.T)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        if not isinstance(other, Inertia):
+            return NotImplemented
+        mass = self.mass + other.mass
+        share = other.mass / mass if mass > 0 else 0.0
+        apart = other.com - self.com
+        between = share * self.mass * (apart @ apart * np.eye(3) - np.outer(apart, apart))
+        return _unchecked(mass, self.com + share * apart, self.rotational + other.rotational + between)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _unchecked, (self.mass, self.com, self.rotational)
 
@@ -66,6 +167,10 @@ class Inertia:
     def fault(self) -> str | None:
         """Why no real body has this inertia; None if one could."""
         return _fault(self.mass, self.rotational)
+
+
+def _times(mass: float, moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    return float(array_of("mass", mass, ())) * moments
 
 
 def _unchecked(mass: float, com: ArrayLike, rotational: ArrayLike) -> Inertia:

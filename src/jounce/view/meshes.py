@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,29 @@ def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
         split = creased(vertices.astype(np.float32), np.ascontiguousarray(faces, dtype=np.int32))
         made.append(Part(*split, part.colour))
     return made
+
+
+def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Vertices (V, 3) and triangles (F, 3) of the mesh in a file, as they are there.
+
+    Raises:
+        LoadError: there is none; the message says why.
+    """
+    real = os.path.realpath(path)
+    if find_spec("trimesh") is None:
+        raise ImportError("reading meshes needs trimesh: pip install 'jounce[view]'")
+    try:
+        parts = _from_file(MeshFile(real, (os.path.dirname(real),)))
+        if not parts:
+            raise MeshError("has no faces")
+    except MeshError as fault:
+        raise MeshError(f"{os.fspath(path)} {fault}") from None
+    first = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    faces = np.concatenate([part.faces + start for part, start in zip(parts, first[:-1], strict=True)])
+    vertices = np.concatenate([np.asarray(part.vertices, dtype=np.float64) for part in parts])
+    if not np.isfinite(vertices).all() or not len(faces):
+        raise MeshError(f"{os.fspath(path)} is no mesh of triangles with finite numbers")
+    return vertices, faces.astype(np.intp)
 
 
 def _joined(parts: list[Part]) -> list[Part]:
