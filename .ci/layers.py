@@ -33,6 +33,7 @@ MODULES = [
     ("parts", "joints, inertias, sections, ties", ("parts",)),
     ("soft", "rods and modules", ("soft",)),
     ("tables", "what the core is given", ("core_tables",)),
+    ("editing", "robots made from others", ("editing",)),
     ("dynamics", "derivatives, statics, loops and contacts", ("dynamics", "display.tree_text", "display.style")),
     ("model", "the robot that users have", ("model", "builder", "robots", "trajectory")),
     (

@@ -76,6 +76,13 @@ loop_coordinate                         constraint q v  |
 independent_coordinates                 q               | names
 constraint_rows                         constraint      |
 constrained                             contacts        |
+unconstrained                                           | constraints
+lock                                    positions       |
+replace                                                 | armature damping stiffness rest limits gravity
+attach                                  other to placement      | prefix
+subtree                                 name            |
+chain                                   base tip        |
+payload                                 name inertia placement  |
 equilibrium                                             | u q0 tau wrenches wrench_frame
 forward_kinematics                      q               | frames frame velocity_frame
 forward_kinematics                      q v*            | frames frame velocity_frame
@@ -144,6 +151,8 @@ SOLVES = {
 BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inverse_dynamics_regressor"}
 ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
 ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates"}
+EDITS = {"unconstrained", "lock", "replace", "attach", "subtree", "chain", "payload"}  # which give another robot
+ONE_STATE |= EDITS
 OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, at rest or moving
 OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name
 OF_MOTIONS = {"constrained_inverse_dynamics"}  # that must obey the constraints
@@ -261,6 +270,8 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
     names = {"name": robot.parts[-1].spec.name, "joint": robot.model.joint_names[-1], "soft": [*soft, "rod"][0]}
     names |= {"source": "mixed", "target": "world", "s": [0.02, 0.0, 0.1], "rng": None, "shape": (2,)}
     names |= {"constraint": [*robot.model.constraint_names, "loop"][0], "contacts": contacts(robot)}
+    if call.method in EDITS:
+        names |= edits(robot)
     return {name: given.get(name, names.get(name)) for name in call.first}
 
 
@@ -273,6 +284,32 @@ def obeyed(call: Call, robot: Robot, given: dict[str, object], frame: str = "bod
     ends = np.cumsum([x.shape[-2] for x in rows.values()])
     parts = dict(zip(rows, np.split(stack, ends[:-1], axis=-2), strict=True))
     return {k: x if k in call.stacks else x[..., 0, :] for k, x in parts.items()}
+
+
+def edits(robot: Robot) -> dict[str, object]:
+    """Arguments of calls that give another robot: the last joint is locked, a pendulum attached."""
+    model, joint = robot.model, robot.model.joint_names[-1]
+    at = model.neutral()[model.position(joint)]
+    return {
+        "positions": {joint: at},
+        "other": pendulum(model.gravity),
+        "to": "world",
+        "placement": jn.placement((0.1, 0.2, 0.3), rpy=(0.1, 0.2, 0.3)),
+        "base": "world",
+        "tip": robot.parts[0].spec.name,
+        "inertia": jn.Inertia.box(0.3, (0.1, 0.2, 0.3)),
+    }
+
+
+def own_joints(robot: Robot, size: int = 0) -> list[str]:
+    """Joints, not the shapes of soft bodies; those with that many coordinates."""
+    return [b.joint_name for b in robot.model.bodies if b.joint.nv and size in (0, b.joint.nv)]
+
+
+def pendulum(gravity: object) -> jn.Model:
+    b = jn.Builder(gravity)
+    b.add("pendulum", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
+    return b.build()
 
 
 def contacts(robot: Robot) -> dict[str, object]:
@@ -361,6 +398,18 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
         free = robot.model.independent_coordinates(good(call, robot)["q"])
         if sum(np.arange(robot.model.nv)[robot.model.coordinate(j)].size for j in free.names) == free.velocities:
             found["names"] = {"names": free.names}
+    if call.method == "replace":
+        one = own_joints(robot, 1)
+        found |= {"all": {"damping": 0.3}, "gravity": {"gravity": (1.0, 2.0, 3.0)}}
+        if one:
+            found |= {
+                "rest": {"stiffness": {one[0]: 2.0}, "rest": {one[0]: 0.1}},
+                "limits": {"limits": jn.Limits(-1, 1)},
+            }
+    if "constraints" in has:
+        found["some"] = {"constraints": list(robot.model.constraint_names[:1])}
+    if "prefix" in has:
+        found["prefix"] = {"prefix": "its "}
     if "u" in has and robot.model.input_names:
         found["inputs"] = {"u": np.linspace(0.1, 0.2, len(robot.model.input_names))}
         if call.method == "linearize":
@@ -406,8 +455,12 @@ def numbers(model: jn.Model, call: Call, result: object, frames: object = None) 
         return {k: np.asarray(getattr(result, k)) for k in ("q", "stiffness", "stable")}
     if call.method == "closed_form":
         return _of_closed_form(result, call)
-    if isinstance(result, jn.Model):  # with other constraints
-        return {"jacobian": result.constraint_jacobian(result.neutral())}
+    if isinstance(result, jn.Model):  # another robot
+        q, parts = result.neutral(), {"jacobian": result.constraint_jacobian(result.neutral())}
+        if call.method in EDITS:
+            forces = result.inverse_dynamics(q, np.ones(result.nv), np.ones(result.nv))
+            parts |= {"mass matrix": result.mass_matrix(q), "forces": forces, "upper": _finite(result.upper)}
+        return parts
     if call.method.startswith("constrained_") or isinstance(result, jn.Impact):
         return _of_constraints(result)
     if isinstance(result, jn.IndependentCoordinates):
@@ -417,6 +470,10 @@ def numbers(model: jn.Model, call: Call, result: object, frames: object = None) 
     if isinstance(result, tuple):
         return {str(i): x for i, x in enumerate(result)}
     return {"": np.asarray(result)}
+
+
+def _finite(x: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(x), x, 0.0)
 
 
 def _of_constraints(result: object) -> dict[str, np.ndarray]:
@@ -676,6 +733,15 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
             joints = list(robot.model.joint_names) or ["arm"]
             for bad in (joints[0], 5, ["nobody"], [None], [joints[0]] * 2, joints if robot.ties else [], [[joints[0]]]):
                 yield {key: bad}
+        elif key in ("armature", "damping", "stiffness", "rest", "limits"):
+            bad_values = (-np.inf, "much", [1.0, 2.0, 3.0], 1j, np.nan)  # the names known are other ones with followers
+            yield from ({key: bad} for bad in bad_values)
+        elif key == "gravity":
+            yield from ({key: bad} for bad in (9.81, (0, 0), "down", (0, 0, np.nan), [[0, 0, 1]]))
+        elif key == "prefix":
+            yield from ({key: bad} for bad in (None, 5, b"its ", ["its "]))
+        elif key == "constraints":
+            yield from ({key: bad} for bad in (5, "nobody", ["nobody"], [None], [["nobody"]]))
         elif key == "u":
             yield from ({key: bad} for bad in (np.zeros(7), "full", np.full(7, np.nan), [[0.0]]))
         elif key in ("tau", "q0"):

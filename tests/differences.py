@@ -22,7 +22,7 @@ from types import MappingProxyType
 import numpy as np
 
 import jounce as jn
-from calls import ARRAYS, BY_BODY, FRAMES, ONE_STATE, WORDS, error, numbers, outcome, outs, says
+from calls import ARRAYS, BY_BODY, EDITS, FRAMES, ONE_STATE, WORDS, error, numbers, outcome, outs, says
 from coupled_robots import Part, Robot
 from demands import DEMANDS
 from drawn_calls import Question, drawn
@@ -76,6 +76,7 @@ OF_THE_ROBOT = (
     "^constraint '.*' is a .*, which has no coordinates$",
     "^contact '.*' is held wherever it is, ",
     "^constraint '.*'( is|:| ties) ",
+    "^joint '.*' follows '.*', which would be cut away: ",
 )
 
 
@@ -505,13 +506,16 @@ def _by_name(model: jn.Model, question: Question) -> Question:
 
 def _quotes(question: Question) -> bool:
     """Whether an error mentions the number of a frame."""
-    return question.wrong in ("name", "frames", "wrenches", "joint", "contacts", "names")
+    frames = ("name", "frames", "wrenches", "contacts", "to", "base", "tip")
+    joints = ("joint", "names", "positions", "armature", "damping", "stiffness", "rest", "limits")
+    return question.wrong in (*frames, *joints, "constraints")
 
 
 def joint_that_stays(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
     """A joint of ratio zero is a fixed joint."""
     other = next((FIXED[k] for k in FIXED if EVERY[k] is robot), None)
-    if other is None or _quotes(question) or question.call.method in ("frame_index", "coordinate", "position"):
+    own = {"frame_index", "coordinate", "position", "lock", "subtree", "chain"}  # the last of which cut followers off
+    if other is None or _quotes(question) or question.call.method in own:
         return
     named = _by_name(robot.model, question)
     if isinstance(found, Exception) or question.plain:
@@ -524,7 +528,7 @@ def rigid_body(robot: Robot, question: Question, rng: np.random.Generator, found
     method, given = question.call.method, question.given
     if (
         robot is not STIFF
-        or method in of_rods
+        or method in of_rods | (EDITS - {"attach"})
         or _quotes(question)
         or not (isinstance(found, Exception) or question.plain)
     ):
@@ -667,7 +671,7 @@ def free_joints(robot: Robot, question: Question, rng: np.random.Generator, foun
 OBEYS = {"forward_dynamics", "hybrid_dynamics", "forward_dynamics_derivatives", "linearize", "equilibrium"}
 OBEYS |= {"project", "residual", "loop_coordinate", "impact", "independent_coordinates", "constraint_rows"}
 OBEYS |= {"constraint_jacobian", "constraint_jacobian_derivatives", "inverse_constraint_inertia", "constrained"}
-OBEYS |= {"constrained_dynamics", "constrained_dynamics_derivatives", "constrained_inverse_dynamics"}
+OBEYS |= EDITS | {"constrained_dynamics", "constrained_dynamics_derivatives", "constrained_inverse_dynamics"}
 
 
 def tree_alone(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:

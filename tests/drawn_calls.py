@@ -30,6 +30,8 @@ from calls import (
     bad_names,
     bounces,
     obeyed,
+    own_joints,
+    pendulum,
     signature,
 )
 from coupled_robots import Robot
@@ -322,6 +324,44 @@ class Draw:
         some = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
         return self.one((None, found, found, tuple(found), some))
 
+    def positions(self, name: str) -> object:
+        """Of some joints and shapes, in no particular order."""
+        q = self.robot.configuration(self.rng)
+        some = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.4]
+        return {j: q[self.model.position(j)] for j in some}
+
+    def drive(self, name: str) -> object:
+        """A number, or numbers for some joints."""
+        size = 1 if name in ("rest", "limits") else 0
+        joints = [j for j in own_joints(self.robot, size) if self.rng.random() < 0.5]
+        if name == "limits":
+            return self.one((None, jn.Limits(-1.0, 2.0), {j: jn.Limits(0.0, self.rng.uniform(0, 2)) for j in joints}))
+        return self.one((None, self.rng.uniform(0, 2), {j: self.rng.uniform(0, 2) for j in joints}))
+
+    def gravity(self, name: str) -> object:
+        return self.one((None, self.rng.normal(size=3), (0.0, 0.0, -1.62)))
+
+    def other(self, name: str) -> object:
+        return self.one((pendulum(self.model.gravity), pendulum(self.model.gravity), self.model, pendulum((0, 0, 1))))
+
+    def carrier(self, name: str) -> object:
+        return self.one(("world", *self.model.frame_names))
+
+    def tip(self, name: str) -> object:
+        return self.one(self.model.frame_names)
+
+    def place(self, name: str) -> object:
+        return self.one((None, jn.placement(self.rng.normal(size=3), rpy=self.rng.normal(size=3))))
+
+    def prefix(self, name: str) -> object:
+        return self.one(("", "its ", "a"))
+
+    def inertia(self, name: str) -> object:
+        return jn.Inertia(self.rng.uniform(0, 2), self.rng.normal(size=3), (1.0, 0.8, 0.9))
+
+    def constraints(self, name: str) -> object:
+        return self.one((None, [n for n in self.model.constraint_names if self.rng.random() < 0.5]))
+
     def mask(self, name: str) -> object:
         """Coordinates of some of the joints."""
         mask = np.zeros(self.model.nv, bool)
@@ -423,6 +463,16 @@ PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
     "weight": Draw.weight,
     "force_weight": Draw.weight,
     "names": Draw.joints,
+    "positions": Draw.positions,
+    **dict.fromkeys(("armature", "damping", "stiffness", "rest", "limits"), Draw.drive),
+    "gravity": Draw.gravity,
+    "other": Draw.other,
+    **dict.fromkeys(("to", "base"), Draw.carrier),
+    "tip": Draw.tip,
+    "placement": Draw.place,
+    "prefix": Draw.prefix,
+    "inertia": Draw.inertia,
+    "constraints": Draw.constraints,
 }
 
 

@@ -221,6 +221,17 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "Contact": (jn.Contact, {"kind": jn.Spherical(), "pose": np.eye(4)}),
     "a contact": (held_by, {"kind": jn.Spherical(), "pose": np.eye(4)}),
     "constrained": (ROBOT.constrained, {"contacts": {"tool": jn.Fixed()}}),
+    "unconstrained": (HELD.unconstrained, {"constraints": ["tool"]}),
+    "lock": (ROBOT.lock, {"positions": {"elbow": 0.3}}),
+    "a locked joint": (lambda q: ROBOT.lock({"base": q}), {"q": Q[:7]}),
+    "replace": (
+        ROBOT.replace,
+        {"armature": 0.1, "damping": {"elbow": 0.2}, "stiffness": 0.3, "rest": 0.1, "limits": None, "gravity": None},
+    ),
+    "attach": (ROBOT.attach, {"other": SLIDER, "to": "tool", "placement": np.eye(4), "prefix": "x"}),
+    "subtree": (ROBOT.subtree, {"name": "forearm"}),
+    "chain": (ROBOT.chain, {"base": "quadrotor", "tip": "tool"}),
+    "payload": (ROBOT.payload, {"name": "tool", "inertia": jn.Inertia(1.0), "placement": np.eye(4)}),
     "constraint_rows": (HELD.constraint_rows, {"name": "tool"}),
     "constrained_dynamics": (
         HELD.constrained_dynamics,

@@ -141,6 +141,8 @@ def test_a_joint_of_ratio_zero_is_fixed(kind: str, call: Call) -> None:
     robot = KINDS[kind]
     if call.method == "equilibrium" and robot.model.constraints:
         pytest.skip("it has several, and which one is found is left to rounding")
+    if call.method in ("lock", "subtree", "chain"):
+        pytest.skip("what is cut off or locked must not be followed")
     assert_same(kind, call, {k: (good(call, robot), o) for k, o in keywords(call, robot).items()})
 
 

@@ -25,6 +25,13 @@ from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
 from jounce.dynamics.linearization import Linearization, linearize
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
+from jounce.editing.attach import attached
+from jounce.editing.cut import chain, subtree
+from jounce.editing.lock import locked
+from jounce.editing.payload import loaded
+from jounce.editing.replace import replaced
+from jounce.editing.ties import unconstrained
+from jounce.editing.tree import Tree, expect_name
 from jounce.errors import SingularError
 from jounce.parts.constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
 from jounce.parts.custom_joint import CustomJoint
@@ -34,6 +41,7 @@ from jounce.soft.inputs import Inputs, SoftPart
 
 if TYPE_CHECKING:
     from jounce.dynamics.closed_form import ClosedForm
+    from jounce.parts.inertia import Inertia
     from jounce.parts.visual import Visual
     from jounce.view.viewer import Viewer
 
@@ -712,6 +720,157 @@ class Model(CoreModel):
         """
         return independent_coordinates(self, q, names)
 
+    # Changed robots
+
+    def _tree(self) -> Tree:
+        return Tree(self.bodies, self.gravity, self.constraints, self.scenery)
+
+    def lock(self, positions: Mapping[str, ArrayLike]) -> Model:
+        """The same robot with some joints held at a position: they become fixed, and have no coordinates any more.
+
+        Their bodies remain as frames. Joints that follow a locked one are fixed where they then are. Armature, damping
+        and springs of locked joints vanish; the inertia of a rotor stays, on the parent. A soft body whose shape is
+        locked becomes rigid, with the mass of all its sections. Constraints stay; a gear with one locked joint holds
+        the other.
+
+        Args:
+            positions: by joint, a number, or q (nq,) of joints with several coordinates: m and rad, quaternions
+                x y z w. By the name of its shape, the strains (n,) of a soft body.
+
+        Raises:
+            ValueError: there is no such joint, it follows another, or a constraint has nothing left to move.
+
+        >>> import jounce as jn
+        >>> arm = jn.robots.panda().lock({"q4": -1.5, "q7": 0.8})
+        >>> arm.joint_names
+        ('q1', 'q2', 'q3', 'q5', 'q6')
+        """
+        return _model(locked(self._tree(), positions))
+
+    def replace(
+        self,
+        *,
+        armature: float | Mapping[str, ArrayLike] | None = None,
+        damping: float | Mapping[str, ArrayLike] | None = None,
+        stiffness: float | Mapping[str, ArrayLike] | None = None,
+        rest: float | Mapping[str, ArrayLike] | None = None,
+        limits: Limits | Mapping[str, Limits] | None = None,
+        gravity: ArrayLike | None = None,
+    ) -> Model:
+        """The same robot with other drives, springs, limits or gravity.
+
+        What is left out stays. Each is given by joint name, as for the joint itself: a number for all its coordinates,
+        or (nv,). One value is for all joints that can have it, for each of their coordinates, but for `Free` joints,
+        which have no drive: give those by name. Joints that follow others count, too.
+
+        Args:
+            armature: kg m^2 or kg; not for joints with a rotor and custom joints.
+            damping: N m s/rad or N s/m.
+            stiffness: N m/rad or N/m.
+            rest: rad or m, of joints with one coordinate.
+            limits: `Limits`, of joints with one coordinate; ``Limits()`` for none.
+            gravity: (3,) m/s^2.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.panda().replace(armature=0.1, damping={"q1": 2.0}, gravity=(0, 0, -1.62))
+        >>> robot.gravity, robot.damping_force(robot.neutral(), np.ones(7))
+        (array([ 0.  ,  0.  , -1.62]), array([2., 0., 0., 0., 0., 0., 0.]))
+        """
+        options = {"armature": armature, "damping": damping, "stiffness": stiffness, "rest": rest, "limits": limits}
+        return _model(replaced(self._tree(), gravity, options))
+
+    def attach(self, other: Model, to: str = "world", placement: ArrayLike | None = None, *, prefix: str = "") -> Model:
+        """Both robots in one: the other one stands on a body or frame of this one, as it stood on its world.
+
+        Its coordinates follow those of this robot, and its joints, constraints, soft bodies and visuals come along. A
+        floating base stays floating, relative to the frame that carries it: to mount it, `lock` its joint first.
+
+        Args:
+            other: the robot to attach; its gravity must be the same.
+            to: name of the body or frame that carries it; the far end if that is soft.
+            placement: (4, 4) pose of the other's world in that frame; the identity when left out.
+            prefix: of all names of the other robot, including those of its inputs.
+
+        Raises:
+            ValueError: names would be taken twice, or gravity differs.
+
+        >>> import jounce as jn
+        >>> arm = jn.robots.panda()
+        >>> b = jn.Builder()
+        >>> b.add("torso", "world", jn.Revolute(), inertia=jn.Inertia.box(20.0, (0.3, 0.5, 0.6)))
+        >>> two = b.build().attach(arm, "torso", jn.placement((0, 0.3, 0.5)), prefix="left_")
+        >>> two = two.attach(arm, "torso", jn.placement((0, -0.3, 0.5)), prefix="right_")
+        >>> two.nv, two.joint_names[:2], two.joint_names[-1]
+        (15, ('torso', 'left_q1'), 'right_q7')
+        """
+        return _model(attached(self._tree(), a_model("other", other)._tree(), to, placement, prefix))
+
+    def subtree(self, name: str | int) -> Model:
+        """The robot that consists of a body, its joint, and all that hangs below it.
+
+        If what carries the body is fixed in the world, the part stays where it is. Otherwise the carrier's frame
+        becomes the world; gravity has the same components there.
+
+        Args:
+            name: of a body or frame.
+
+        Raises:
+            ValueError: a constraint ties the part to the rest, or one of its joints follows one of the rest. Both
+                can be removed first: `unconstrained`, `lock`.
+
+        >>> import jounce as jn
+        >>> jn.robots.aerial_manipulator().subtree("B3").joint_names
+        ('q3', 'q4')
+        """
+        return _model(subtree(self._tree(), self.frame_names[self.frame_index(name)]))
+
+    def chain(self, base: str, tip: str) -> Model:
+        """The robot with only the joints between two frames; everything that moves otherwise is cut away.
+
+        Frames and bodies that are fixed to the chain remain. The base becomes fixed, as a frame: where it is, if it
+        is fixed in the world already, else at the world's origin; gravity has the same components there.
+
+        Args:
+            base, tip: names of bodies or frames, tip below base; base may be "world".
+
+        Raises:
+            ValueError: as for `subtree`, or tip does not hang below base.
+
+        >>> import jounce as jn
+        >>> jn.robots.quadrotor_arm().chain("quadrotor", "tool").joint_names
+        ('shoulder', 'elbow')
+        """
+        for key, given in (("base", base), ("tip", tip)):
+            expect_name(f"{key} is no body or frame:", given, ["world"] * (key == "base") + list(self.frame_names))
+        return _model(chain(self._tree(), base, tip))
+
+    def payload(self, name: str | int, inertia: Inertia, placement: ArrayLike | None = None) -> Model:
+        """The same robot carrying something: an inertia added to a body or frame.
+
+        Args:
+            name: of the body or frame; of a soft body, its far end, which gets a frame for it, "NAME.payload".
+            inertia: of what it carries.
+            placement: (4, 4) pose of that in the frame; the identity when left out.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.quadrotor_arm()
+        >>> loaded = robot.payload("tool", jn.Inertia.sphere(0.5, 0.05), jn.placement((0, 0, -0.05)))
+        >>> weight = loaded.gravity_force(robot.neutral())[2] - robot.gravity_force(robot.neutral())[2]
+        >>> round(float(weight), 3)
+        4.905
+        """
+        return _model(loaded(self._tree(), self.frame_names[self.frame_index(name)], inertia, placement))
+
+    def unconstrained(self, constraints: Sequence[str] | None = None) -> Model:
+        """The same robot without some of its constraints, by name; without all of them when left out.
+
+        >>> import jounce as jn
+        >>> held = jn.robots.quadrotor_arm().constrained({"tool": jn.Spherical(), "quadrotor": jn.OnPlane()})
+        >>> held.unconstrained(["tool"]).constraint_names
+        ('quadrotor',)
+        """
+        return _model(unconstrained(self._tree(), constraints))
+
     # Derivatives
 
     def inverse_dynamics_derivatives(
@@ -1105,6 +1264,10 @@ class Model(CoreModel):
 
         options = {key: value for key, value in locals().items() if key not in ("self", "q", "v")}
         return show_robot(self, q, v, options)
+
+
+def _model(tree: Tree) -> Model:
+    return Model(tree.bodies, tree.gravity, tree.constraints, tree.scenery)
 
 
 def _axes(name: str, value: object) -> str:

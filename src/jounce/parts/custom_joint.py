@@ -12,6 +12,7 @@ radian or slides by a metre per unit, is a hinge, a helical joint or a slide pla
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, frozen, quoted, whole
-from jounce.parts.joints import Joint, Limits, Primitive, Rotor
+from jounce.parts.joints import Joint, Limits, Options, Primitive, Rotor
 from jounce.parts.pose import inverse, shift
 from jounce.parts.sections import Sections, SoftBody, Station
 from jounce.recording.functions import Functions, moving_frame
@@ -112,6 +113,24 @@ class CustomJoint(Joint):
             _recorded=frame,
             _primitive=_primitive(derived.values(np.zeros(n))) if _has_constant_screw(frame, n) else None,
         )
+
+    def changed(self, **options: Any) -> CustomJoint:
+        """The same joint with another damping, stiffness, rest, limits or name; see `Joint.changed`."""
+        made, n = copy.copy(self), self.nv
+        own = {key: options.pop(key) for key in ("rest", "limits") if key in options}
+        current = {key: getattr(self, key) for key in Options.__annotations__ if key not in ("rest", "limits")}
+        if np.any(options.get("armature", 0.0)):
+            raise ValueError(f"armature is {quoted(options['armature'])}, which a CustomJoint has not: give a rotor")
+        Joint.__init__(made, **(current | options))
+        each = _limits(own["limits"], n) if "limits" in own else self.coordinate_limits
+        rest = array_of("rest", own.get("rest", self.coordinate_rest), (), (n,))
+        made._set(
+            limits=each[0] if n == 1 else None,
+            coordinate_limits=each,
+            coordinate_rest=frozen(np.broadcast_to(rest, (n,))),
+            rest=float(rest.ravel()[0]) if n == 1 else 0.0,
+        )
+        return made
 
     @property
     def range(self) -> tuple[Array, Array]:

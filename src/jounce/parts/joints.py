@@ -22,6 +22,7 @@ The velocities of ``Free`` and ``Spherical`` are relative to the parent, in body
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
@@ -210,6 +211,16 @@ class Joint:
         for key, value in values.items():
             object.__setattr__(self, key, value)
 
+    def changed(self, **options: Unpack[Options]) -> Joint:
+        """The same joint with other options: ``joint.changed(damping=0.1)``."""
+        made = copy.copy(self)
+        Joint.__init__(made, **({key: getattr(self, key) for key in Options.__annotations__} | options))  # type: ignore[arg-type]
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """Checks of a particular joint on its options."""
+
     def primitives(self) -> tuple[Primitive, ...]:
         """The motion as a sequence of primitives, starting at the parent."""
         raise NotImplementedError
@@ -360,6 +371,9 @@ class Universal(Joint):
 class _BallJoint(Joint):
     def __init__(self, **options: Unpack[Options]) -> None:
         super().__init__(**options)
+        self._check()
+
+    def _check(self) -> None:
         for triple in self.stiffness.reshape(-1, 3):
             if (triple != triple[0]).any():
                 raise ValueError(
