@@ -35,7 +35,7 @@ MODULES = [
     ("tables", "what the core is given", ("core_tables",)),
     ("editing", "robots made from others", ("editing",)),
     ("dynamics", "derivatives, statics, loops and contacts", ("dynamics", "display.tree_text", "display.style")),
-    ("model", "the robot that users have", ("model", "builder", "robots", "trajectory")),
+    ("model", "the robot that users have", ("model", "builder", "denavit_hartenberg", "robots", "trajectory")),
     (
         "around it",
         "files, simulation, control, the viewer",

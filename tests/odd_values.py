@@ -262,6 +262,11 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         jn.placement,
         {"xyz": (1, 2, 3), "rpy": None, "quaternion": None, "axis": (0, 0.6, 0.8), "angle": 0.3, "rotation": None},
     ),
+    "from_dh": (
+        jn.from_dh,
+        {"table": [[0.1, 0.2, 0.3, 0.4]], "convention": "standard", "joints": "P", "inertias": [jn.Inertia(1.0)],
+         "base": np.eye(4), "tool": np.eye(4), "gravity": (0, 0, -9.0)},
+    ),
     "Fixed": (jn.Fixed, {"name": "x"}),
     "Revolute": (jn.Revolute, {"axis": (0, 0, 1), "rest": 0.1, "limits": None, "follows": None} | OPTIONS),
     "Prismatic": (jn.Prismatic, {"axis": (0, 0, 1), "rest": 0.1, "limits": None, "follows": None} | OPTIONS),

@@ -5,6 +5,7 @@ from typing import Any
 from jounce import robots, soft, view
 from jounce._core import MAX_ORDER, num_threads, set_num_threads
 from jounce.builder import Builder
+from jounce.denavit_hartenberg import from_dh
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics
 from jounce.dynamics.constraints.impact import Impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates
@@ -92,6 +93,7 @@ __all__ = [
     "Universal",
     "control",
     "conversions",
+    "from_dh",
     "load",
     "num_threads",
     "placement",
