@@ -130,6 +130,18 @@ def real(name: str, value: object) -> float:
     return float(given)
 
 
+def generator(name: str, value: object) -> np.random.Generator:
+    """A random generator, or one that starts from the given seed."""
+    if is_whole(value) and value >= 0:
+        return np.random.default_rng(int(value))
+    if not all(callable(getattr(value, key, None)) for key in ("uniform", "normal")):
+        raise ValueError(
+            f"{name} is {quoted(value)}, expected a seed that is not negative, or a generator such as "
+            "numpy.random.default_rng(0)"
+        )
+    return value  # type: ignore[return-value]
+
+
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """A read-only copy that cannot be made writable again."""
     copy = array.copy()

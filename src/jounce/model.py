@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import batch_of, depth, frozen, is_whole, near, quoted, reals, rows_of, shapes
+from jounce._checks import batch_of, depth, frozen, generator, is_whole, near, quoted, reals, rows_of, shapes
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from jounce.display.tree_text import drawn
@@ -23,6 +23,7 @@ from jounce.dynamics.constraints.independent_coordinates import IndependentCoord
 from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
 from jounce.dynamics.linearization import Linearization, linearize
+from jounce.dynamics.named_coordinates import prescribed_mask
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
 from jounce.editing.attach import attached
@@ -167,7 +168,18 @@ class Model(CoreModel):
         return drawn(self)
 
     def frame_index(self, name: str | int) -> int:
-        """Index of the body or fixed frame of that name in ``frame_names`` (bodies come first)."""
+        """The index of a body or fixed frame in ``frame_names``, where bodies come first.
+
+        A number, for the axis of arrays with one entry per body or frame. Where a joint is in q and v, see `position`
+        and `coordinate`.
+
+        Args:
+            name: of a body or frame; an index is returned as it is.
+
+        >>> import jounce as jn
+        >>> jn.robots.quadrotor_arm().frame_index("tool")
+        3
+        """
         if is_whole(name):
             if not 0 <= name < len(self.frame_names):
                 count = len(self.frame_names)
@@ -179,16 +191,31 @@ class Model(CoreModel):
         return index
 
     def coordinate(self, joint: str) -> slice:
-        """The slice of v that belongs to a joint.
+        """Where a joint is in v: a slice, for v, accelerations, forces, and the columns of matrices over them.
+
+        Args:
+            joint: name of a joint, or of a soft body's shape.
 
         >>> import jounce as jn
-        >>> jn.robots.aerial_manipulator().coordinate("q2")
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> robot.coordinate("q2")
         slice(6, 7, None)
+        >>> np.arange(robot.nv)[robot.coordinate("q2")]  # as columns
+        array([6])
         """
         return self._where(joint)[1]
 
     def position(self, joint: str) -> slice:
-        """The slice of q that belongs to a joint."""
+        """Where a joint is in q: a slice. It differs from `coordinate` after joints with quaternions.
+
+        Args:
+            joint: name of a joint, or of a soft body's shape.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.quadrotor_arm()
+        >>> robot.position("elbow"), robot.coordinate("elbow")
+        (slice(8, 9, None), slice(7, 8, None))
+        """
         return self._where(joint)[0]
 
     @property
@@ -237,18 +264,21 @@ class Model(CoreModel):
                 q[where.stop - 1] = 1.0
         return q
 
-    def random_configuration(self, rng: np.random.Generator, shape: SupportsIndex | Sequence[int] = ()) -> Array:
+    def random_configuration(self, rng: np.random.Generator | int, shape: SupportsIndex | Sequence[int] = ()) -> Array:
         """Random configurations (*shape, nq), with uniformly distributed orientations.
 
         Joints with limits stay within them; otherwise angles are in [-pi, pi) and distances in [-1, 1) m; soft bodies
         bend by about half a radian and stretch by about a tenth.
 
+        Args:
+            rng: a generator, which moves on, or a seed: the same one gives the same configurations.
+            shape: of the batch.
+
         >>> import jounce as jn
-        >>> jn.robots.aerial_manipulator().random_configuration(np.random.default_rng(0), 5).shape
+        >>> jn.robots.aerial_manipulator().random_configuration(0, 5).shape
         (5, 13)
         """
-        if not all(callable(getattr(rng, key, None)) for key in ("uniform", "normal")):
-            raise ValueError(f"rng is {quoted(rng)}, expected a generator such as numpy.random.default_rng(0)")
+        rng = generator("rng", rng)
         lead = _lead(shape)
         q = np.empty((*lead, self.nq))
         for b, (where, _) in self._moving():
@@ -287,6 +317,43 @@ class Model(CoreModel):
             (..., nv).
         """
         return self.inverse_dynamics(q, v, np.zeros(self.nv), frame=frame)
+
+    def hybrid_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        acc: ArrayLike,
+        tau: ArrayLike,
+        *,
+        prescribed: ArrayLike | Sequence[str],
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
+        frame: str = "body",
+    ) -> tuple[Array, Array]:
+        """Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
+
+        Args:
+            q: (..., nq).
+            v: (..., nv).
+            acc: dv/dt of the prescribed joints, (..., nv) or a stack (..., r + 1, nv); other columns are not read.
+            tau: forces of the other joints, in the same shape; the columns of prescribed joints are not read.
+            prescribed: names of joints, or a mask (nv,), True where acc is given; a joint is prescribed as a whole or
+                not at all.
+            wrenches, wrench_frame, frame: as in `forward_dynamics`.
+
+        Returns:
+            acc and tau, complete.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.quadrotor_arm()
+        >>> q, zero = robot.random_configuration(0), np.zeros(robot.nv)
+        >>> acc, tau = robot.hybrid_dynamics(q, zero, zero, zero, prescribed=["base"])  # hovers while the arm swings
+        >>> bool(np.allclose(robot.forward_dynamics(q, zero, tau), acc))
+        True
+        """
+        mask = prescribed_mask(self, prescribed)
+        options: dict[str, Any] = {"wrenches": wrenches, "wrench_frame": wrench_frame, "frame": frame}
+        return super().hybrid_dynamics(q, v, acc, tau, prescribed=mask, **options)
 
     def generalized_inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
@@ -435,7 +502,7 @@ class Model(CoreModel):
         return Model(self.bodies, self.gravity, [*self.constraints, *records], self.scenery)
 
     def constraint_rows(self, name: str) -> slice:
-        """The rows of `constraint_jacobian` and `residual` that belong to a constraint."""
+        """Where a constraint is in the rows of `constraint_jacobian` and in `residual`: a slice."""
         index = self._constraint_index(name)
         start = sum(c.rows for c in self.constraints[:index])
         return slice(start, start + self.constraints[index].rows)

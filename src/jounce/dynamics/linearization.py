@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import is_masked, quoted, real, reals, rows_of, shapes
+from jounce._checks import quoted, real, reals, rows_of, shapes
 from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.constrained import free_directions
 from jounce.dynamics.constraints.derivatives import constrained_derivatives
+from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.dynamics.partials import ball_columns, bracket_matrix, skew
 from jounce.errors import SingularError
 from jounce.parts.joints import Free
@@ -105,31 +106,6 @@ def scipy_linalg() -> Any:
     except ImportError as missing:
         raise ImportError("this needs SciPy: pip install 'jounce[control]'") from missing
     return linalg
-
-
-def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -> NDArray[np.intp]:
-    """Columns of tau: all, those of named joints, those where a mask (nv,) is True, or those listed."""
-    if actuated is None:
-        return model._all_columns
-    try:
-        given = np.asarray(None if is_masked(actuated) else actuated)
-    except (ValueError, TypeError):  # ragged
-        given = np.asarray(None)
-    columns = None
-    if given.size == 0 and given.ndim == 1:
-        columns = np.zeros(0, dtype=np.intp)
-    elif given.dtype.kind == "U":
-        columns = np.concatenate([np.arange(model.nv)[model.coordinate(str(name))] for name in np.atleast_1d(given)])
-    elif given.dtype == np.bool_ and given.shape == (model.nv,):
-        columns = np.flatnonzero(given)
-    elif given.dtype.kind in "iu" and given.ndim == 1 and (given >= 0).all() and (given < model.nv).all():
-        columns = given.astype(np.intp)
-    if columns is None or len(set(columns.tolist())) < len(columns):
-        raise ValueError(
-            f"actuated is {quoted(actuated)}, expected joint names, a mask ({model.nv},) "
-            f"or columns 0 to {model.nv - 1}, each once"
-        )
-    return columns
 
 
 def linearize(

@@ -35,7 +35,7 @@ from jounce._checks import array_of, quoted, rows_of, shapes
 from jounce._core import least_multipliers
 from jounce.dynamics.constraints.constrained import by_name, stacked_wrenches
 from jounce.dynamics.constraints.frames import apply
-from jounce.dynamics.linearization import actuated_columns
+from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.errors import ConstraintError
 
 if TYPE_CHECKING:
