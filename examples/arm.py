@@ -1,7 +1,5 @@
 """The arm used in the examples: base, shoulder, elbow and wrist, and a load in its hand. Not an example itself."""
 
-import numpy as np
-
 import jounce as jn
 
 LINKS = (  # name, axis, length in m, mass in kg
@@ -14,12 +12,11 @@ LINKS = (  # name, axis, length in m, mass in kg
 
 def add_arm(builder: jn.Builder, load: float = 2.0) -> jn.Builder:
     """Four slender rods, upright at zero, with the load, kg, as a point mass at the end, "hand"."""
-    parent, place = "world", np.eye(4)
+    parent, place = "world", jn.placement()
     for name, axis, length, mass in LINKS:
         across = mass * length**2 / 12
         rod = jn.Inertia(mass, com=(0, 0, length / 2), rotational=(across, across, mass * 0.04**2))
         builder.add(name, parent, jn.Revolute(axis), place, rod)
-        parent, place = name, np.eye(4)
-        place[2, 3] = length
+        parent, place = name, jn.placement((0, 0, length))
     builder.add("hand", parent, jn.Fixed(), place, jn.Inertia(load))
     return builder

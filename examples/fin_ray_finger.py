@@ -29,10 +29,7 @@ FORCES = np.linspace(0.0, 1.2, 13)  # N
 
 def turned(x, angle):
     """A pose on the x axis whose z axis leans by that angle."""
-    pose = np.eye(4)
-    pose[0, :3:2], pose[2, :3:2] = (np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))
-    pose[0, 3] = x
-    return pose
+    return jn.placement((x, 0, 0), axis=(0, 1, 0), angle=angle)
 
 
 def finger(ribs=RIBS) -> jn.Model:

@@ -35,10 +35,7 @@ LINES = dict(zip(BEARINGS, (GREY, BLUE, ORANGE, GREEN), strict=True))
 
 
 def along(x, z=0.0, angle=0.0):
-    pose = np.eye(4)
-    pose[0, :3:2], pose[2, :3:2] = (np.cos(angle), -np.sin(angle)), (np.sin(angle), np.cos(angle))
-    pose[:3, 3] = x, 0.0, z
-    return pose
+    return jn.placement((x, 0, z), axis=(0, -1, 0), angle=angle)
 
 
 def linkage() -> jn.Model:

@@ -42,9 +42,7 @@ STEP = Polynomial([0, 0, 0, 10, -15, 6])  # from 0 to 1, at rest at both ends
 
 def robot_with_finger():
     builder = jn.Builder.from_model(jn.load(ARM))
-    end = np.eye(4)
-    end[2, 3] = 0.06
-    builder.add("finger", parent="hand", placement=end, body=FINGER)
+    builder.add("finger", parent="hand", placement=jn.placement((0, 0, 0.06)), body=FINGER)
     return builder.build()
 
 

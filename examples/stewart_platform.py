@@ -40,9 +40,7 @@ GROUND, JOINTS = ring(*BASE), ring(*TOP)
 
 
 def at(place):
-    pose = np.eye(4)
-    pose[:3, 3] = place
-    return pose
+    return jn.placement(place)
 
 
 def platform() -> jn.Model:

@@ -36,7 +36,7 @@ def drone():
     for name, near, far in zip(RODS, (0.022, 0.020, 0.018), (0.020, 0.018, 0.016), strict=True):
         rod = jn.soft.Rod(LENGTH, (near, far), 1100.0, 4e5, damping=0.03, strain=strain, actuators=tendons)
         b.add(name, parent, placement=place, body=rod)
-        parent, place = name, np.eye(4)
+        parent, place = name, jn.placement()
     return b.build()
 
 

@@ -514,7 +514,15 @@ def _quotes(question: Question) -> bool:
 def joint_that_stays(robot: Robot, question: Question, rng: np.random.Generator, found: Answer) -> Iterator[str]:
     """A joint of ratio zero is a fixed joint."""
     other = next((FIXED[k] for k in FIXED if EVERY[k] is robot), None)
-    own = {"frame_index", "coordinate", "position", "lock", "subtree", "chain"}  # the last of which cut followers off
+    own = {
+        "frame_index",
+        "coordinate",
+        "position",
+        "replace",
+        "lock",
+        "subtree",
+        "chain",
+    }  # which name or cut followers
     if other is None or _quotes(question) or question.call.method in own:
         return
     named = _by_name(robot.model, question)

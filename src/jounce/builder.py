@@ -78,8 +78,8 @@ class Builder:
             name: of the body, unique.
             parent: name of a body added before, or "world".
             joint: that connects it to the parent; `Fixed` when left out.
-            placement: (4, 4) pose of the joint frame in the parent's body frame; the identity when left out. The
-                body's own frame is the joint frame, moved by the joint.
+            placement: (4, 4) pose of the joint frame in the parent's body frame, such as `jounce.placement` gives; the
+                identity when left out. The body's own frame is the joint frame, moved by the joint.
             inertia: none when left out.
             body: a soft body, such as a `jounce.soft.Rod` or a `jounce.soft.Module` of your own, in place of
                 `inertia`. It begins at the joint frame; the frame with its name, in which children are placed, is at
@@ -152,8 +152,7 @@ class Builder:
         >>> import jounce as jn
         >>> b = jn.Builder()
         >>> for arm, x in (("left", 0.0), ("right", 0.5)):
-        ...     hinge = np.eye(4)
-        ...     hinge[0, 3] = x
+        ...     hinge = jn.placement((x, 0, 0))
         ...     b.add(arm, "world", jn.Revolute((0, 1, 0)), hinge, jn.Inertia(1.0, com=(0, 0, -0.5)))
         >>> b.close("rope", "left", "right", jn.Distance(0.5))
         >>> robot = b.build()
