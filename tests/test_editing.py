@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from coupled_robots import FOLLOWERS, SOFT, Robot, rod
+from coupled_robots import FOLLOWERS, Robot, rod
 from kinds import EVERY, KINDS, TIED
 
 LOCKABLE = {k: r for k, r in EVERY.items() if r.model.nv > 1 and not r.ties}
@@ -270,6 +270,7 @@ def test_attached_robots_keep_their_own_dynamics(kind: str) -> None:
     agree(both.actuation_matrix(whole)[6:], model.actuation_matrix(q), 1e-11)
     own = pickle.loads(pickle.dumps(both))
     agree(own.mass_matrix(whole), both.mass_matrix(whole), 0)
+    assert own.input_names == both.input_names
 
 
 def _quaternion(R: np.ndarray) -> np.ndarray:
@@ -315,7 +316,7 @@ def test_two_of_a_kind_need_a_prefix() -> None:
 
 
 def test_shared_inputs_are_not_shared_between_robots() -> None:
-    finger = SOFT["tendons"].model if "tendons" in SOFT else KINDS["soft"].model
+    finger = KINDS["soft"].model
     pair = finger.attach(finger, prefix="other ")
     assert len(pair.input_names) == 2 * len(finger.input_names)
     assert set(finger.input_names) < set(pair.input_names)
@@ -545,6 +546,26 @@ def test_looks_travel() -> None:
     two = robot.attach(robot, "arm", jn.placement((0, 0, 1)), prefix="b_")
     assert looks(two) == before | {"b_base": ["Box"], "b_arm": ["Sphere"]}
     assert looks(pickle.loads(pickle.dumps(two))) == looks(two)
+
+
+def test_a_locked_soft_body_keeps_its_shape() -> None:
+    """As a mesh around the backbone: its ends, its girth, and that it is closed nowhere else than there."""
+    b = jn.Builder()
+    b.add("rod", "world", jn.Revolute((0, 1, 0)), jn.placement((1, 0, 0)), body=jn.soft.Rod(0.5, 0.02, 1e3, 1e5))
+    b.add("eye", "rod", at=0.2)
+    robot = b.build()
+    q = np.array([0.4, 1.0, 0.5, 0.1])
+    still = robot.lock({"rod.shape": q[1:]})
+    assert still.joint_names == ("rod",)
+    (look,) = next(x for x in still.bodies if x.name == "rod").visuals
+    pose = still.pose("rod", q[:1]) @ look.placement
+    points = look.shape.vertices @ pose[:3, :3].T + pose[:3, 3]
+    line = robot.backbone("rod", q)[:, :3, 3]
+    apart = np.linalg.norm(points[:, None] - line, axis=-1).min(axis=1)
+    assert apart.max() < 0.0225
+    for end in (line[0], line[-1]):
+        assert np.linalg.norm(points - end, axis=1).min() < 0.021
+    assert looks(pickle.loads(pickle.dumps(still))) == {"rod": ["Triangles"]}
 
 
 def test_scenery_travels() -> None:

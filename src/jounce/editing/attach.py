@@ -6,7 +6,6 @@ on the frame then.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -18,7 +17,6 @@ from jounce.core_tables import BodyRecord
 from jounce.editing.looks import together
 from jounce.editing.tree import Tree, expect_name, listed
 from jounce.parts.constraints import ConstraintRecord, Gear
-from jounce.parts.sections import SoftBody
 
 Array = NDArray[np.float64]
 
@@ -57,16 +55,8 @@ def _renamed(body: BodyRecord, prefix: str) -> BodyRecord:
         joint = joint.changed(follows=replace(joint.follows, joint=prefix + joint.follows.joint))
     if joint.name is not None:
         joint = joint.changed(name=prefix + joint.name)
-    return replace(body, name=prefix + body.name, joint=joint, soft=_with_own_inputs(body.soft, prefix))
-
-
-def _with_own_inputs(soft: SoftBody | None, prefix: str) -> SoftBody | None:
-    """Inputs of one name are one input, so those of the other robot have the prefix too."""
-    if soft is None or not soft.shares_inputs or not soft.input_names:
-        return soft
-    own = copy.copy(soft)
-    own.input_names = tuple(prefix + name for name in soft.input_names)
-    return own
+    soft = None if body.soft is None else body.soft.with_prefix(prefix)
+    return replace(body, name=prefix + body.name, joint=joint, soft=soft)
 
 
 def _mounted(body: BodyRecord, carrier: int, place: Array) -> BodyRecord:

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import quoted
 from jounce.core_tables import BodyRecord, marks_on
+from jounce.editing.looks import together
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Free
 from jounce.parts.pose import inverse
+from jounce.parts.visual import ReadLater, Triangles, Visual
+
+if TYPE_CHECKING:
+    from jounce.model import Model
 
 Array = NDArray[np.float64]
 
@@ -24,8 +30,12 @@ Array = NDArray[np.float64]
 def frozen_shape(bodies: Sequence[BodyRecord], name: str, q: Array) -> list[BodyRecord]:
     """The bodies, with the soft one of that name rigid, in the shape q (n,)."""
     index = next(i for i, b in enumerate(bodies) if b.name == name)
-    inertia, far, marks = _measured(bodies, index, q)
-    rigid = replace(bodies[index], soft=None, inertia=inertia.moved(inverse(far)))
+    model, state = _alone(bodies, index, q)
+    inertia, far = _inertia(model.mass_matrix(state)), model.pose("body", state)
+    marks = {s: model.pose(f"at {s!r}", state) for s in marks_on(bodies, index)}
+    look = ReadLater(lambda: _look(model, state, far))
+    visuals = together(bodies[index].visuals, look, np.eye(4))
+    rigid = replace(bodies[index], soft=None, inertia=inertia.moved(inverse(far)), visuals=visuals)
     if isinstance(rigid.joint, Fixed):
         made = [*bodies[:index], replace(rigid, placement=rigid.placement @ far), *bodies[index + 1 :]]
         return [_moved_child(b, index, marks, far) for b in made]
@@ -45,8 +55,8 @@ def _moved_child(body: BodyRecord, index: int, marks: dict[float, Array], far: A
     return replace(body, at=None, placement=inverse(far) @ marks[body.at] @ body.placement)
 
 
-def _measured(bodies: Sequence[BodyRecord], index: int, q: Array) -> tuple[Inertia, Array, dict[float, Array]]:
-    """Inertia, and the poses of the far end and of the marks, all in the near end."""
+def _alone(bodies: Sequence[BodyRecord], index: int, q: Array) -> tuple[Model, Array]:
+    """The body alone in space, with a frame at each of its marks, and its configuration; its near end is at 0."""
     from jounce.model import Model
 
     soft, marks = bodies[index].soft, marks_on(bodies, index)
@@ -55,9 +65,22 @@ def _measured(bodies: Sequence[BodyRecord], index: int, q: Array) -> tuple[Inert
     model = Model(alone, np.zeros(3))
     state = model.neutral()
     state[7:] = q
-    M = model.mass_matrix(state)
+    return model, state
+
+
+def _inertia(M: Array) -> Inertia:
+    """From the mass matrix of a free body: the spatial inertia about its origin."""
     mass = float(M[0, 0])
-    com = np.array([M[5, 1], M[3, 2], M[4, 0]]) / mass
+    com = np.array([M[5, 1], M[3, 2], M[4, 0]]) / (mass or 1.0)
     about_com = M[3:6, 3:6] - mass * (com @ com * np.eye(3) - np.outer(com, com))
-    poses = {s: model.pose(f"at {s!r}", state) for s in marks}
-    return Inertia(mass, com, (about_com + about_com.T) / 2, physical=False), model.pose("body", state), poses
+    return Inertia(mass, com, (about_com + about_com.T) / 2, physical=False)
+
+
+def _look(model: Model, state: Array, far: Array) -> tuple[Visual, ...]:
+    """Its surface, in the frame at its far end."""
+    from jounce.view.style import SOFT
+    from jounce.view.tubes import Tube
+
+    tube = Tube(model, "body", 1.0)
+    surface = Triangles("a soft body", tube.vertices(state).astype(np.float32), np.asarray(tube.faces))
+    return (Visual(surface, inverse(far), SOFT),)

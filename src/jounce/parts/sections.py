@@ -151,6 +151,10 @@ class SoftBody(ABC):
         """What the inputs do work on, as a recorded function of q: the power of input u_j is u_j d/dt of output j."""
         return None
 
+    def with_prefix(self, prefix: str) -> SoftBody:
+        """The same body, with a prefix to the names of inputs that it would share with others."""
+        return self
+
     def backbone(self, q: Array, s: Array) -> Array:
         """Poses (..., S, 4, 4) of the sections at s (S,) in the near end, for q (..., n)."""
         raise ValueError(f"{self!r} has no sections along a backbone")

@@ -10,6 +10,7 @@ times the same (Kelvin-Voigt).
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -180,6 +181,14 @@ class Rod(SoftBody):
 
     def __repr__(self) -> str:
         return f"Rod(length={self.length:g}, {self.n} coordinates)"
+
+    def with_prefix(self, prefix: str) -> Rod:
+        if not self.actuators:
+            return self
+        own = copy.copy(self)
+        own.actuators = tuple(replace(a, name=prefix + a.name) for a in self.actuators)
+        own.input_names = tuple(a.name for a in own.actuators)
+        return own
 
     def __reduce__(self) -> tuple[Any, ...]:
         keys = ("density", "young", "poisson", "damping")
