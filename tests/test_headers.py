@@ -42,7 +42,7 @@ def test_headers_without_python(source: Path, isa: str, tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "source, flags", [("kernel", []), ("operations", ["-DJOUNCE_COUNT"]), ("operations", []), ("peak", [])]
+    ("source", "flags"), [("kernel", []), ("operations", ["-DJOUNCE_COUNT"]), ("operations", []), ("peak", [])]
 )
 def test_benchmark_programs_compile(source: str, flags: list[str]) -> None:
     """They are built on request only (JOUNCE_BENCHMARKS)."""
