@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import pickle
 import pkgutil
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +58,32 @@ def test_all_are_on_the_page() -> None:
 def test_files() -> None:
     with pytest.raises(jn.Error):
         jn.load("<robot/>")
+
+
+def missing_files(folder: Path) -> list[tuple[str, Callable[[], object]]]:
+    """Names of files that do not exist, and calls that need them."""
+    model = folder / "scene.xml"
+    model.write_text('<mujoco> <include file="parts.xml"/> </mujoco>')
+    return [
+        (str(folder / "arm.urdf"), lambda: jn.load(folder / "arm.urdf")),
+        (str(folder / "no" / "arm.urdf"), lambda: jn.load(str(folder / "no" / "arm.urdf"))),
+        (str(folder / "motion.npz"), lambda: jn.Trajectory.load(folder / "motion.npz")),
+        ("parts.xml", lambda: jn.load(model)),
+    ]
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    """Each is reported by one error, for code that catches jounce's errors and for code that catches Python's."""
+    for name, call in missing_files(tmp_path):
+        with pytest.raises(jn.LoadError) as caught:
+            call()
+        error = caught.value
+        assert isinstance(error, FileNotFoundError)
+        assert (error.errno, error.filename) == (errno.ENOENT, name)
+        assert re.search(rf"{re.escape(name)}.*does not exist", str(error))
+        assert "Errno" not in str(error)
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), again.filename) == (type(error), str(error), name)
 
 
 def test_statics() -> None:

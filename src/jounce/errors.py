@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,23 @@ class Error(Exception):
 
 class LoadError(Error, ValueError):
     """A file that is not a valid robot or trajectory; the message names the file and the fault."""
+
+
+class MissingFileError(LoadError, FileNotFoundError):
+    """A file that does not exist: both a `LoadError` and a ``FileNotFoundError``.
+
+    Attributes:
+        filename: as it was given.
+    """
+
+    def __init__(self, message: str, filename: str) -> None:
+        OSError.__init__(self, errno.ENOENT, message, filename)
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # errors must survive pickling between processes
+        return type(self), (self.strerror, self.filename)
 
 
 class SingularError(Error, ValueError):

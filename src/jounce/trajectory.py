@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import is_masked, printable, quoted, reals
-from jounce.errors import LoadError
+from jounce.errors import LoadError, MissingFileError
 from jounce.model import Model, a_model
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Spherical
@@ -183,13 +183,19 @@ class Trajectory:
         """Reads a file written by `save`. The file need not be trusted: no code in it is run.
 
         Raises:
-            LoadError: a ``ValueError``: the file was not written by `save`.
-            OSError: it cannot be opened; ``FileNotFoundError`` if there is none.
+            LoadError: a ``ValueError``: the file was not written by `save`; it is also a ``FileNotFoundError`` if there
+                is no such file.
+            OSError: it cannot be opened.
         """
         path = Path(path)
         if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             raise LoadError(f"{path} holds no trajectory: it is a device or a pipe, expected a file")
-        with path.open("rb") as file:
+        try:
+            opened = path.open("rb")
+        except FileNotFoundError:
+            said = f"{path}: does not exist, expected a file written by Trajectory.save"
+            raise MissingFileError(said, str(path)) from None
+        with opened as file:
             try:
                 return _loaded(file)
             except Exception as error:  # whatever NumPy and zipfile raise for foreign files

@@ -72,7 +72,8 @@ def load(
             looked up in these.
 
     Raises:
-        LoadError: a ``ValueError`` that names the file, the line, the element and the fault.
+        LoadError: a ``ValueError`` that names the file, the line, the element and the fault; if a file does not exist,
+            it is also a ``FileNotFoundError``.
 
     Warns:
         LoadWarning: once, about anything that is probably a mistake. ``jounce info FILE`` shows everything.

@@ -73,7 +73,7 @@ class Folders:
                 f"file {short(name)!r} is not read: XML given as text reads no files; "
                 "pass allow= with the folder that the file is in, or give the path of the XML"
             )
-        raise refused or element.error(f"file {short(name)!r} does not exist")
+        raise refused or element.missing(name)
 
     def places(self, name: str, places: Iterable[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Paths of a file of that name in those places that may be read, and the folders that may be read."""

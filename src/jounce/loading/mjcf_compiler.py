@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from jounce.errors import LoadError
+from jounce.errors import LoadError, MissingFileError
 from jounce.loading import mjcf_child
 from jounce.loading.folders import Folders
 from jounce.loading.mjcf_child import (
@@ -211,8 +211,9 @@ def _mesh(documents: Documents, word: str, body: str) -> bytes:
         return documents.mesh(word)
     except LoadError as fault:
         whose = f"body {short(body)!r}" if body else "a body without a name"
-        raise LoadError(
-            f"{fault}; the inertia of {whose} comes from this mesh: give the file, or the body an <inertial>"
+        said = f"{fault}; the inertia of {whose} comes from this mesh: give the file, or the body an <inertial>"
+        raise (
+            MissingFileError(said, fault.filename) if isinstance(fault, MissingFileError) else LoadError(said)
         ) from None
 
 

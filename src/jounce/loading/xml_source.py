@@ -19,7 +19,7 @@ from typing import Any
 from xml.parsers import expat
 
 from jounce._checks import near
-from jounce.errors import LoadError
+from jounce.errors import LoadError, MissingFileError
 
 MAX_BYTES = 100_000_000
 MAX_ELEMENTS = 1_000_000
@@ -58,6 +58,10 @@ class Element:
         self.tag = tag
         self.attributes = attributes
         self.children: list[Element] = []
+
+    def missing(self, name: str) -> MissingFileError:
+        """The error that a file which this element names does not exist."""
+        return MissingFileError(str(self.error(f"file {short(name)!r} does not exist")), name)
 
     def error(self, fault: str) -> LoadError:
         """An error that says where: file, line, and the element inside the nearest one with a name."""
@@ -156,7 +160,7 @@ def content_of(path: Path) -> bytes:
     try:
         return regular_bytes(path, MAX_BYTES)
     except FileNotFoundError:
-        raise LoadError(f"{_shown(path)}: does not exist{_likely(path)}") from None
+        raise MissingFileError(f"{_shown(path)}: does not exist{_likely(path)}", str(path)) from None
     except IsADirectoryError:
         raise LoadError(f"{path}: is a directory, expected a URDF or MJCF file{_robots_in(path)}") from None
     except LoadError as fault:
