@@ -83,7 +83,7 @@ attach                                  other to placement      | prefix
 subtree                                 name            |
 chain                                   base tip        |
 payload                                 name inertia placement  |
-equilibrium                                             | u q0 tau wrenches wrench_frame
+equilibrium                                             | u q0 tau wrenches wrench_frame held
 forward_kinematics                      q               | frames frame velocity_frame
 forward_kinematics                      q v*            | frames frame velocity_frame
 pose                                    name q          |
@@ -742,6 +742,11 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
             yield from ({key: bad} for bad in (None, 5, b"its ", ["its "]))
         elif key == "constraints":
             yield from ({key: bad} for bad in (5, "nobody", ["nobody"], [None], [["nobody"]]))
+        elif key == "held":
+            joint = [*robot.model.joint_names, "arm"][0]
+            for bad in (joint, 5, None, ["nobody"], [None], [[joint]], {"nobody": 0.0}, {joint: "up"}, {joint: None},
+                        {joint: np.full(9, 0.1)}, {joint: np.nan}, {None: 0.0}):  # fmt: skip
+                yield {key: bad}
         elif key == "u":
             yield from ({key: bad} for bad in (np.zeros(7), "full", np.full(7, np.nan), [[0.0]]))
         elif key in ("tau", "q0"):

@@ -507,7 +507,7 @@ def _by_name(model: jn.Model, question: Question) -> Question:
 def _quotes(question: Question) -> bool:
     """Whether an error mentions the number of a frame."""
     frames = ("name", "frames", "wrenches", "contacts", "to", "base", "tip")
-    joints = ("joint", "names", "positions", "armature", "damping", "stiffness", "rest", "limits")
+    joints = ("joint", "names", "positions", "armature", "damping", "stiffness", "rest", "limits", "held")
     return question.wrong in (*frames, *joints, "constraints")
 
 
@@ -541,7 +541,7 @@ def rigid_body(robot: Robot, question: Question, rng: np.random.Generator, found
         or not (isinstance(found, Exception) or question.plain)
     ):
         return
-    if isinstance(given.get("actuated"), list) or given.get("names") is not None:  # names of joints
+    if isinstance(given.get("actuated"), list) or given.get("names") is not None or given.get("held"):  # joints by name
         return
     named = _by_name(robot.model, question)
     if method in BY_BODY and given.get("frames") is None:

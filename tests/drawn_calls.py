@@ -375,6 +375,12 @@ class Draw:
         joints = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
         return self.one((mask, columns, joints))
 
+    def held(self, name: str) -> object:
+        """Some joints, by name or with the positions they are held at."""
+        names = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.4]
+        q = self.robot.configuration(self.rng, ())
+        return self.one(((), names, tuple(names), {n: q[self.model.position(n)] for n in names}))
+
     def inputs(self, name: str) -> object:
         lead = () if self.method in ONE_STATE else self.leading(name)
         return self.sized(self.rng.uniform(0, 0.2, (*lead, len(self.model.input_names))))
@@ -425,7 +431,7 @@ class Draw:
             return self.one(x for label, x in found.items() if label != "too large")
         if name == "contacts" and self.rng.random() < 0.7:
             return self.one(bad_contacts(self.robot))
-        own = ("motions", "correction", "restitution", "normals", "weight", "force_weight", "names")
+        own = ("motions", "correction", "restitution", "normals", "weight", "force_weight", "names", "held")
         if name in own and self.rng.random() < 0.6:
             return self.one(x[name] for x in bad_keywords(self.call, self.robot) if name in x)
         if name in ("wrenches", "motions") and isinstance(value, dict) and value and self.rng.random() < 0.7:
@@ -473,6 +479,7 @@ PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
     "prefix": Draw.prefix,
     "inertia": Draw.inertia,
     "constraints": Draw.constraints,
+    "held": Draw.held,
 }
 
 

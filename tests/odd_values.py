@@ -314,7 +314,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "regressor": (ROBOT.inverse_dynamics_regressor, {"v": REST, "a": REST} | {"q": Q}),
     "torque_coefficients": (ROBOT.torque_coefficients, {"order": 1, "q": Q, "v": np.zeros((2, 8))}),
     "linearize": (ROBOT.linearize, {"actuated": [0, 1], "frame": "world", "q": Q, "v": REST, "tau": REST}),
-    "equilibrium": (FINGER.equilibrium, {"q0": np.zeros(3), "tau": np.zeros(3), "wrenches": {"a": np.zeros(6)}}),
+    "equilibrium": (
+        FINGER.equilibrium,
+        {"q0": np.zeros(3), "tau": np.zeros(3), "wrenches": {"a": np.zeros(6)}, "held": ["a"]},
+    ),
     "forward_kinematics": (
         ROBOT.forward_kinematics,
         {"frames": ["tool"], "velocity_frame": "body", "q": Q, "v": np.zeros((2, 8))},

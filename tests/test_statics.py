@@ -283,6 +283,95 @@ def test_a_rigid_robot_without_loads() -> None:
     assert rest.q == 0.0
 
 
+ANGLES = {"shoulder": 0.7, "elbow": -1.1}
+LINK = jn.Inertia(2.0, com=(0, 0.01, 0.15), rotational=(0.02, 0.02, 0.002))
+
+
+def soft_arm(fixed: bool) -> jn.Model:
+    """A tentacle at the end of two links; their joints, or links that stand at `ANGLES`."""
+    b, parent, place = jn.Builder(), "world", np.eye(4)
+    for name, angle in ANGLES.items():
+        c, s = np.cos(angle), np.sin(angle)
+        turned = np.array([[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]])
+        joint = jn.Fixed() if fixed else jn.Revolute((0, 1, 0))
+        b.add(name, parent, joint, place @ turned if fixed else place, inertia=LINK)
+        parent, place = name, place.copy()
+        place[2, 3] = 0.3
+    wires = [soft.Tendon("front", (0.008, 0.0))]
+    b.add("tentacle", parent, None, place, body=soft.Rod(0.3, 0.01, 1000.0, 4e6, actuators=wires))
+    return b.build()
+
+
+def test_a_soft_arm_on_links_that_are_held() -> None:
+    """As if the joints were welded there; and they bear the weight of all that hangs on them, by its lever arm."""
+    robot, welded, load = soft_arm(fixed=False), soft_arm(fixed=True), [0.5]
+    rest, expected = robot.equilibrium(load, held=ANGLES), welded.equilibrium(load)
+    np.testing.assert_array_equal(rest.q[:2], list(ANGLES.values()))
+    np.testing.assert_allclose(rest.q[2:], expected.q, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(rest.stiffness[2:, 2:], expected.stiffness, rtol=1e-9, atol=1e-12)
+    assert rest.stable
+    assert np.abs(rest.residual).max() < 1e-9
+    at = robot.pose("shoulder", rest.q)[:3, 3], robot.pose("elbow", rest.q)[:3, 3]
+    weights = [(2.0, (robot.pose(name, rest.q) @ [0, 0.01, 0.15, 1])[:3]) for name in ANGLES]
+    rod = np.pi * 0.01**2 * 0.3 * 1000.0
+    spine = robot.backbone("tentacle", rest.q, 0.15 + 0.15 * np.polynomial.legendre.leggauss(16)[0])[:, :3, 3]
+    weights.append((rod, np.polynomial.legendre.leggauss(16)[1] @ spine / 2))
+    for i, name in enumerate(ANGLES):  # the moment about y that balances the weight: y . (r x m g e_z)
+        moment = -sum(9.81 * m * (c - at[i])[0] for m, c in weights[i:])
+        np.testing.assert_allclose(rest.reactions[name], moment, rtol=1e-9)
+
+
+def test_names_hold_joints_where_they_start() -> None:
+    robot = soft_arm(fixed=False)
+    start = robot.neutral()
+    start[:2] = list(ANGLES.values())
+    by_name, by_value = robot.equilibrium(q0=start, held=list(ANGLES)), robot.equilibrium(held=ANGLES)
+    np.testing.assert_allclose(by_name.q, by_value.q, rtol=1e-8)
+    np.testing.assert_array_equal(robot.equilibrium(held=["shoulder", "elbow"]).q[:2], 0.0)
+    whole = robot.equilibrium(held=robot.joint_names)  # even the soft body
+    assert whole.stable
+    np.testing.assert_array_equal(whole.q, 0.0)
+    np.testing.assert_allclose(
+        np.concatenate([whole.reactions[name] for name in robot.joint_names]),
+        robot.inverse_dynamics(whole.q, *np.zeros((2, robot.nv))), rtol=1e-12, atol=1e-12,
+    )  # fmt: skip
+
+
+def test_a_base_that_is_held_and_the_force_that_adds_to_tau() -> None:
+    b = jn.Builder()
+    b.add("base", "world", jn.Free(), inertia=jn.Inertia(3.0, com=(0.1, 0, 0), rotational=(1, 1, 1)))
+    b.add("rod", "base", body=soft.Rod(0.3, 0.01, 1000.0, 1e6))
+    robot = b.build()
+    with pytest.raises(jn.NoEquilibrium, match="nothing holds joint 'base': no stiffness and no constraint") as caught:
+        robot.equilibrium()
+    assert caught.value.loose == ("base",)
+    turn = np.array([0.0, np.sin(0.3), 0.0, np.cos(0.3)])
+    rest = robot.equilibrium(held={"base": [1.0, 2.0, 3.0, *turn]})
+    np.testing.assert_allclose(rest.q[:7], [1.0, 2.0, 3.0, *turn], rtol=1e-15)
+    mass = 3.0 + np.pi * 0.01**2 * 0.3 * 1000.0
+    R = robot.pose("base", rest.q)[:3, :3]
+    np.testing.assert_allclose(rest.reactions["base"][:3], R.T @ [0, 0, 9.81 * mass], rtol=1e-9, atol=1e-9)
+    lift = np.zeros(robot.nv)
+    lift[:3] = [1.0, 2.0, 5.0]
+    less = robot.equilibrium(held={"base": rest.q[:7]}, tau=lift).reactions["base"]
+    np.testing.assert_allclose(rest.reactions["base"][:3] - less[:3], [1.0, 2.0, 5.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_joints_of_any_robot(kind: str) -> None:
+    """With all joints held, the forces at rest are what holds them, less what the constraints bear."""
+    robot = KINDS[kind].model
+    q0 = robot.project(robot.neutral()) if robot.constraints else robot.neutral()
+    rest = robot.equilibrium(q0=q0, held=robot.joint_names)
+    np.testing.assert_allclose(rest.q, q0, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(rest.residual, 0.0)
+    left = robot.inverse_dynamics(rest.q, *np.zeros((2, robot.nv)))
+    if robot.constraints:
+        left = left - robot.constraint_jacobian(rest.q).T @ rest.multipliers
+    held = np.concatenate([rest.reactions[name] for name in robot.joint_names])
+    np.testing.assert_allclose(held, left, rtol=1e-12, atol=1e-12)
+
+
 def test_bad_input() -> None:
     robot = pendulum(jn.Revolute((0, 1, 0), stiffness=4.0))
     with pytest.raises(ValueError, match=r"u has shape \(1,\), expected \(0,\)"):
@@ -293,6 +382,15 @@ def test_bad_input() -> None:
         robot.equilibrium(q0=[np.nan])
     with pytest.raises(ValueError, match=r"wrenches\['arm'\] has shape \(3,\), expected \(6,\)"):
         robot.equilibrium(wrenches={"arm": [1.0, 2.0, 3.0]})
+    for held in (5, None, "arm"):
+        with pytest.raises(ValueError, match=rf"held is {held!r}, expected names of joints, or a dict"):
+            robot.equilibrium(held=held)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"held: no joint is named 'amr': did you mean 'arm'\?"):
+        robot.equilibrium(held=["amr"])
+    with pytest.raises(ValueError, match=r"held\['arm'\] has shape \(2,\), expected \(\) or \(1,\)"):
+        robot.equilibrium(held={"arm": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"held\['arm'\] is nan, expected finite numbers"):
+        robot.equilibrium(held={"arm": np.nan})
     with pytest.raises(ValueError, match="wrist"):
         robot.equilibrium(wrenches={"wrist": np.ones(6)})
     with pytest.raises(ValueError, match="wrench_frame"):

@@ -1114,6 +1114,7 @@ class Model(CoreModel):
         tau: ArrayLike | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: str = "body",
+        held: Mapping[str, ArrayLike] | Iterable[str] = (),
     ) -> Equilibrium:
         """Where the robot is at rest: gravity_force + elastic_force = actuation_matrix(q) u + tau + wrenches.
 
@@ -1129,13 +1130,19 @@ class Model(CoreModel):
             tau: (nv,) forces of the joints, N and N m, those of `Free` joints in body axes.
             wrenches: for bodies or frames by name, (6,) [force; moment], N and N m.
             wrench_frame: as in `inverse_dynamics`; the wrenches are held in these axes.
+            held: joints that are held, as by a brake or a motor: names, for joints held where they start (in `q0` or
+                `neutral`), or {name: position}, a number, or an array of as many as the joint has in q. Shapes of soft
+                bodies can be held like joints.
 
         Returns:
-            `Equilibrium`, with q, the tangent stiffness, whether it is stable, and the constraint forces.
+            `Equilibrium`, with q, the tangent stiffness, whether it is stable, the constraint forces, and the
+            `reactions`: the forces that hold joints.
 
         Raises:
             ValueError: an argument has the wrong shape or an invalid value.
-            NoEquilibrium: none was found; the message says how far the load could be raised.
+            NoEquilibrium: none was found; the message says how far the load could be raised, and which joints have
+                nothing that holds them.
+            ConstraintError: the constraints cannot be satisfied, or not with these joints held.
 
         >>> import jounce as jn
         >>> b = jn.Builder()
@@ -1145,8 +1152,12 @@ class Model(CoreModel):
         >>> rest = finger.equilibrium(wrenches={"rod": (0.05, 0, 0, 0, 0, 0)}, wrench_frame="mixed")  # 0.05 N along x
         >>> rest.stable, bool(np.abs(rest.residual).max() < 1e-12)
         (True, True)
+        >>> b = jn.Builder()
+        >>> b.add("arm", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
+        >>> b.build().equilibrium(held={"arm": np.pi / 2}).reactions["arm"].round(3)  # torque that holds the arm out
+        array([4.905])
         """
-        return equilibrium(self, u, q0, tau, wrenches, _axes("wrench_frame", wrench_frame))
+        return equilibrium(self, u, q0, tau, wrenches, _axes("wrench_frame", wrench_frame), held)
 
     # Kinematics
 

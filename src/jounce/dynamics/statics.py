@@ -11,12 +11,12 @@ Newton Methods for Nonlinear Problems, 5.1), otherwise halved. At the end of the
 bear, steps become too short. The weight is raised first, then the rest; a robot that would fall without the rest gets
 both at once.
 
-Constraints balance what they can of F, and steps stay within the motions they allow: `static_ties`.
+Constraints and held joints balance what they can of F, and steps stay within the motions they allow: `static_ties`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, quoted
-from jounce.dynamics.constraints.static_ties import Ties, held
+from jounce.dynamics.constraints.constrained import assembled
+from jounce.dynamics.constraints.static_ties import Mask, Ties, anchored
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.errors import Error, RangeError
 
@@ -51,14 +52,16 @@ class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a 
     Attributes:
         part: fraction of the load, 0 to 1, up to which there is one.
         q: (nq,) the equilibrium there.
+        loose: names of the joints that the load pushes there while no stiffness, no constraint and nobody holds them.
     """
 
-    def __init__(self, part: float, of: str, q: Array, why: str = _GIVES_WAY) -> None:
-        super().__init__(f"no equilibrium found beyond {part:.4g} of {of}: {why}")
-        self.part, self.q, self._of, self._why = part, q, of, why
+    def __init__(self, part: float, of: str, q: Array, why: str = _GIVES_WAY, loose: tuple[str, ...] = ()) -> None:
+        said = f"; nothing holds {_joints(loose)}: no stiffness and no constraint; held= would" if loose else ""
+        super().__init__(f"no equilibrium found beyond {part:.4g} of {of}: {why}{said}")
+        self.part, self.q, self.loose, self._of, self._why = part, q, loose, of, why
 
     def __reduce__(self) -> tuple[Any, ...]:  # errors must survive pickling between processes
-        return type(self), (self.part, self._of, self.q, self._why)
+        return type(self), (self.part, self._of, self.q, self._why, self.loose)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,14 +72,16 @@ class Equilibrium:
         q: (nq,) configuration.
         residual: (nv,) forces that remain due to rounding, N and N m.
         stiffness: (nv, nv) tangent stiffness: how these forces change with q, in the coordinates of `integrate`, with
-            inputs, forces, wrenches and multipliers held. Symmetric if all forces have a potential. With constraints it
-            applies to displacements that these allow.
+            inputs, forces, wrenches and multipliers held. Symmetric if all forces have a potential. With constraints or
+            held joints it applies to displacements that these allow.
         stable: whether the robot returns, or stays near, after a small push: the stiffness is positive definite; if it
             is not symmetric, as under loads that turn with a body, no eigenvalue of the linearization has a positive
             real part, and none is zero. A robot in indifferent equilibrium is not stable.
         iterations: of Newton's method, over all steps of the load.
         forces: of constraints by name, (6,) or (2,), as in `ConstrainedDynamics`, in the axes of the wrenches.
         multipliers: (rows,), of the rows of `Model.constraint_jacobian`.
+        reactions: by the name of each held joint, the forces that hold it, in addition to its tau: an array of as many
+            as it has velocities, N and N m, those of a `Free` joint [force; moment] in body axes.
     """
 
     q: Array
@@ -86,6 +91,7 @@ class Equilibrium:
     iterations: int
     forces: dict[str, Array] = field(default_factory=dict)
     multipliers: Array = field(default_factory=lambda: np.zeros(0))
+    reactions: dict[str, Array] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         kind = "stable" if self.stable else "unstable"
@@ -108,9 +114,17 @@ class _Statics:
     """The forces on a robot under a load."""
 
     def __init__(
-        self, robot: Model, u: Array, tau: Array, wrenches: Mapping[str, Array], wrench_frame: str, start: Array
+        self,
+        robot: Model,
+        u: Array,
+        tau: Array,
+        wrenches: Mapping[str, Array],
+        wrench_frame: str,
+        start: Array,
+        free: Mask | None = None,
     ) -> None:
         self.robot, self._u, self._tau, self._frame = robot, u, tau, wrench_frame
+        self.free = np.ones(robot.nv, bool) if free is None else free
         self._wrenches = {name: np.stack([each, np.zeros(6)]) for name, each in wrenches.items()}
         self._motions = np.zeros((robot.nv + 1, 3, robot.nv))  # at rest, and along each coordinate
         self._motions[1:, 0] = _SLOW * np.eye(robot.nv)
@@ -130,7 +144,7 @@ class _Statics:
         F[2] -= robot._inputs.matrix(q) @ self._u + self._tau
         if self._u.size:
             K[2] -= robot._inputs.derivative(q, self._u)
-        return _Forces(F, K, Ties.at(robot, q))
+        return _Forces(F, K, Ties.at(robot, q, self.free))
 
     def stable(self, q: Array, K: Array, ties: Ties) -> bool:
         scaled, Z = K / self.scale[:, None] / self.scale, ties.split(self.scale)[1]
@@ -158,6 +172,13 @@ class _Statics:
 
     def length(self, shift: Array) -> float:
         return float(np.linalg.norm(self.scale * shift))
+
+    def loose(self, forces: _Forces, pull: Array) -> tuple[str, ...]:
+        """The joints that forces `pull` push and nothing holds: neither elasticity, nor a constraint, nor a hand."""
+        elastic, tied = np.abs(forces.K[0]), np.abs(forces.ties.J).max(axis=0, initial=0.0) > 0
+        stiff = elastic.max(axis=1, initial=0.0) > _ZERO * _most(elastic)
+        pushed = self.free & ~tied & ~stiff & (np.abs(pull) > _BALANCED * forces.size)
+        return tuple(name for name in self.robot.joint_names if pushed[self.robot.coordinate(name)].any())
 
 
 class _Point(NamedTuple):
@@ -192,7 +213,7 @@ class _Path:
         now, step, taken = _Point(self._q, 0.0, self._first, iterations), 1.0, 0
         while now.part < 1:
             if (taken := taken + 1) > _STEPS:
-                raise NoEquilibrium(now.part, of, now.q, f"after {_STEPS} steps the robot still has far to go")
+                raise self._failure(now, of, f"after {_STEPS} steps the robot still has far to go")
             part = min(1.0, now.part + step)
             try:
                 found = self._next(now, part)
@@ -203,8 +224,12 @@ class _Path:
             elif step > _SHORTEST:
                 step = (part - now.part) / 2
             else:
-                raise NoEquilibrium(now.part, of, now.q)
+                raise self._failure(now, of, _GIVES_WAY)
         return now
+
+    def _failure(self, now: _Point, of: str, why: str) -> NoEquilibrium:
+        loose = self._statics.loose(now.forces, self.balance(now.forces, 1.0)[0])
+        return NoEquilibrium(now.part, of, now.q, why, loose)
 
     def _next(self, now: _Point, part: float) -> _Point | None:
         """The equilibrium at another part of the path; None if that is too far."""
@@ -240,6 +265,7 @@ def equilibrium(
     tau: ArrayLike | None,
     wrenches: Mapping[str, ArrayLike] | None,
     wrench_frame: str,
+    held: Mapping[str, ArrayLike] | Iterable[str],
 ) -> Equilibrium:
     """`Model.equilibrium`."""
     nu = len(robot.input_names)
@@ -250,22 +276,47 @@ def equilibrium(
     given = {name: array_of(f"wrenches[{quoted(name)}]", each, (6,)) for name, each in (wrenches or {}).items()}
     start = robot.neutral()
     if q0 is not None:
-        start = robot.integrate(array_of("q0", q0, (robot.nq,)), np.zeros(robot.nv))  # normalises quaternions
+        start = array_of("q0", q0, (robot.nq,))
+    names, start, free = _held(robot, held, start)
+    start = robot.integrate(start, np.zeros(robot.nv))  # normalises quaternions
     if robot.constraints:
-        start = robot.project(start)
-        robot = held(robot, start)
-    statics = _Statics(robot, inputs, force, given, wrench_frame, start)
+        start = assembled(robot, start, free)
+        robot = anchored(robot, start)
+    statics = _Statics(robot, inputs, force, given, wrench_frame, start, free)
     with np.errstate(over="ignore", invalid="ignore"):
         if q0 is None:
             found = _loaded(statics)
         else:
             found = _Path(statics, start, _ALL, _ALL).followed(0, "the way from q0 to rest")
     F, K, ties = found.forces.F.sum(axis=0), found.forces.K.sum(axis=0), found.forces.ties
-    multipliers = ties.multipliers(F)
+    multipliers, reactions = ties.multipliers(F), ties.reactions(F)
     F, K = ties.freed(F, K)
     stable = statics.stable(found.q, K, ties)
     forces = constraint_wrenches(robot, found.q, multipliers, wrench_frame)
-    return Equilibrium(found.q, F, K, stable, found.iterations, forces, multipliers)
+    holding = {name: reactions[robot.coordinate(name)] for name in names}
+    return Equilibrium(found.q, F, K, stable, found.iterations, forces, multipliers, holding)
+
+
+def _held(robot: Model, held: Any, q: Array) -> tuple[list[str], Array, Mask]:
+    """The names of held joints, q with these where they are held, and a mask (nv,) of the coordinates that are free."""
+    try:
+        names = None if isinstance(held, (str, bytes)) else list(held)
+    except TypeError:
+        names = None
+    if names is None:
+        raise ValueError(f"held is {quoted(held)}, expected names of joints, or a dict of name: position")
+    q, free = q.copy(), np.ones(robot.nv, bool)
+    for name in names:
+        try:
+            where, columns = robot.position(name), robot.coordinate(name)
+        except ValueError as fault:
+            raise ValueError(f"held: {fault}") from None
+        free[columns] = False
+        if isinstance(held, Mapping):
+            n = where.stop - where.start
+            shapes = [(), (1,)] if n == 1 else [(n,)]
+            q[where] = array_of(f"held[{quoted(name)}]", held[name], *shapes)
+    return names, q, free
 
 
 def _loaded(statics: _Statics) -> _Point:
@@ -277,6 +328,12 @@ def _loaded(statics: _Statics) -> _Point:
             raise
         return _Path(statics, statics.start, (1, 0, 0), _ALL).followed(0, "weight and load")
     return _Path(statics, heavy.q, (1, 1, 0), _ALL).followed(heavy.iterations, "the load") if statics.loaded else heavy
+
+
+def _joints(names: Sequence[str]) -> str:
+    """Some names for a message, not too many."""
+    shown = ", ".join(quoted(name) for name in names[:5])
+    return f"joint {shown}" if len(names) == 1 else f"joints {shown}" + ", ..." * (len(names) > 5)
 
 
 def _most(values: NDArray[np.inexact[Any]]) -> float:

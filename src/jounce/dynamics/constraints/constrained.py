@@ -165,9 +165,9 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     start = rows_of("q", q, model.nq, "nq")
     if v is None:
         if start.ndim == 1:
-            return _assembled(model, start)
+            return assembled(model, start)
         states = start.reshape(prod(start.shape[:-1]), model.nq)
-        return np.array([_assembled(model, each) for each in states]).reshape(start.shape)
+        return np.array([assembled(model, each) for each in states]).reshape(start.shape)
     given = rows_of("v", v, model.nv, "nv")
     if given.ndim > start.ndim + 1:
         raise ValueError(
@@ -185,7 +185,7 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
         return np.array([p[0] for p in pairs]).reshape(start.shape), np.array([p[1] for p in pairs]).reshape(
             given.shape
         )
-    configuration = _assembled(model, start)
+    configuration = assembled(model, start)
     stack = (given if given.ndim == 2 else given[None]).copy()
     if len(stack) < 1:
         raise ValueError(f"v has shape {given.shape}, expected at least one row")
@@ -209,17 +209,19 @@ def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     return q, v - pseudo_inverse(J[0]) @ (J[0] @ v)
 
 
-def _assembled(model: Model, start: Array) -> Array:
+def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None) -> Array:
     """Newton's method with steps of least norm; retried from other points near the start if it fails.
 
-    Loops that rounded digits of a file keep open by less than `_ROUNDED_DATA` are closed as well as they can be.
+    `free`: a mask of the coordinates that may move, all when left out. Loops that rounded digits of a file keep open
+    by less than `_ROUNDED_DATA` are closed as well as they can be.
     """
     rng = np.random.default_rng(0)
     best = np.inf
+    moves = np.ones(model.nv, bool) if free is None else free
     for attempt in range(30):
         q = start
         if attempt:
-            q = model.integrate(start, rng.normal(size=model.nv) * min(1.0, 0.02 * 1.3**attempt))
+            q = model.integrate(start, moves * rng.normal(size=model.nv) * min(1.0, 0.02 * 1.3**attempt))
         size = np.inf
         for _ in range(100):
             broken = model.residual(q)
@@ -228,7 +230,8 @@ def _assembled(model: Model, start: Array) -> Array:
             if now < 1e-13 or (now < 1e-10 and now >= size):
                 return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
             size = min(size, now)
-            step = -pseudo_inverse(model.constraint_jacobian(q)) @ broken
+            step = np.zeros(model.nv)
+            step[moves] = -pseudo_inverse(model.constraint_jacobian(q)[:, moves]) @ broken
             longest = float(np.abs(step).max(initial=0.0))
             if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA:
                 warnings.warn(
@@ -239,8 +242,10 @@ def _assembled(model: Model, start: Array) -> Array:
                 )
                 return q
             q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
-    name = _worst(model, model.residual(start))
-    raise ConstraintError(f"q cannot be brought onto the constraints: {best:.1e} is left at best, mostly of {name}")
+    name, kept = _worst(model, model.residual(start)), "" if moves.all() else " with these joints held"
+    raise ConstraintError(
+        f"q cannot be brought onto the constraints{kept}: {best:.1e} is left at best, mostly of {name}"
+    )
 
 
 def _worst(model: Model, residual: Array) -> str:

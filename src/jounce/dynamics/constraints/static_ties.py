@@ -7,7 +7,8 @@ With l held, the residual changes by K - d(J^T l)/dq, and Newton's step is that 
     [        J           0  ] [ dl ] = [    -c     ]
 
 solved with the null space Z of J, dq = -J^+ c + Z z, as rows of J may be redundant. Nonholonomic rows, those of rolling
-contacts, have c = 0: each step rolls.
+contacts, have c = 0: each step rolls. Coordinates that are held have dq = 0: their columns of J, and their rows of the
+forces, take no part; what is left of F - J^T l in these rows are the reactions.
 """
 
 from __future__ import annotations
@@ -27,22 +28,24 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 _CLOSED = 1e-10  # m or rad, largest residual of a constraint
 
 
 class Ties(NamedTuple):
-    """The constraints of a robot at a configuration."""
+    """The constraints of a robot at a configuration, and the coordinates that are not held."""
 
     J: Array  # (rows, nv)
     slopes: Array  # (nv, rows, nv), of J along each coordinate
     broken: Array  # (rows,)
+    free: Mask  # (nv,)
 
     @classmethod
-    def at(cls, robot: Model, q: Array) -> Ties:
+    def at(cls, robot: Model, q: Array, free: Mask) -> Ties:
         if not robot.constraints:
-            return cls(np.zeros((0, robot.nv)), np.zeros((robot.nv, 0, robot.nv)), np.zeros(0))
+            return cls(np.zeros((0, robot.nv)), np.zeros((robot.nv, 0, robot.nv)), np.zeros(0), free)
         J = robot.constraint_jacobian_derivatives(q, np.eye(robot.nv)[:, None])
-        return cls(J[0, 0], J[:, 1], robot.residual(q))
+        return cls(J[0, 0], J[:, 1], robot.residual(q), free)
 
     @property
     def closed(self) -> bool:
@@ -52,26 +55,32 @@ class Ties(NamedTuple):
         """The multipliers that come nearest to balancing forces F."""
         if not self.broken.size or not np.isfinite(F).all():
             return np.zeros_like(self.broken)
-        return pseudo_inverse(self.J).T @ F
+        return pseudo_inverse(self.J[:, self.free]).T @ F[self.free]
 
     def freed(self, F: Array, K: Array) -> tuple[Array, Array]:
-        """The part of forces F that the constraints do not balance, and its derivative."""
-        if not self.broken.size:
-            return F, K
-        multipliers = self.multipliers(F)
-        return F - self.J.T @ multipliers, K - np.einsum("jri,r->ij", self.slopes, multipliers)
+        """The part of forces F that neither the constraints nor what holds joints balance, and F's derivative."""
+        if self.broken.size:
+            multipliers = self.multipliers(F)
+            F, K = F - self.J.T @ multipliers, K - np.einsum("jri,r->ij", self.slopes, multipliers)
+        return np.where(self.free, F, 0.0), K
+
+    def reactions(self, F: Array) -> Array:
+        """The forces (nv,) that hold the joints, zero in all other coordinates."""
+        left = F - self.J.T @ self.multipliers(F) if self.broken.size else F
+        return np.where(self.free, 0.0, left)
 
     def split(self, scale: Array) -> tuple[Array, Array]:
         """In scaled coordinates: the displacement (nv,) that closes the constraints; a basis (nv, n) of free ones."""
+        within = np.eye(len(scale))[:, self.free]
         if not self.broken.size:
-            return np.zeros(len(scale)), np.eye(len(scale))
-        U, values, Vt = np.linalg.svd(self.J / scale)
-        rank = int((values > RANK * values[0]).sum())
+            return np.zeros(len(scale)), within
+        U, values, Vt = np.linalg.svd(self.J[:, self.free] / scale[self.free])
+        rank = int((values > RANK * values.max(initial=0.0)).sum())
         closing = -Vt[:rank].T @ ((U[:, :rank].T @ self.broken) / values[:rank])
-        return closing, Vt[rank:].T
+        return within @ closing, within @ Vt[rank:].T
 
 
-def held(robot: Model, q: Array) -> Model:
+def anchored(robot: Model, q: Array) -> Model:
     """The robot with its contacts fixed where they are now."""
     if all(c.held for c in robot.constraints):
         return robot
