@@ -13,7 +13,7 @@ constexpr const char* inverse_dynamics_doc =
 Args:
     q: (..., nq) configuration.
     v: stack (..., r + 2, nv) of the velocity and its component-wise time derivatives, r >= 0. Or, with `a`, the
-        velocity (..., nv).
+        velocity (..., nv): a v of shape (3, nv) is then a batch of three states, not a stack.
     a: (..., nv) time derivative of v: the usual case, order 0.
     wrenches: external wrenches, {body or frame name: [force; moment]}, each a stack (..., r + 1, 6) of the wrench and
         its derivatives (with `a`: (..., 6)), in N and N m.
@@ -34,7 +34,7 @@ array([39.24,  0.  ,  0.  ])
 
 constexpr const char* forward_kinematics_signature =
     "def _forward_kinematics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, first: int, count: int, pose_rows: int, "
-    "frame: str, given_frame: str) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+    "frame: str, velocity_frame: str | None) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 
 constexpr const char* constrained_dynamics_signature =
     "def _constrained_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike | None, tau: "

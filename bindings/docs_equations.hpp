@@ -131,7 +131,8 @@ Args:
     q: (..., nq).
     frame: axes of the twist: "body" (the frame's own axes and origin), "world" (world axes and origin) or "mixed" (world axes,
         the frame's origin).
-    velocity_frame: axes of the twist of `Free` joints in v; those of `frame` by default.
+    velocity_frame: axes of the twist of `Free` joints in v, that is, of their columns. To be given if the robot has such joints and
+        `frame` is not "body": "body" for the Jacobians of Pinocchio, or "world" or "mixed".
     out: array to write to, of the result's shape.
 
 Returns:

@@ -77,7 +77,7 @@ nb::object derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::h
 nb::object jacobian_of(const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, Velocity kind, nb::handle frame,
                        nb::handle velocity_frame, nb::handle out) {
   const Axes axes = axes_named(frame, "frame");
-  const Axes velocity_axes = velocity_frame.is_none() ? axes : axes_named(velocity_frame, "velocity_frame");
+  const Axes velocity_axes = velocity_axes_named(model.tree(), velocity_frame, axes);
   return evaluate(jacobian, model, q, v, kind, velocity_axes, out, &frame_named(model, name), axes);
 }
 

@@ -10,12 +10,13 @@ namespace {
 // Poses (..., pose_rows, count, 4, 4) and twists (..., rows, count, 6) of `count` frames from `first` on. pose_rows = -1
 // stands for all that v determines, one more than its rows.
 nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v_, int first, int frame_count, int pose_rows,
-                             nb::handle frame, nb::handle given_frame) {
+                             nb::handle frame, nb::handle velocity_frame) {
   const Tree& tree = model.tree();
-  const Axes axes = axes_named(frame, "frame"), given_axes = axes_named(given_frame, "frame");
+  const Axes axes = axes_named(frame, "frame");
+  const Axes velocity_axes = velocity_frame.is_none() && v_.is_none() ? axes : velocity_axes_named(tree, velocity_frame, axes);
   if (first < 0 || frame_count < 0 || frame_count > int(model.frames().size()) - first) fail("no such frames");
   const bool moving = !v_.is_none() || pose_rows < 0;
-  MovingStates motion(model, q_, v_, moving ? MovingStates::Velocity::stack : MovingStates::Velocity::none, given_axes);
+  MovingStates motion(model, q_, v_, moving ? MovingStates::Velocity::stack : MovingStates::Velocity::none, velocity_axes);
   motion.expect(highest_order + 1);
   Inputs inputs;
   motion.add_to(inputs);
@@ -41,7 +42,7 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
 
 void bind_forward_kinematics(nb::class_<CoreModel>& c) {
   c.def("_forward_kinematics", &forward_kinematics, any("q"), any("v"), nb::arg("first"), nb::arg("count"), nb::arg("pose_rows"),
-        any("frame"), any("given_frame"), nb::sig(forward_kinematics_signature));
+        any("frame"), any("velocity_frame"), nb::sig(forward_kinematics_signature));
 }
 
 }  // namespace jounce

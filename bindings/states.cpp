@@ -17,6 +17,15 @@ Axes axes_named(nb::handle name, const char* argument) {
   fail(std::string(argument) + " is " + quoted(name) + ", expected 'body', 'world' or 'mixed'");
 }
 
+Axes velocity_axes_named(const Tree& tree, nb::handle name, Axes axes) {
+  if (!name.is_none()) return axes_named(name, "velocity_frame");
+  if (axes == Axes::body || tree.free_joint_count == 0) return axes;
+  const std::string frame = axes == Axes::world ? "'world'" : "'mixed'";
+  fail("velocity_frame is missing: frame is " + frame +
+       ", which sets the axes of twists, but not those of the velocity of this robot's Free joints; "
+       "expected velocity_frame='body' (as in Pinocchio), 'world' or 'mixed'");
+}
+
 namespace {
 
 double length(const double* u) { return std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]); }

@@ -12,6 +12,10 @@ namespace jounce {
 
 Axes axes_named(nb::handle name, const char* argument);
 
+// The axes of the velocities of free joints, in a call whose `frame` only sets those of its result: where these differ from "body", and
+// the robot has free joints, they have to be said.
+Axes velocity_axes_named(const Tree& tree, nb::handle name, Axes axes);
+
 // The frame with that name or index.
 const Frame& frame_named(const CoreModel& model, nb::handle name);
 

@@ -353,7 +353,8 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
     # A motion that obeys the constraints would have to be in those axes; randomly drawn ones are.
     turns = not (robot.ties and call.method in OF_MOTIONS | {"linearize"})
     if "frame" in has and turns:
-        found |= {f"frame {f}": always | {"frame": f} for f in FRAMES}
+        both = ("frame", "velocity_frame") if "velocity_frame" in has else ("frame",)
+        found |= {f"frame {f}": always | dict.fromkeys(both, f) for f in FRAMES}
     if "velocity_frame" in has:
         for pair in (("mixed", "body"), ("body", "world")):
             found["frames " + " ".join(pair)] = {"frame": pair[0], "velocity_frame": pair[1]}

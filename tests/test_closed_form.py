@@ -88,7 +88,7 @@ def test_twists_of_the_bodies() -> None:
     in_body = robot.forward_kinematics(q, v).twist
     for n in range(5):
         assert error(form.body.V(n).reshape(-1, 6)[last], in_body[n]) < 1e-12
-    in_world = robot.forward_kinematics(q, form.spatial.v, frame="world").twist
+    in_world = robot.forward_kinematics(q, form.spatial.v, frame="world", velocity_frame="world").twist
     assert error(form.spatial.V.reshape(-1, 6)[last], in_world[0]) < 1e-12
     assert error(form.spatial.dV().reshape(-1, 6)[last], in_world[1]) < 1e-12
 

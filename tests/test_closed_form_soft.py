@@ -149,7 +149,8 @@ def test_the_last_link_of_a_body_has_its_frame(name: str) -> None:
     in_body = robot.forward_kinematics(q, v, frames=own).twist
     for n in range(4):
         assert error(form.body.V(n).reshape(-1, 6)[last], in_body[n]) < 1e-12
-    in_world = robot.forward_kinematics(q, form.spatial.v, frames=own, frame="world").twist
+    axes = {"frame": "world", "velocity_frame": "world"}
+    in_world = robot.forward_kinematics(q, form.spatial.v, frames=own, **axes).twist
     assert error(form.spatial.V.reshape(-1, 6)[last], in_world[0]) < 1e-12
     assert error(form.spatial.dV().reshape(-1, 6)[last], in_world[1]) < 1e-12
 

@@ -178,12 +178,13 @@ def test_impact_of_contacts_along_given_normals():
     v = rng.normal(size=robot.nv)
     n = np.array([0.2, -0.1, 1.0]) / np.linalg.norm([0.2, -0.1, 1.0])
     hit = robot.impact(q, v, restitution={"lf_foot": 0.5}, normals={"lf_foot": n})
+    axes = {"frame": "mixed", "velocity_frame": "body"}
     for name in robot.constraint_names:
-        old, new = (robot.twist(name, q, x[None], frame="mixed")[0, :3] for x in (v, hit.v))
+        old, new = (robot.twist(name, q, x[None], **axes)[0, :3] for x in (v, hit.v))
         np.testing.assert_allclose(new, -0.5 * n * (n @ old) if name == "lf_foot" else 0, atol=1e-10)
     options = {"restitution": {"lf_foot": 0.5}, "normals": {"lf_foot": n}, "wrench_frame": "mixed"}
     impulses = robot.impact(q, v, **options).impulses
-    jump = sum(robot.jacobian(name, q, frame="mixed").T @ impulse for name, impulse in impulses.items())
+    jump = sum(robot.jacobian(name, q, **axes).T @ impulse for name, impulse in impulses.items())
     np.testing.assert_allclose(robot.mass_matrix(q) @ (hit.v - v), jump, atol=1e-10)
 
 

@@ -88,8 +88,8 @@ def test_forces_are_those_of_the_free_robot_gathered(pair, frame):
     )
     name = coupled.body_names[-1]
     np.testing.assert_allclose(
-        coupled.jacobian_derivatives(name, q, v, frame=frame),
-        free.jacobian_derivatives(name, full(q), v @ G.T, frame=frame) @ G,
+        coupled.jacobian_derivatives(name, q, v, frame=frame, velocity_frame=frame),
+        free.jacobian_derivatives(name, full(q), v @ G.T, frame=frame, velocity_frame=frame) @ G,
         rtol=1e-12,
         atol=1e-12,
     )

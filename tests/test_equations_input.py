@@ -94,7 +94,8 @@ def same(result: np.ndarray, truth: np.ndarray, tolerance: float) -> None:
 def test_a_batch_is_its_states(call: str, instruction_set: str) -> None:
     for rows in (1, 4):
         arrays = good(call, (19,), rows)
-        for options in [{}] if call in FRAMELESS else [{"frame": frame} for frame in FRAMES]:
+        axes = ("frame", "velocity_frame") if "jacobian" in call else ("frame",)
+        for options in [{}] if call in FRAMELESS else [dict.fromkeys(axes, frame) for frame in FRAMES]:
             batch = ask(call, *arrays, **options)
             assert batch.shape == (19, *CALLS[call][1](rows, NV))
             for i in (0, 7, 8, 18):

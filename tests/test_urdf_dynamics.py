@@ -55,6 +55,28 @@ def test_agrees_with_pinocchio(path, base):
             agree(dJ, peer.jacobian_from_pin(expected), f"rate of the Jacobian of {name!r} in {frame}", 1.0)
 
 
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("name", ["talos_full_v2", "anymal"])
+def test_jacobians_of_a_floating_robot(name, frame):
+    """Of all frames to 1e-12: Pinocchio's reference frame sets the rows, and the base's columns stay in body axes."""
+    peer = urdf_peer(next(path for path in urdf_paths() if path.stem == name), "floating")
+    robot, model, data = peer.robot, peer.model, peer.data
+    axes = getattr(pinocchio.ReferenceFrame, FRAMES[frame])
+    rng = np.random.default_rng(3)
+    q, v = robot.random_configuration(rng), rng.uniform(-1, 1, robot.nv)
+    pq = peer.q_to_pin(q)
+    for each in peer.frame_ids:
+        J, dJ = robot.jacobian_derivatives(each, q, v[None], frame=frame, velocity_frame="body")
+        alone = robot.jacobian(each, q, frame=frame, velocity_frame="body")
+        expected = peer.jacobian_from_pin(pinocchio.computeFrameJacobian(model, data, pq, peer.frame_id(each), axes))
+        pinocchio.computeJointJacobiansTimeVariation(model, data, pq, peer.v_to_pin(v))
+        pinocchio.updateFramePlacements(model, data)
+        rate = pinocchio.getFrameJacobianTimeVariation(model, data, peer.frame_id(each), axes)
+        same = peer.jacobian_from_pin(pinocchio.getFrameJacobian(model, data, peer.frame_id(each), axes))
+        for found, wanted in ((J, expected), (alone, expected), (J, same), (dJ, peer.jacobian_from_pin(rate))):
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * max(1.0, np.abs(wanted).max()))
+
+
 @pytest.mark.parametrize("name", ["talos_reduced", "anymal", "panda"])
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_inverse_mass_matrix_agrees_with_pinocchio(name, base):

@@ -82,7 +82,8 @@ class Model(CoreModel):
 
     Where a method takes ``frame``, it sets the axes in which the twist of a `Free` joint, and the wrench dual to it,
     are given and returned: "body" (body axes and origin), "world" (world axes and origin) or "mixed" (world axes, body
-    origin). The coordinates of other joints do not depend on it.
+    origin). The coordinates of other joints do not depend on it. Where a method also takes ``velocity_frame``, that
+    sets the axes of velocities, and ``frame`` those of the result alone.
     """
 
     bodies: tuple[BodyRecord, ...]
@@ -1178,19 +1179,20 @@ class Model(CoreModel):
             frames: names of the bodies and fixed frames to compute; all bodies when left out; pass
                 ``robot.frame_names`` for all bodies and frames.
             frame: axes of the returned twists.
-            velocity_frame: axes of the twist rows of `Free` joints in v; those of `frame` when left out.
+            velocity_frame: axes of the twist rows of `Free` joints in v. To be given if the robot has such joints and
+                `frame` is not "body": "body", as for Pinocchio's velocities, "world" or "mixed".
 
         Returns:
             `Kinematics`, with pose (..., nframes, 4, 4) and twist (..., K, nframes, 6).
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
-        >>> kin = robot.forward_kinematics(robot.neutral(), np.ones((3, robot.nv)), frame="world")
+        >>> v = np.ones((3, robot.nv))
+        >>> kin = robot.forward_kinematics(robot.neutral(), v, frame="world", velocity_frame="body")
         >>> kin.pose.shape, kin.twist.shape
         ((7, 4, 4), (3, 7, 6))
         """
-        given = frame if velocity_frame is None else _axes("velocity_frame", velocity_frame)
-        names, pose, twist = self._frames(frames, q, v, 1, frame, given)
+        names, pose, twist = self._frames(frames, q, v, 1, frame, velocity_frame)
         return Kinematics(names, pose[..., 0, :, :, :], twist)
 
     def pose(self, name: str | int, q: ArrayLike) -> Array:
@@ -1213,8 +1215,7 @@ class Model(CoreModel):
         index = self.frame_index(name)
         if v is None:
             raise ValueError("v must be an array of real numbers, got None")
-        given = frame if velocity_frame is None else _axes("velocity_frame", velocity_frame)
-        return self._forward_kinematics(q, v, index, 1, 0, frame, given)[1][..., 0, :]
+        return self._forward_kinematics(q, v, index, 1, 0, frame, velocity_frame)[1][..., 0, :]
 
     def backbone(self, name: str, q: ArrayLike, s: ArrayLike | None = None) -> Array:
         """World poses (..., S, 4, 4) of the sections of a soft body at s (S,), in metres of its rest length.
@@ -1246,7 +1247,13 @@ class Model(CoreModel):
         return sections
 
     def _frames(
-        self, frames: Sequence[str | int] | None, q: ArrayLike, v: ArrayLike | None, rows: int, frame: str, given: str
+        self,
+        frames: Sequence[str | int] | None,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        rows: int,
+        frame: str,
+        given: str | None,
     ) -> tuple[tuple[str, ...], Array, Array]:
         """Names, poses and twists of frames: one kernel call over the range that contains them."""
         if frames is None:
@@ -1277,7 +1284,7 @@ class Model(CoreModel):
         Returns:
             (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and so on.
         """
-        return self._frames(frames, q, v, -1, "body", frame)[1]
+        return self._frames(frames, q, v, -1, "body", _axes("frame", frame))[1]
 
     # Viewing
 

@@ -164,7 +164,7 @@ def _appendix(robot: Model, rng: np.random.Generator) -> list[Claim]:
     twists = {1: base}
     for j, parent in table5.PARENT.items():
         twists[j] = paper_a.screws_and_twists(k.S[j][:, None], twists[parent], spatial[:, j + 4 : j + 5], 5)[1]
-    truth = robot.forward_kinematics(q, spatial, frame="world").twist[..., _SWAP]
+    truth = robot.forward_kinematics(q, spatial, frame="world", velocity_frame="world").twist[..., _SWAP]
     balance = max(off(k.M[j] @ k.dV[j] - paper_a.ad(k.V[j]) @ k.P[j], k.dP[j]) for j in k.V)
     transposed = max(off(k.M[j] @ k.dV[j] - paper_a.ad(k.V[j]).T @ k.P[j], k.dP[j]) for j in k.V)
     return [

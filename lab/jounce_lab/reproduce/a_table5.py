@@ -64,7 +64,7 @@ def _cells(robot: Model, rng: np.random.Generator) -> dict[str, float]:
     q, v = robot.random_configuration(rng), rng.normal(size=(3, robot.nv))
     spatial = robot.change_velocity_frame(q, v, "body", "world")
     k, C1 = _kinematics(robot, q, spatial)
-    kin = robot.forward_kinematics(q, spatial, frame="world")
+    kin = robot.forward_kinematics(q, spatial, frame="world", velocity_frame="world")
     twists = kin.twist[..., _SWAP]  # (3, 7, 6)
     com = np.eye(4)
     com[2, 3] = -0.06
@@ -76,7 +76,8 @@ def _cells(robot: Model, rng: np.random.Generator) -> dict[str, float]:
         "(a) V''": max(off(k.ddV[j], twists[2, j - 1]) for j in k.V),
     }
     for j in k.S:
-        J = robot.jacobian_derivatives(j - 1, q, spatial, frame="world")[..., _SWAP, robot.coordinate(f"q{j}").start]
+        Js = robot.jacobian_derivatives(j - 1, q, spatial, frame="world", velocity_frame="world")
+        J = Js[..., _SWAP, robot.coordinate(f"q{j}").start]
         for name, mine, truth in zip(("S", "S'", "S''", "S'''"), (k.S, k.dS, k.ddS, k.dddS), J, strict=True):
             cells[f"(a) {name}"] = max(cells.get(f"(a) {name}", 0.0), off(mine[j], truth))
     cells |= _momenta(robot, rng.uniform(5.0, 25.0))
