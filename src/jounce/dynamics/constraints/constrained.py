@@ -238,7 +238,7 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
                     f"constraint {_worst(model, broken)} cannot be obeyed exactly: {now:.1e} is left at best, as "
                     "of data with rounded digits",
                     ConstraintWarning,
-                    stacklevel=4,  # _assembled, projected, project
+                    stacklevel=4,  # assembled, projected, project
                 )
                 return q
             q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
