@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import decimal
 import fractions
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -167,6 +169,15 @@ def _set_num_threads(n: Any) -> int:
         jn.set_num_threads(before)
 
 
+def _plotted(path: Any, **given: Any) -> list[str]:
+    """The labels of a plot, saved to a folder that is removed; matplotlib refuses odd names in its own words."""
+    if isinstance(path, str) and path != "plot.svg":
+        raise ValueError
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "plot.svg") if path is None or isinstance(path, str) else path
+        return [ax.get_ylabel() for ax in jn.plot(**given, path=file).axes]
+
+
 def _sleeve(q):
     c, s = np.cos(q[1]), np.sin(q[1])
     return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, q[0]], [0, 0, 0, 1]])
@@ -194,6 +205,11 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "simulate a function": (
         lambda tau: jn.simulate(SLIDER, [0.0], [1.0], [0, 0.1], lambda t, q, v: tau, method="rkmk", max_steps=50),
         {"tau": [1.0]},
+    ),
+    "plot": (
+        _plotted,
+        {"time": [0.0, 1.0], "stack": np.zeros((2, 1)), "robot": SLIDER, "what": "force", "joints": None,
+         "path": "plot.svg"},
     ),
     "Trajectory": (
         jn.Trajectory,

@@ -34,7 +34,7 @@ plt.rcParams.update(
 def program(page: str) -> dict:
     """The names defined by a page of the documentation: its Python blocks, run as they stand."""
     path, names = Path(__file__).parents[1] / page, {}
-    for code in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE):
+    for code in re.findall(r"^```python(?: matplotlib)?\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE):
         exec(compile(code, path.name, "exec"), names)
     return names
 

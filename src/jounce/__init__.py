@@ -6,6 +6,7 @@ from jounce import robots, soft, view
 from jounce._core import MAX_ORDER, num_threads, set_num_threads
 from jounce.builder import Builder
 from jounce.denavit_hartenberg import from_dh
+from jounce.display.plots import plot
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics
 from jounce.dynamics.constraints.impact import Impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates
@@ -97,6 +98,7 @@ __all__ = [
     "load",
     "num_threads",
     "placement",
+    "plot",
     "robots",
     "set_num_threads",
     "simulate",

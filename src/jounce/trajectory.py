@@ -1,4 +1,4 @@
-"""A simulated motion, sampled over time; saved to files and plotted."""
+"""A simulated motion, sampled over time, and the files it is saved to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import is_masked, printable, quoted, reals
+from jounce._checks import is_masked, quoted, reals
 from jounce.errors import LoadError, MissingFileError
 from jounce.model import Model, a_model
 from jounce.parts.custom_joint import CustomJoint
@@ -24,31 +24,12 @@ from jounce.parts.sections import Shape
 from jounce.units import UNITS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from jounce.view.viewer import Viewer
 
 Array = NDArray[np.float64]
-_COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-)  # by Okabe and Ito, safe for colour-blind readers
 _Q_UNITS, _V_UNITS = tuple(UNITS), tuple(units.rate for units in UNITS.values())
-_TITLES = {  # by the unit of a coordinate: titles for it, its rate and the force on it
-    "m": ("position", "velocity", "force"),
-    "rad": ("angle", "angular velocity", "moment"),
-    "1": ("strain", "strain rate", "force on strains"),
-    "1/m": ("curvature", "curvature rate", "force on curvatures"),
-    "?": ("coordinate", "rate of coordinate", "force on coordinate"),
-}
-_STYLES = ("-", "--", ":", "-.")
-_LEGEND = 14  # maximum number of names beside a panel
 
 
 class State(NamedTuple):
@@ -203,17 +184,34 @@ class Trajectory:
                 said = said if len(said) <= 300 else f"{said[:200]} ... {said[-50:]}"  # zipfile quotes what it finds
                 raise LoadError(f"{path} holds no trajectory: {said}") from error
 
-    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draws positions, velocities and forces over time, each unit in its own panel.
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        robot: Model | None = None,
+    ) -> Figure:
+        """Draws positions, velocities and forces over time: a row of panels for each kind of coordinate.
+
+        `jounce.plot` draws forces and velocities with their derivatives. Needs matplotlib:
+        ``pip install 'jounce[demo]'``.
 
         Args:
             path: file to save the figure to, its format given by the suffix; when left out, the figure belongs to
-                pyplot, for ``plt.show()``.
+                pyplot, for ``plt.show()``. A notebook shows it once.
+            joints: names of the joints, soft bodies or coordinates to draw; all when left out.
+            robot: whose motion it is, to draw its limits, as bands, where a joint comes close to them: into the outer
+                quarter on either side of its range.
 
         Returns:
-            The matplotlib figure. Needs matplotlib: ``pip install 'jounce[demo]'``.
+            The matplotlib figure.
+
+        Raises:
+            ValueError: a joint does not exist, or the robot has other coordinates than the motion.
         """
-        return _drawn(self, None if path is None else Path(path))
+        from jounce.display.plots import plot_trajectory
+
+        return plot_trajectory(self, path, joints, robot)
 
     def show(
         self,
@@ -353,82 +351,3 @@ def _check_values(motion: Trajectory) -> None:
             raise ValueError(f"{key} contains nan or inf, expected finite numbers")
     if not (np.diff(motion.time) > 0).all():
         raise ValueError("time does not increase")
-
-
-def _drawn(trajectory: Trajectory, path: Path | None) -> Figure:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    q, v, tau = trajectory.q, trajectory.v, trajectory.tau
-    plain = set(trajectory.q_names) & set(trajectory.v_names)
-    dual = {"v": "f", "w": "n"}  # from twists to wrenches [f; n]
-    tau_names = [
-        name if name in plain else name[:-2] + dual.get(name[-2:-1], "") + name[-1:] for name in trajectory.v_names
-    ]
-    unit_of = {units.rate: unit for unit, units in UNITS.items()}
-    v_kinds = [unit_of[rate] for rate in trajectory.v_units]
-    q_kinds = [
-        "quaternion" if unit == "1" and name not in plain else unit
-        for name, unit in zip(trajectory.q_names, trajectory.q_units, strict=True)
-    ]
-    panels = {}
-
-    def add(title: str, label: str, values: Array, names: Sequence[str], kinds: Sequence[str], kind: str) -> None:
-        which = [i for i, each in enumerate(kinds) if each == kind]
-        which.sort(key=lambda i: names[i] not in plain)  # so that a plain joint has the same colour in all panels
-        if which:
-            panels[title] = label, values[:, which], [names[i] for i in which]
-
-    for kind, (position, rate, force) in _TITLES.items():
-        add(position, f"{position} ({kind})", q, trajectory.q_names, q_kinds, kind)
-        add(rate, f"{rate} ({UNITS[kind].rate})", v, trajectory.v_names, v_kinds, kind)
-        add(force, f"{force} ({UNITS[kind].force})", tau, tau_names, v_kinds, kind)
-    add("orientation", "quaternion", q, trajectory.q_names, q_kinds, "quaternion")
-    columns = [list(titles) for titles in _TITLES.values() if not panels.keys().isdisjoint(titles)]
-    both = {"angle", "orientation"} <= panels.keys()
-    for column in columns:
-        if column[0] == "angle" and not both:
-            column[0] = "angle" if "angle" in panels else "orientation"
-    grid: Any = [[title if title in panels else "." for title in row] for row in zip(*columns, strict=True)]
-    if both:
-        grid.insert(1, ["orientation"] * len(columns))
-
-    style: Any = {"font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False}
-    with rc_context(style):
-        size = 5.5 * max((len(row) for row in grid), default=1), 1.0 + 1.9 * len(grid)
-        if path is None:
-            import matplotlib.pyplot as plt
-
-            figure = plt.figure(figsize=size, layout="constrained")
-        else:
-            figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplot_mosaic(grid, sharex=True) if grid else {}
-        for title, ax in axes.items():
-            _draw_panel(ax, trajectory.time, *panels[title])
-            if title in grid[-1]:
-                ax.set_xlabel("time (s)")
-        if path is not None:
-            figure.savefig(path, dpi=200)
-    return figure
-
-
-def _draw_panel(ax: Axes, time: Array, label: str, values: Array, names: list[str]) -> None:
-    lines = []
-    for i, name in enumerate(names):
-        colour, style = _COLOURS[i % len(_COLOURS)], _STYLES[i // len(_COLOURS) % len(_STYLES)]
-        lines += ax.plot(time, values[:, i], color=colour, linestyle=style, linewidth=1.1, label=name)
-    shown = [printable(name) for name in names[:_LEGEND]]
-    if len(names) > _LEGEND:
-        lines[_LEGEND:] = ax.plot([], [], " ")
-        shown.append(f"and {len(names) - _LEGEND} more")
-    ax.set_ylabel(label)
-    ax.margins(x=0)
-    ax.grid(alpha=0.25, linewidth=0.5)
-    columns = 1 if len(names) <= 7 else 2
-    legend = ax.legend(
-        lines,
-        ["name"] * len(lines),  # matplotlib skips labels that begin with _, and reads $ as mathematics
-        loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns, fontsize=7, frameon=False, handlelength=1.4,
-    )  # fmt: skip
-    for text, name in zip(legend.get_texts(), shown, strict=True):
-        text.set(text=name, parse_math=False, usetex=False)

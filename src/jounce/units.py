@@ -28,6 +28,20 @@ UNITS = {
 }
 
 
+def over_time(unit: str, order: int) -> str:
+    """The unit of the time derivative of that order.
+
+    >>> over_time("rad", 1), over_time("N m^2", 2), over_time("1/m", 1)
+    ('rad/s', 'N m²/s²', '1/(m s)')
+    """
+    written = unit.replace("^2", "²")
+    if order == 0:
+        return written
+    seconds = "s" + (str(order) if order > 1 else "").translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    above, _, below = written.partition("/")
+    return f"{above}/({below} {seconds})" if below else f"{above}/{seconds}"
+
+
 def labels(what: str, names: Any, units: Any, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names and units of n coordinates as given, checked; without names the result has none, without units all "?"."""
     for key, given in ((f"{what}names", names), (f"{what}units", units)):

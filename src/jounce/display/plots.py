@@ -1,0 +1,235 @@
+"""Plots of motions and of stacks over time, with matplotlib: a row of panels for each kind of coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import one_of, printable, quoted, reals
+from jounce.display import panels
+from jounce.display.panels import LINES, Coordinate, Panel, Quantity
+from jounce.display.style import BLACK, COLOURS, GREY, RC
+from jounce.model import Model, a_model
+from jounce.trajectory import Names, Trajectory, names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+_COLOURS = (*COLOURS, BLACK, GREY)
+_STYLES = ("-", "--", ":", "-.")
+_STEPS = [1, 2, 5, 10]  # between ticks
+_LONGEST = 28  # characters of a name in a legend
+_BAND = 0.035  # height of the band along a limit, as part of the panel's
+
+
+def plot(
+    time: ArrayLike,
+    stack: ArrayLike,
+    robot: Model | None = None,
+    *,
+    what: Literal["force", "velocity", "input"] = "force",
+    joints: Sequence[str] | None = None,
+    path: str | PathLike[str] | None = None,
+) -> Figure:
+    """Draws forces, velocities or inputs and their time derivatives: a column of panels for each order.
+
+    Needs matplotlib: ``pip install 'jounce[demo]'``.
+
+    Args:
+        time: (T,) s.
+        stack: (T, K, nv), rows of which are the derivatives, as `Model.inverse_dynamics` returns them for T states, or
+            only (T, nv); for inputs of soft bodies nu instead of nv. Numbers that are not finite leave gaps.
+        robot: whose coordinates they are: gives names, units, and the limits of velocities and forces, drawn as bands
+            where a joint comes close to them. When left out, lines are numbered.
+        what: the quantity in the first row of the stack.
+        joints: names of the joints, soft bodies or coordinates to draw; all when left out.
+        path: file to save the figure to, its format given by the suffix; when left out, the figure belongs to pyplot,
+            for ``plt.show()``. A notebook shows it once.
+
+    Returns:
+        The matplotlib figure.
+
+    Raises:
+        ValueError: an argument has the wrong shape, or a joint does not exist.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> import jounce as jn
+    >>> robot, time = jn.robots.panda(), np.linspace(0.0, 1.0, 50)
+    >>> motion = [np.sin(time + k * np.pi / 2)[:, None] * np.ones(7) for k in range(4)]  # an angle and its derivatives
+    >>> tau = robot.inverse_dynamics(motion[0], np.stack(motion[1:], axis=1))  # (50, 2, 7)
+    >>> with TemporaryDirectory() as folder:
+    ...     figure = jn.plot(time, tau, robot, path=Path(folder) / "torques.png")
+    >>> [ax.get_ylabel() for ax in figure.axes]
+    ['moment (N m)', 'rate of moment (N m/s)']
+    """
+    one_of("what", what, "force", "velocity", "input")
+    at, values = _over_time(time, stack)
+    lines = _lines(values.shape[-1], robot, what)
+    columns = []
+    for k in range(values.shape[1]):
+        labels = panels.input_labels(k)
+        if robot is not None and what != "input":
+            labels = panels.motion_labels(k + 1) if what == "velocity" else panels.force_labels(k)
+        elif what != "input":
+            labels = {"?": labels["?"].replace("input", what)}
+        limits = None if robot is None or k or what == "input" else _limits(robot, what)
+        columns.append(Quantity(values[:, k], lines, labels, limits))
+    return _drawn(at, panels.rows(columns, joints), path)
+
+
+def plot_trajectory(
+    motion: Trajectory, path: str | PathLike[str] | None, joints: Sequence[str] | None, robot: Model | None
+) -> Figure:
+    """See `Trajectory.plot`."""
+    return _drawn(motion.time, panels.rows(columns_of(motion, robot), joints), path)
+
+
+def columns_of(motion: Trajectory, robot: Model | None = None) -> list[Quantity]:
+    """Positions, velocities and forces of a motion, with the limits of a robot."""
+    own = Names(motion.q_names, motion.v_names, motion.q_units, motion.v_units)
+    if robot is not None and names(a_model("robot", robot)) != own:
+        raise ValueError(f"robot is {quoted(robot)}, whose coordinates are not those of this motion")
+    q, v, tau = panels.of_motion(own)
+    ends = (None,) * 3 if robot is None else (_limits(robot, "position"), *(_limits(robot, k) for k in _SYMMETRIC))
+    return [
+        Quantity(motion.q, q, panels.position_labels(), ends[0]),
+        Quantity(motion.v, v, panels.motion_labels(1), ends[1]),
+        Quantity(motion.tau, tau, panels.force_labels(0), ends[2]),
+    ]
+
+
+_SYMMETRIC = ("velocity", "force")
+
+
+def _limits(robot: Model, what: str) -> Array:
+    if what == "position":
+        return np.stack([robot.lower, robot.upper], axis=1)
+    most = robot.velocity_limit if what == "velocity" else robot.effort_limit
+    return np.stack([-most, most], axis=1)
+
+
+def _over_time(time: ArrayLike, stack: ArrayLike) -> tuple[Array, Array]:
+    """(T,) and (T, K, n)."""
+    at, values = reals("time", time), reals("stack", stack)
+    if at.ndim != 1 or not np.isfinite(at).all():
+        raise ValueError(f"time is {quoted(time)}, expected finite times (T,)")
+    if values.ndim not in (2, 3) or len(values) != len(at):
+        raise ValueError(f"stack has shape {values.shape}, expected ({len(at)}, n) or ({len(at)}, K, n)")
+    return at, values if values.ndim == 3 else values[:, None]
+
+
+def _lines(count: int, robot: Model | None, what: str) -> list[Coordinate]:
+    if robot is None:
+        return [Coordinate(str(i), str(i), "?", "?") for i in range(count)]
+    if what == "input":
+        found = [Coordinate(name, name, "?", "?") for name in a_model("robot", robot).input_names]
+    else:
+        _, v, tau = panels.of_motion(names(a_model("robot", robot)))
+        found = v if what == "velocity" else tau
+    if len(found) != count:
+        size = "nu" if what == "input" else "nv"
+        raise ValueError(f"stack has {count} columns, expected {size} = {len(found)}, one for each {what} of the robot")
+    return found
+
+
+def _drawn(time: Array, rows: list[list[Panel | None]], path: str | PathLike[str] | None) -> Figure:
+    from matplotlib import rc_context
+
+    from jounce.display.figure import ShownOnce
+
+    if path is not None and not isinstance(path, (str, PathLike)):
+        raise ValueError(f"path is {quoted(path)}, expected the name of a file")
+    count = max((len(row) for row in rows), default=1)
+    wide = min(4.6, max(2.3, 9.3 / count))
+    size = wide * count + 1.2, (1.55 if len(rows) > 1 else 1.9) * max(len(rows), 1) + 0.4
+    figure = _on_screen(size) if path is None else ShownOnce(figsize=size, layout="constrained")
+    with rc_context(RC):
+        axes = figure.subplots(len(rows), count, sharex=True, squeeze=False) if rows else np.zeros((0, 0), dtype=object)
+        for row, across in zip(rows, axes, strict=True):
+            for panel, ax in zip(row, across, strict=True):
+                _draw_panel(ax, time, panel)
+            _draw_legend(across[-1], next(panel for panel in row if panel is not None))
+        for ax in axes[-1:].flat:
+            ax.set_xlabel("time (s)")
+        figure.align_ylabels()
+        if path is not None:
+            figure.savefig(Path(path), dpi=200)
+    return figure
+
+
+def _on_screen(size: tuple[float, float]) -> Figure:
+    """A figure of pyplot, made outside of `rc_context`, which would undo what a notebook sets up for its first one."""
+    import matplotlib.pyplot as plt
+
+    from jounce.display.figure import ShownOnce
+
+    return plt.figure(figsize=size, layout="constrained", FigureClass=ShownOnce)
+
+
+def _draw_panel(ax: Axes, time: Array, panel: Panel | None) -> None:
+    if panel is None:
+        ax.set_axis_off()
+        return
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    for i, number in enumerate(panel.colours):
+        ax.plot(time, panel.values[:, i], **_line(number))
+    _draw_limits(ax, panel)
+    ax.set_ylabel(panel.label if len(panel.label) <= 26 else panel.label.replace(" (", "\n("))
+    ax.margins(x=0)
+    ax.grid(alpha=0.25, linewidth=0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
+    ax.yaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
+    numbers = ScalarFormatter(useOffset=False)
+    numbers.set_powerlimits((-3, 4))
+    ax.yaxis.set_major_formatter(numbers)
+
+
+def _line(number: int) -> dict[str, Any]:
+    style = _STYLES[number // len(_COLOURS) % len(_STYLES)]
+    return {"color": _COLOURS[number % len(_COLOURS)], "linestyle": style, "linewidth": 1.1}
+
+
+def _draw_limits(ax: Axes, panel: Panel) -> None:
+    """A line at each limit, with a band on the far side: in the joint's colour, or grey if several joints share it."""
+    height = panel.top - panel.bottom
+    band = _BAND * height
+    for side, out in ((0, -band), (1, band)):
+        for limit in np.unique(panel.limits[:, side][np.isfinite(panel.limits[:, side])]):
+            own = [c for c, ends in zip(panel.colours, panel.limits, strict=True) if ends[side] == limit]
+            colour = _line(own[0])["color"] if len(own) == 1 else GREY
+            ax.axhspan(
+                min(limit, limit + out), max(limit, limit + out), color=colour, alpha=0.22, linewidth=0, zorder=0
+            )
+            ax.axhline(limit, color=colour, linewidth=0.7, zorder=0.5)
+    ax.set_ylim(panel.bottom - 0.06 * height, panel.top + 0.06 * height)
+
+
+def _draw_legend(ax: Axes, panel: Panel) -> None:
+    """The names of a row's lines, to the right of it."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], **_line(number)) for number in panel.colours[:LINES]]
+    shown = [_short(printable(name)) for name in panel.names[:LINES]]
+    if len(panel.names) > LINES:
+        handles.append(Line2D([], [], linestyle=""))
+        shown.append(f"and {len(panel.names) - LINES} more")
+    legend = ax.legend(
+        handles,
+        ["name"] * len(handles),  # matplotlib skips labels that begin with _, and reads $ as mathematics
+        loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7, frameon=False, handlelength=1.4, labelspacing=0.35,
+    )  # fmt: skip
+    for text, name in zip(legend.get_texts(), shown, strict=True):
+        text.set(text=name, parse_math=False, usetex=False)
+
+
+def _short(name: str) -> str:
+    half = _LONGEST // 2
+    return name if len(name) <= _LONGEST else f"{name[: half - 1]}…{name[-half:]}"

@@ -1,0 +1,265 @@
+"""Plots of motions and stacks: what is drawn where, with which units, limits and scales."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce import trajectory
+from jounce.display import panels
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+def motion_of(robot: jn.Model, count: int = 30) -> jn.Trajectory:
+    rng = np.random.default_rng(9)
+    q = robot.random_configuration(rng, count)
+    return trajectory.of(robot, np.linspace(0, 1, count), q, *rng.normal(size=(3, count, robot.nv)))
+
+
+def slider(**limits: float) -> jn.Model:
+    builder = jn.Builder()
+    builder.add("slider", "world", jn.Prismatic(limits=jn.Limits(**limits) if limits else None), inertia=jn.Inertia(1))
+    return builder.build()
+
+
+def top() -> jn.Model:
+    builder = jn.Builder()
+    builder.add("top", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(1, 2, 2.5)))
+    return builder.build()
+
+
+def chain(names: list[str]) -> jn.Model:
+    builder = jn.Builder()
+    for i, name in enumerate(names):
+        builder.add(name, names[i - 1] if i else "world", jn.Revolute(), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    return builder.build()
+
+
+def legends(figure: object) -> list[list[str]]:
+    found = [ax.get_legend() for ax in figure.axes]
+    return [[text.get_text() for text in legend.get_texts()] for legend in found if legend]
+
+
+TURNS = ["quaternion", "angular velocity (rad/s)", "moment (N m)"]
+PLACES = ["position (m)", "velocity (m/s)", "force (N)"]
+ANGLES = ["angle (rad)", "angular velocity (rad/s)", "moment (N m)"]
+
+
+@pytest.mark.parametrize(
+    ("make", "labels"),
+    [
+        (jn.robots.aerial_manipulator, PLACES + TURNS + ANGLES),
+        (lambda: jn.robots.aerial_manipulator(5, 6), PLACES + TURNS + 4 * ANGLES),
+        (top, PLACES + TURNS),
+        (slider, PLACES),
+        (jn.robots.panda, ANGLES),
+        (lambda: jn.Builder().build(), []),
+    ],
+    ids=["aerial manipulator", "many joints", "free body", "slider", "panda", "nothing"],
+)
+def test_each_kind_of_coordinate_has_a_row(make: object, labels: list[str], tmp_path: Path) -> None:
+    robot = make()
+    figure = motion_of(robot).plot(tmp_path / "motion.png", robot=robot)
+    assert (tmp_path / "motion.png").stat().st_size > 1000
+    assert [ax.get_ylabel() for ax in figure.axes] == labels
+
+
+def test_a_coordinate_has_one_colour_in_its_row() -> None:
+    motion = motion_of(jn.robots.aerial_manipulator())
+    figure = motion.plot()
+    plt.close(figure)
+    lines = {ax: {tuple(line.get_ydata()): line.get_color() for line in ax.lines} for ax in figure.axes}
+    for row, columns in ((0, (0, 0, 0)), (1, (3, 3, 3)), (2, (7, 6, 6))):
+        values = zip((motion.q, motion.v, motion.tau), columns, strict=True)
+        colours = [lines[figure.axes[3 * row + i]][tuple(x[:, at])] for i, (x, at) in enumerate(values)]
+        assert len(set(colours)) == 1
+    assert len(set(lines[figure.axes[1 * 3]].values())) == 4
+
+
+TALOS = (
+    [f"torso_{i}" for i in (1, 2)]
+    + [f"head_{i}" for i in (1, 2)]
+    + [f"{limb}_{side}_{i}" for side in ("left", "right") for limb, n in (("arm", 7), ("grip", 1)) for i in range(n)]
+    + [f"leg_{side}_{i}" for side in ("left", "right") for i in range(6)]
+)
+
+
+def test_limbs_have_rows_of_their_own(tmp_path: Path) -> None:
+    shown = legends(motion_of(chain(TALOS)).plot(tmp_path / "motion.svg"))
+    assert [name for row in shown for name in row] == TALOS
+    assert [len(row) for row in shown] == [4, 8, 8, 6, 6]
+    dog = [f"{leg}_{joint}" for leg in ("LF", "RF", "LH", "RH") for joint in ("HAA", "HFE", "KFE")]
+    assert [len(row) for row in legends(motion_of(chain(dog)).plot(tmp_path / "dog.svg"))] == [6, 6]
+
+
+def test_very_many_joints_still_fit(tmp_path: Path) -> None:
+    shown = legends(jn.plot([0.0, 1.0], np.zeros((2, 150)), path=tmp_path / "many.svg"))
+    assert len(shown) == 12
+    assert shown[0][-2:] == ["7", "and 5 more"]
+
+
+def test_some_joints(tmp_path: Path) -> None:
+    motion = motion_of(jn.robots.aerial_manipulator())
+    file = tmp_path / "motion.svg"
+    assert legends(motion.plot(file, joints=["q3", "q7"])) == [["q3", "q7"]]
+    assert legends(motion.plot(file, joints=["base"])) == [
+        ["base.x", "base.y", "base.z"],
+        ["base.qx", "base.qy", "base.qz", "base.qw"],
+    ]
+    assert legends(motion.plot(file, joints=["base.fz", "q2"])) == [["base.z"], ["q2"]]
+    with pytest.raises(ValueError, match=r"^joints: no joint or coordinate is named 'q33': did you mean 'q3'"):
+        motion.plot(file, joints=["q33"])
+    for wrong in ("q3", [], [3], 7):
+        with pytest.raises(ValueError, match=r"^joints is .*, expected a list of names"):
+            motion.plot(file, joints=wrong)  # type: ignore[arg-type]
+
+
+def test_names_of_soft_bodies_choose_all_their_coordinates(tmp_path: Path) -> None:
+    builder = jn.Builder()
+    for name, parent in (("arm", "world"), ("finger", "arm")):
+        builder.add(name, parent, body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e6))
+    shown = legends(motion_of(builder.build()).plot(tmp_path / "soft.svg", joints=["finger"]))
+    assert shown == [["finger.stretch"], ["finger.bend_y", "finger.bend_-x"]]
+
+
+# Stacks
+
+
+def test_a_torque_rate_in_one_line(tmp_path: Path) -> None:
+    robot, time = jn.robots.quadrotor_arm(), np.linspace(0, 1, 20)
+    stack = np.random.default_rng(0).normal(size=(20, 4, robot.nv))
+    figure = jn.plot(time, stack, robot, path=tmp_path / "stack.png")
+    labels = np.reshape([ax.get_ylabel() for ax in figure.axes], (3, 4)).tolist()
+    assert labels[0] == ["force (N)", "rate of force (N/s)", "2nd rate of force (N/s²)", "3rd rate of force (N/s³)"]
+    assert labels[2][2] == "2nd rate of moment\n(N m/s²)"
+    assert legends(figure) == [
+        ["base.fx", "base.fy", "base.fz"],
+        ["base.nx", "base.ny", "base.nz"],
+        ["shoulder", "elbow"],
+    ]
+    rate = figure.axes[2 * 4 + 1].lines[1]
+    assert (rate.get_ydata() == stack[:, 1, 7]).all()
+    assert (rate.get_xdata() == time).all()
+
+
+def test_velocities_and_numbered_columns(tmp_path: Path) -> None:
+    stack = np.random.default_rng(0).normal(size=(5, 5, 1))
+    file = tmp_path / "stack.svg"
+    figure = jn.plot(np.arange(5.0), stack, slider(), what="velocity", path=file)
+    assert [ax.get_ylabel() for ax in figure.axes] == [
+        "velocity (m/s)", "acceleration (m/s²)", "jerk (m/s³)", "snap (m/s⁴)", "5th rate of position\n(m/s⁵)",
+    ]  # fmt: skip
+    figure = jn.plot(np.arange(5.0), stack[:, :2], path=file)
+    assert [ax.get_ylabel() for ax in figure.axes] == ["force", "rate of force"]
+    assert legends(figure) == [["0"]]
+
+
+def test_inputs_of_soft_bodies(tmp_path: Path) -> None:
+    builder = jn.Builder()
+    pulls = [jn.soft.Tendon(name, (x, 0)) for name, x in (("left", 0.01), ("right", -0.01))]
+    builder.add("rod", "world", body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e6, actuators=pulls))
+    figure = jn.plot([0, 1], np.ones((2, 2, 2)), builder.build(), what="input", path=tmp_path / "inputs.svg")
+    assert [ax.get_ylabel() for ax in figure.axes] == ["input", "rate of input"]
+    assert legends(figure) == [["left", "right"]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"stack": np.zeros((4, 7))}, r"^stack has shape \(4, 7\), expected \(3, n\) or \(3, K, n\)"),
+        ({"stack": np.zeros((1, 3, 2, 7))}, r"^stack has shape \(1, 3, 2, 7\)"),
+        ({"stack": np.zeros((3, 2, 6))}, "^stack has 6 columns, expected nv = 7, one for each force of the robot"),
+        ({"time": np.zeros((3, 1))}, "^time is "),
+        ({"time": [0, np.nan, 1]}, "^time is "),
+        ({"robot": "panda"}, "^robot is 'panda', expected a jounce.Model"),
+        ({"what": "torque"}, "^what is 'torque', expected 'force' or 'velocity' or 'input'"),
+        ({"path": 3}, "^path is 3, expected the name of a file"),
+    ],
+)
+def test_wrong_arguments(changes: dict[str, object], words: str) -> None:
+    given = {"time": [0, 1, 2], "stack": np.zeros((3, 2, 7)), "robot": jn.robots.panda()}
+    with pytest.raises(ValueError, match=words):
+        jn.plot(**(given | changes))
+    assert not plt.get_fignums()
+
+
+def test_a_robot_with_other_coordinates() -> None:
+    with pytest.raises(ValueError, match="whose coordinates are not those of this motion"):
+        motion_of(slider()).plot(robot=jn.robots.panda())
+
+
+# Scales
+
+
+def reach(values: list[float], more: list[float] | None = None) -> tuple[float, float]:
+    """The lowest and highest number on the axis of the first of two lines that are in different panels."""
+    builder = jn.Builder()
+    builder.add("slide", "world", jn.Prismatic(), inertia=jn.Inertia(1.0))
+    builder.add("turn", "slide", jn.Revolute(), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    stack = np.array([values, more or values]).T
+    figure = jn.plot(np.arange(len(values)), stack, builder.build())
+    plt.close(figure)
+    low, high = figure.axes[0].get_ylim()
+    return low, high
+
+
+def test_rounding_errors_do_not_fill_a_panel() -> None:
+    low, high = reach([0.0, 1e-26, -2e-26])
+    assert low < -0.9
+    assert high > 0.9
+    low, high = reach([0.0, 1e-13, -2e-13], [0.0, 500.0, 100.0])  # next to moments of 500 N m
+    assert high > 100
+    low, high = reach([3.0, 3.0 + 4e-16, 3.0])  # a constant
+    assert 2 < low < 2.8
+    assert 3.2 < high < 4
+
+
+def test_small_numbers_that_are_no_rounding_errors_do() -> None:
+    low, high = reach([0.0, 1e-6, -2e-6], [0.0, 100.0, 1.0])
+    assert -3e-6 < low < -2e-6
+    assert 1e-6 < high < 2e-6
+
+
+def test_numbers_that_are_not_finite_are_gaps() -> None:
+    low, high = reach([0.0, np.nan, 1.0, np.inf])
+    assert -0.1 < low < 0 < 1 < high < 1.1
+
+
+# Limits
+
+
+def bands(ax: object) -> list[float]:
+    return sorted(line.get_ydata()[0] for line in ax.lines if len(set(line.get_ydata())) == 1)
+
+
+def test_limits_that_come_close_are_drawn(tmp_path: Path) -> None:
+    robot = slider(lower=-1.0, upper=2.0, velocity=3.0, effort=5.0)
+    time = np.linspace(0, 1, 9)
+    rows = np.linspace(0, 1, 9)[:, None]
+    motion = jn.Trajectory.of(robot, time, 1.9 * rows, -2.5 * rows, rows, 0.1 * rows)
+    position, velocity, force = motion.plot(tmp_path / "limits.png", robot=robot).axes
+    assert bands(position) == [2.0]
+    assert bands(velocity) == [-3.0]
+    assert bands(force) == []
+    assert position.get_ylim()[1] > 2.0
+    assert not any(bands(ax) for ax in motion.plot(tmp_path / "plain.png").axes)
+    assert bands(jn.plot(time, np.stack([6 * rows, 6 * rows], 1), robot, path=tmp_path / "x.png").axes[0]) == [5.0]
+    assert bands(jn.plot(time, -2.9 * rows, robot, what="velocity", path=tmp_path / "x.png").axes[0]) == [-3.0]
+
+
+def test_one_sided_limits() -> None:
+    values = np.array([[0.0], [1.0]])
+    assert panels._close(values, np.array([[-np.inf, 2.5]])).tolist() == [[-np.inf, 2.5]]
+    assert panels._close(values, np.array([[-np.inf, 3.5]])).tolist() == [[-np.inf, np.inf]]
+    assert panels._close(values, np.array([[0.5, np.inf]])).tolist() == [[0.5, np.inf]]
+
+
+def test_plot_for_the_screen() -> None:
+    plt.switch_backend("Agg")
+    figure = motion_of(slider()).plot()
+    assert plt.fignum_exists(figure.number)
+    plt.close(figure)
