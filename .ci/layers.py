@@ -28,7 +28,7 @@ HEADERS = [  # from the bottom up
     ("constraints", "loops and contacts"),
 ]
 MODULES = [
-    ("base", "checks, errors, units", ("_checks", "_core", "errors", "units")),
+    ("base", "checks, errors, units", ("_checks", "_core", "_signatures", "errors", "units")),
     ("recording", "functions of users, recorded", ("recording",)),
     ("parts", "joints, inertias, sections, ties", ("parts",)),
     ("soft", "rods and modules", ("soft",)),

@@ -1,12 +1,15 @@
 // Signatures and docstrings of what is bound without a Python wrapper, to keep the cost of a call as low as possible.
 #pragma once
 
+#include "annotations.hpp"
+
 namespace jounce {
 
 constexpr const char* inverse_dynamics_signature =
     "def inverse_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, a: numpy.typing.ArrayLike | None = None, *, "
-    "wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: str = 'body', frame: str = 'body', "
-    "out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
+    "wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: " JOUNCE_AXES
+    " = 'body', frame: " JOUNCE_AXES
+    " = 'body', out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* inverse_dynamics_doc =
     R"(Forces that produce a motion, and their time derivatives (RNEA to any order; paper A, Algorithm 2).
 
@@ -49,8 +52,8 @@ constexpr const char* constraint_rows_signature =
 
 constexpr const char* forward_dynamics_signature =
     "def forward_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, *, wrenches: "
-    "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: str = 'body', frame: str = 'body', out: "
-    "numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
+    "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: " JOUNCE_AXES " = 'body', frame: " JOUNCE_AXES
+    " = 'body', out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* forward_dynamics_doc =
     R"(Motion that forces produce: acceleration, jerk, snap (ABA to any order; paper A, Algorithm 3).
 
@@ -77,9 +80,9 @@ array([ 0.  ,  0.  , -9.81])
 
 constexpr const char* hybrid_dynamics_signature =
     "def hybrid_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike, tau: "
-    "numpy.typing.ArrayLike, *, prescribed: numpy.typing.ArrayLike, "
-    "wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: str = 'body', frame: str = 'body') -> "
-    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+    "numpy.typing.ArrayLike, *, prescribed: numpy.typing.ArrayLike, wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None "
+    "= None, wrench_frame: " JOUNCE_AXES " = 'body', frame: " JOUNCE_AXES
+    " = 'body') -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 constexpr const char* hybrid_dynamics_doc = R"(Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
 
 Args:
@@ -132,8 +135,8 @@ Returns:
 )";
 
 constexpr const char* change_velocity_frame_signature =
-    "def change_velocity_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, source: str, target: str) -> "
-    "numpy.typing.NDArray[numpy.float64]";
+    "def change_velocity_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, source: " JOUNCE_AXES ", target: " JOUNCE_AXES
+    ") -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* change_velocity_frame_doc = R"(A velocity stack with the twists of `Free` joints in other axes, at every order.
 
 Args:
@@ -146,9 +149,8 @@ Returns:
 )";
 
 constexpr const char* change_force_frame_signature =
-    "def change_force_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, source: str, target: "
-    "str) -> "
-    "numpy.typing.NDArray[numpy.float64]";
+    "def change_force_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, source: " JOUNCE_AXES
+    ", target: " JOUNCE_AXES ") -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* change_force_frame_doc =
     R"(A stack of generalized forces with the wrenches on `Free` joints in other axes, at every order.
 

@@ -1,14 +1,17 @@
 // Signatures and docstrings of equations.cpp.
 #pragma once
 
+#include "annotations.hpp"
+
 namespace jounce {
 
 #define JOUNCE_GIVEN "numpy.typing.ArrayLike"
 #define JOUNCE_ARRAY "numpy.typing.NDArray[numpy.float64]"
 #define JOUNCE_OUT "out: " JOUNCE_ARRAY " | None = None) -> " JOUNCE_ARRAY
-#define JOUNCE_AT_REST(name) "def " name "(self, q: " JOUNCE_GIVEN ", *, frame: str = 'body', " JOUNCE_OUT
+#define JOUNCE_AT_REST(name) "def " name "(self, q: " JOUNCE_GIVEN ", *, frame: " JOUNCE_AXES " = 'body', " JOUNCE_OUT
 #define JOUNCE_AT_REST_IN_WORLD(name) "def " name "(self, q: " JOUNCE_GIVEN ", *, " JOUNCE_OUT
-#define JOUNCE_IN_MOTION(name) "def " name "(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", *, frame: str = 'body', " JOUNCE_OUT
+#define JOUNCE_IN_MOTION(name) \
+  "def " name "(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", *, frame: " JOUNCE_AXES " = 'body', " JOUNCE_OUT
 
 constexpr const char* mass_matrix_signature = JOUNCE_AT_REST("mass_matrix");
 constexpr const char* mass_matrix_doc = R"(The mass matrix M(q) (CRBA; paper A, (11)).
@@ -122,8 +125,8 @@ Returns:
     (..., K + 1, nv).
 )";
 
-constexpr const char* jacobian_signature =
-    "def jacobian(self, name: str | int, q: " JOUNCE_GIVEN ", *, frame: str = 'body', velocity_frame: str | None = None, " JOUNCE_OUT;
+constexpr const char* jacobian_signature = "def jacobian(self, name: str | int, q: " JOUNCE_GIVEN ", *, frame: " JOUNCE_AXES
+                                           " = 'body', velocity_frame: " JOUNCE_AXES " | None = None, " JOUNCE_OUT;
 constexpr const char* jacobian_doc = R"(The matrix that takes v to the twist of a body or frame.
 
 Args:
@@ -147,8 +150,8 @@ True
 )";
 
 constexpr const char* jacobian_derivatives_signature =
-    "def jacobian_derivatives(self, name: str | int, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN
-    ", *, frame: str = 'body', velocity_frame: str | None = None, " JOUNCE_OUT;
+    "def jacobian_derivatives(self, name: str | int, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", *, frame: " JOUNCE_AXES
+    " = 'body', velocity_frame: " JOUNCE_AXES " | None = None, " JOUNCE_OUT;
 constexpr const char* jacobian_derivatives_doc = R"(The Jacobian of a body or frame and its time derivatives along a motion.
 
 Args:
@@ -301,7 +304,7 @@ Returns:
 
 constexpr const char* inverse_dynamics_passive_signature =
     "def inverse_dynamics_passive(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", v_ref: " JOUNCE_GIVEN ", a_ref: " JOUNCE_GIVEN
-    ", *, frame: str = 'body', " JOUNCE_OUT;
+    ", *, frame: " JOUNCE_AXES " = 'body', " JOUNCE_OUT;
 constexpr const char* inverse_dynamics_passive_doc = R"(M(q) a_ref + C(q, v) v_ref + g(q), for passivity-based control (Slotine and Li).
 
 Args:

@@ -50,4 +50,5 @@ NB_MODULE(_core, m) {
       },
       nb::sig("def instruction_sets() -> list[str]"), "The builds that this machine can run, the best last.");
   m.def("use_instruction_set", &choose_kernels, nb::arg("name"), "Makes all calls use one build, for tests and measurements.");
+  bind_signatures(m, model);
 }

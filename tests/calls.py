@@ -6,7 +6,6 @@ or one of its parameters, is not in the table.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import numpy as np
 import jounce as jn
 from coupled_robots import Robot
 from demands import DEMANDS
+from jounce import _signatures
 
 FRAMES = ("body", "world", "mixed")
 ROWS = 3  # of a velocity stack by default; stacks of forces have one fewer
@@ -223,18 +223,7 @@ def _is_public(name: str) -> bool:
 
 def signature(function: object) -> inspect.Signature:
     """The signature of a function of Python or of the core."""
-    if not hasattr(function, "__nb_signature__"):
-        return inspect.signature(function)
-    given = ast.parse(f"{function.__nb_signature__[0][0]}: ...").body[0].args
-    kinds = inspect.Parameter
-    required = len(given.args) - len(given.defaults)
-    found = [
-        kinds(a.arg, kinds.POSITIONAL_OR_KEYWORD, default=kinds.empty if i < required else None)
-        for i, a in enumerate(given.args)
-    ]
-    for a, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        found.append(kinds(a.arg, kinds.KEYWORD_ONLY, default=kinds.empty if default is None else None))
-    return inspect.Signature(found)
+    return _signatures.of(function) if hasattr(function, "__nb_signature__") else inspect.signature(function)
 
 
 def parameters(model: jn.Model, method: str) -> set[str]:

@@ -38,17 +38,13 @@ def public_functions() -> dict[str, object]:
     """All public functions and classes, except a robot's methods."""
     found = {}
     for module in (jn, soft, robots, control, conversions):
-        for name in getattr(module, "__all__", dir(module)):
+        for name in module.__all__:
             one = getattr(module, name)
             own = callable(one) and hasattr(one, "__module__")
             if not name.startswith("_") and own and one.__module__.startswith(("jounce", module.__name__)):
                 found[name] = one
-    helpers = {"a_model", "array_of", "ball_columns", "bracket_matrix", "joint_names", "quoted", "real", "reals"}
-    helpers |= {"rows_of", "scipy_linalg", "shapes", "whole", "Primitive"}
     return {
-        name: one
-        for name, one in found.items()
-        if name not in helpers and not (inspect.isclass(one) and issubclass(one, (Exception, Warning)))
+        name: one for name, one in found.items() if not (inspect.isclass(one) and issubclass(one, (Exception, Warning)))
     }
 
 

@@ -107,6 +107,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":  # on demand: looking it up takes longer than the rest of the import
         from importlib.metadata import version

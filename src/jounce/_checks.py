@@ -6,10 +6,12 @@ import contextlib
 import difflib
 import re
 from collections.abc import Iterable
-from typing import TypeGuard
+from typing import Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+
+Frame = Literal["body", "world", "mixed"]  # the axes of twists and wrenches
 
 
 def quoted(value: object) -> str:

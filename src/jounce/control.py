@@ -37,7 +37,13 @@ from jounce.errors import Error, SingularError
 from jounce.model import Model, a_model
 from jounce.trajectory import Trajectory
 
+__all__ = ["NoRegulator", "Regulator", "TrackingRegulator", "lqr", "riccati", "tvlqr"]
+
 Array = NDArray[np.float64]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class NoRegulator(Error, ValueError):  # noqa: N818  it is a finding, not a fault

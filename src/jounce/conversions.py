@@ -33,8 +33,14 @@ from jounce.loading.mjcf_names import joint_names
 from jounce.model import Model, a_model
 from jounce.parts.joints import Fixed, Free, Joint, Planar, Primitive, Prismatic, Revolute, Spherical
 
+__all__ = ["MuJoCo", "Pinocchio"]
+
 Array = NDArray[np.float64]
 Motion = tuple[Array, Array | None, Array | None]  # q, v, a of one joint
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class _Same:

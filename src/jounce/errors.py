@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 class Error(Exception):
     """Base class of all errors that jounce defines; each is also a ``ValueError`` or a ``RuntimeError``."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
 
 class LoadError(Error, ValueError):
     """A file that is not a valid robot or trajectory; the message names the file and the fault."""
@@ -49,9 +52,15 @@ class ConstraintError(SingularError):
 class ConstraintWarning(RuntimeWarning):
     """Constraints that lose rank in a configuration, as at a dead centre: the motion is not unique."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
 
 class PrecisionWarning(RuntimeWarning):
     """A result less accurate than usual due to rounding; the message says by how much, and which joint is the cause."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
 
 
 class SimulationError(Error, RuntimeError):

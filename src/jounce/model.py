@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import batch_of, depth, frozen, generator, is_whole, near, quoted, reals, rows_of, shapes
+from jounce._checks import Frame, batch_of, depth, frozen, generator, is_whole, near, quoted, reals, rows_of, shapes
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from jounce.display.tree_text import drawn
@@ -304,7 +304,7 @@ class Model(CoreModel):
 
     # Dynamics
 
-    def bias_force(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
+    def bias_force(self, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body") -> Array:
         """The generalized forces at zero acceleration: inverse dynamics is ``M dv/dt + bias_force``.
 
         C v, gravity, and the forces of damping and springs.
@@ -328,8 +328,8 @@ class Model(CoreModel):
         *,
         prescribed: ArrayLike | Sequence[str],
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
-        frame: str = "body",
+        wrench_frame: Frame = "body",
+        frame: Frame = "body",
     ) -> tuple[Array, Array]:
         """Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
 
@@ -357,7 +357,7 @@ class Model(CoreModel):
         return super().hybrid_dynamics(q, v, acc, tau, prescribed=mask, **options)
 
     def generalized_inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: Frame = "body"
     ) -> Array:
         """M dv/dt + C v alone, and its derivatives: inverse dynamics without gravity, springs, elasticity and damping.
 
@@ -421,7 +421,7 @@ class Model(CoreModel):
         return variant
 
     def torque_coefficients(
-        self, q: ArrayLike, v: ArrayLike, order: int | None = None, *, frame: str = "body"
+        self, q: ArrayLike, v: ArrayLike, order: int | None = None, *, frame: Frame = "body"
     ) -> Array:
         """How the n-th time derivative of the force depends on those of the velocity, as matrices P_k.
 
@@ -470,7 +470,7 @@ class Model(CoreModel):
         v: ArrayLike,
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
     ) -> ClosedForm:
         """The equations of motion in the form of the papers, for study and for symbolic work; see `ClosedForm`."""
         from jounce.dynamics.closed_form import ClosedForm
@@ -525,8 +525,8 @@ class Model(CoreModel):
         tau: ArrayLike,
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
-        frame: str = "body",
+        wrench_frame: Frame = "body",
+        frame: Frame = "body",
         motions: Mapping[str, ArrayLike] | None = None,
         correction: tuple[float, float] | None = None,
     ) -> ConstrainedDynamics:
@@ -552,7 +552,7 @@ class Model(CoreModel):
         tau: ArrayLike,
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
     ) -> ConstrainedDerivatives:
         """The exact derivatives of `constrained_dynamics` with respect to position, velocity and tau.
 
@@ -580,8 +580,8 @@ class Model(CoreModel):
         weight: ArrayLike | None = None,
         force_weight: ArrayLike | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
-        frame: str = "body",
+        wrench_frame: Frame = "body",
+        frame: Frame = "body",
     ) -> ConstrainedInverseDynamics:
         """The smallest motor forces that produce a motion of a robot with constraints, with all derivatives.
 
@@ -621,7 +621,7 @@ class Model(CoreModel):
             self, q, v, a, actuated, weight, force_weight, wrenches, wrench_frame, frame
         )
 
-    def constraint_jacobian(self, q: ArrayLike, *, frame: str = "body") -> Array:
+    def constraint_jacobian(self, q: ArrayLike, *, frame: Frame = "body") -> Array:
         """The matrix J (..., rows, nv) of all constraints: J v = 0.
 
         Args:
@@ -630,13 +630,13 @@ class Model(CoreModel):
         """
         return self._constraint_rows(q, None, frame)[0][..., 0, :, :]
 
-    def constraint_jacobian_derivatives(self, q: ArrayLike, v: ArrayLike, *, frame: str = "body") -> Array:
+    def constraint_jacobian_derivatives(self, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body") -> Array:
         """`constraint_jacobian` and its time derivatives, (..., K + 1, rows, nv) for a stack v (..., K, nv)."""
         if v is None:
             raise ValueError("v must be an array of real numbers, got None")
         return self._constraint_rows(q, v, frame)[0]
 
-    def residual(self, q: ArrayLike, v: ArrayLike | None = None, *, frame: str = "body") -> Any:
+    def residual(self, q: ArrayLike, v: ArrayLike | None = None, *, frame: Frame = "body") -> Any:
         """How far a state is from satisfying the constraints.
 
         Args:
@@ -728,8 +728,8 @@ class Model(CoreModel):
         *,
         restitution: float | Mapping[str, float] = 0.0,
         normals: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
-        frame: str = "body",
+        wrench_frame: Frame = "body",
+        frame: Frame = "body",
     ) -> Impact:
         """The velocity right after all constraints close at once, as when a foot hits the ground, and the impulses.
 
@@ -948,7 +948,7 @@ class Model(CoreModel):
         a: ArrayLike | None = None,
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
     ) -> tuple[Array, ...]:
         """The exact derivatives of `inverse_dynamics` with respect to position, velocity and acceleration.
 
@@ -986,7 +986,7 @@ class Model(CoreModel):
         tau: ArrayLike,
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
     ) -> tuple[Array, Array, Array]:
         """The exact derivatives of `forward_dynamics` with respect to position, velocity and forces.
 
@@ -1034,7 +1034,7 @@ class Model(CoreModel):
             raise ValueError(f"{what} of rigid bodies; {next(iter(self._soft))!r} is soft")
 
     def inverse_dynamics_regressor(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: str = "body"
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: Frame = "body"
     ) -> Array:
         """The matrix Y such that inverse dynamics is Y times the `inertial_parameters`, and its time derivatives.
 
@@ -1076,8 +1076,8 @@ class Model(CoreModel):
         u: ArrayLike | None = None,
         actuated: ArrayLike | Sequence[str] | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
-        frame: str = "body",
+        wrench_frame: Frame = "body",
+        frame: Frame = "body",
     ) -> Linearization:
         """Linearization of the robot about a state, on the Lie group itself (paper B, Proposition 1).
 
@@ -1114,7 +1114,7 @@ class Model(CoreModel):
         q0: ArrayLike | None = None,
         tau: ArrayLike | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
         held: Mapping[str, ArrayLike] | Iterable[str] = (),
     ) -> Equilibrium:
         """Where the robot is at rest: gravity_force + elastic_force = actuation_matrix(q) u + tau + wrenches.
@@ -1168,8 +1168,8 @@ class Model(CoreModel):
         v: ArrayLike | None = None,
         *,
         frames: Sequence[str | int] | None = None,
-        frame: str = "body",
-        velocity_frame: str | None = None,
+        frame: Frame = "body",
+        velocity_frame: Frame | None = None,
     ) -> Kinematics:
         """Poses of bodies and, from a velocity stack, their twists with all derivatives (paper A, Algorithm 1).
 
@@ -1206,7 +1206,7 @@ class Model(CoreModel):
         return self._forward_kinematics(q, None, self.frame_index(name), 1, 1, "body", "body")[0][..., 0, 0, :, :]
 
     def twist(
-        self, name: str | int, q: ArrayLike, v: ArrayLike, *, frame: str = "body", velocity_frame: str | None = None
+        self, name: str | int, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body", velocity_frame: Frame | None = None
     ) -> Array:
         """The twist (..., K, 6) of a body or frame and its component-wise derivatives, for a stack v (..., K, nv).
 
@@ -1252,8 +1252,8 @@ class Model(CoreModel):
         q: ArrayLike,
         v: ArrayLike | None,
         rows: int,
-        frame: str,
-        given: str | None,
+        frame: Frame,
+        given: Frame | None,
     ) -> tuple[tuple[str, ...], Array, Array]:
         """Names, poses and twists of frames: one kernel call over the range that contains them."""
         if frames is None:
@@ -1271,7 +1271,7 @@ class Model(CoreModel):
         return tuple(self.frame_names[i] for i in indices), pose[..., chosen, :, :], twist[..., chosen, :]
 
     def pose_derivatives(
-        self, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str | int] | None = None, frame: str = "body"
+        self, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str | int] | None = None, frame: Frame = "body"
     ) -> Array:
         """Time derivatives of the pose matrices themselves (paper A, Remark 1).
 
@@ -1294,7 +1294,7 @@ class Model(CoreModel):
         v: ArrayLike | None = None,
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
         force_scale: float | Sequence[float] | None = None,
         twists: bool | Sequence[str] = False,
         frames: bool = False,
@@ -1355,7 +1355,7 @@ def _model(tree: Tree) -> Model:
     return Model(tree.bodies, tree.gravity, tree.constraints, tree.scenery)
 
 
-def _axes(name: str, value: object) -> str:
+def _axes(name: str, value: Frame) -> Frame:
     if not isinstance(value, str) or value not in ("body", "world", "mixed"):
         raise ValueError(f"{name} is {quoted(value)}, expected 'body', 'world' or 'mixed'")
     return value

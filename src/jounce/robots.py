@@ -13,6 +13,8 @@ from jounce.model import Model
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Free, Limits, Revolute
 
+__all__ = ["aerial_manipulator", "panda", "quadrotor_arm"]
+
 _AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # paper A, (30): y, x, z, repeating
 
 # Panda: rotation about x (rad) and shift x, y, z (m) of each joint in the previous link
@@ -40,6 +42,10 @@ _PANDA_LIMITS = (  # rad, rad/s, N m
     (-3.0718, -0.0698, 2.175, 87.0),
     *((low, high, 2.61, 12.0) for low, high in ((-2.8973, 2.8973), (-0.0175, 3.7525), (-2.8973, 2.8973))),
 )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def aerial_manipulator(branches: int = 2, links: int = 3) -> Model:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import is_masked, quoted, reals
+from jounce._checks import Frame, is_masked, quoted, reals
 from jounce.errors import LoadError, MissingFileError
 from jounce.model import Model, a_model
 from jounce.parts.custom_joint import CustomJoint
@@ -219,7 +219,7 @@ class Trajectory:
         *,
         reference: Trajectory | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
         force_scale: float | Sequence[float] | None = None,
         twists: bool | Sequence[str] = False,
         frames: bool = False,

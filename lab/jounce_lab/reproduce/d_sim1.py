@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,7 +43,9 @@ class _Case:
     rest: Equilibrium | None
 
 
-def arm(law: str = "beam", poisson: float = POISSON, nodes: tuple[int, int] | None = None) -> Model:
+def arm(
+    law: Literal["beam", "solid"] = "beam", poisson: float = POISSON, nodes: tuple[int, int] | None = None
+) -> Model:
     """Three bodies, hanging: world z points down, along gravity."""
     body = VariableRadius(LENGTH, RADIUS, 1062.0, YOUNG, poisson, damping=0.1, wall=WALL, law=law, nodes=nodes)
     b = Builder(gravity=(0.0, 0.0, 9.81))

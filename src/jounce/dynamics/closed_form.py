@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, is_masked, quoted
+from jounce._checks import Frame, array_of, is_masked, quoted
 from jounce._core import MAX_ORDER
 from jounce.core_tables import BodyRecord, marks_on, resolve
 from jounce.parts.custom_joint import CustomJoint
@@ -111,7 +111,7 @@ class ClosedForm:
         q: ArrayLike,
         v: ArrayLike,
         wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
+        wrench_frame: Frame = "body",
     ) -> None:
         position = _numbers("q", q, f"({model.nq},)", model.nq)
         stack = np.atleast_2d(_numbers("v", v, f"({model.nv},) or (rows, {model.nv})", model.nv, rows=True))
@@ -409,7 +409,7 @@ class _Applied:
 
     name: str
     link: int
-    wrench_frame: str
+    wrench_frame: Frame
     start: Array  # T
     shift: Array
     rows: Array
@@ -435,7 +435,7 @@ def _applied(
     links: Sequence[_Link],
     places: Mapping[str, _Place],
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
+    wrench_frame: Frame,
 ) -> list[_Applied]:
     """The wrenches on links; those on fixed bodies have no effect."""
     if not isinstance(wrench_frame, str) or wrench_frame not in ("body", "world", "mixed"):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import quoted, real, reals, rows_of, shapes
+from jounce._checks import Frame, quoted, real, reals, rows_of, shapes
 from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.constrained import free_directions
 from jounce.dynamics.constraints.derivatives import constrained_derivatives
@@ -55,7 +55,7 @@ class Linearization:
     tau: Array
     acceleration: Array
     actuated: NDArray[np.intp]
-    frame: str
+    frame: Frame
     inputs: tuple[str, ...] = ()
     lift: Array | None = None
     independent: Array | None = None
@@ -116,8 +116,8 @@ def linearize(
     u: ArrayLike | None,
     actuated: ArrayLike | Sequence[str] | None,
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
-    frame: str,
+    wrench_frame: Frame,
+    frame: Frame,
 ) -> Linearization:
     if u is not None:
         return _with_inputs(model, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
@@ -137,7 +137,8 @@ def linearize(
     A, B, own_q, body_v, body_tau, acc = model._linearize(q, body_v, body_tau, None, wrenches, wrench_frame)
     A, B = _in_frame(model, own_q, body_v, acc, body_tau, A, B, frame)
     acc = model.change_velocity_frame(own_q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
-    return Linearization(A, B[..., columns], own_q, owned(v, acc.shape), owned(tau, acc.shape), acc, columns, frame)
+    state = own_q, owned(v, acc.shape), owned(tau, acc.shape)
+    return Linearization(A, B[..., columns], *state, acc, columns, frame)
 
 
 def _constrained(
@@ -147,7 +148,7 @@ def _constrained(
     tau: ArrayLike,
     columns: NDArray[np.intp],
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
+    wrench_frame: Frame,
 ) -> Linearization:
     """Under constraints, A and B in all coordinates, and the independent ones.
 
@@ -198,8 +199,8 @@ def _with_inputs(
     u: ArrayLike,
     actuated: ArrayLike | Sequence[str] | None,
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
-    frame: str,
+    wrench_frame: Frame,
+    frame: Frame,
 ) -> Linearization:
     """With inputs u of soft bodies besides tau; the inputs are held constant, not their forces."""
     names = model.input_names
@@ -238,7 +239,7 @@ def owned(value: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def _in_frame(
-    model: Model, q: Array, v: Array, acc: Array, tau: Array, A: Array, B: Array, frame: str
+    model: Model, q: Array, v: Array, acc: Array, tau: Array, A: Array, B: Array, frame: Frame
 ) -> tuple[Array, Array]:
     """A and B for y = Q x, Q = [[T^-1, 0], [-T^-1 X, T^-1]]: Q A Q^-1 + Q' Q^-1, with the forces T^T tau held.
 

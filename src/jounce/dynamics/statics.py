@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, quoted
+from jounce._checks import Frame, array_of, quoted
 from jounce.dynamics.constraints.constrained import assembled
 from jounce.dynamics.constraints.static_ties import Mask, Ties, anchored
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
@@ -119,7 +119,7 @@ class _Statics:
         u: Array,
         tau: Array,
         wrenches: Mapping[str, Array],
-        wrench_frame: str,
+        wrench_frame: Frame,
         start: Array,
         free: Mask | None = None,
     ) -> None:
@@ -264,7 +264,7 @@ def equilibrium(
     q0: ArrayLike | None,
     tau: ArrayLike | None,
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
+    wrench_frame: Frame,
     held: Mapping[str, ArrayLike] | Iterable[str],
 ) -> Equilibrium:
     """`Model.equilibrium`."""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 class LoadWarning(UserWarning):
     """Something in a file that is probably a mistake; ``jounce info FILE`` says more."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
 
 @dataclass
 class Description:

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +35,7 @@ def simulate(
     times: ArrayLike,
     tau: ArrayLike | Callable[[float, Array, Array], ArrayLike] | None = None,
     *,
-    method: str = "taylor",
+    method: Literal["taylor", "rkmk", "implicit"] = "taylor",
     rtol: float = 1e-9,
     atol: float = 1e-10,
     order: int | None = None,

@@ -14,7 +14,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,7 +72,7 @@ class Rod(SoftBody):
         damping: float = 0.0,
         strain: Strain | ArrayLike | Callable[[float], ArrayLike] | None = None,
         rest: ArrayLike = STRAIGHT,
-        section: str = "disk",
+        section: Literal["disk", "line"] = "disk",
         nodes: int | None = None,
         actuators: Sequence[Actuator] = (),
     ) -> None:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class VariableRadius(SoftBody):
         poisson: float = 0.5,
         damping: float = 0.0,
         wall: float = 0.0,
-        law: str = "beam",
+        law: Literal["beam", "solid"] = "beam",
         nodes: int | tuple[int, int] | None = None,
     ) -> None:
         self.length = _number("length", length, positive=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import near, quoted, real, reals
+from jounce._checks import Frame, near, quoted, real, reals
 from jounce.model import Model
 from jounce.parts.constraints import Gear
 from jounce.view.scene import DrawnRobot
@@ -38,10 +38,10 @@ class Wrenches:
     frames: list[int]
     places: Array
     values: Array
-    frame: str
+    frame: Frame
 
     @staticmethod
-    def of(robot: Model, given: Mapping[str, ArrayLike] | None, frame: str, times: int | None) -> Wrenches | None:
+    def of(robot: Model, given: Mapping[str, ArrayLike] | None, frame: Frame, times: int | None) -> Wrenches | None:
         """From user input: by the name of a body, a frame or a constraint, (6,) or (K, 6).
 
         Args:

@@ -29,6 +29,9 @@ _AXES = 0.07  # length of the axes of frames, relative to the robot's size
 class ViewWarning(UserWarning):
     """Meshes that are not shown, and why."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
 
 @dataclass(frozen=True)
 class Paint:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
+from jounce._checks import Frame, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
 from jounce._core import least_multipliers, pseudo_inverse
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
@@ -56,8 +56,8 @@ def constrained_dynamics(
     v: ArrayLike,
     tau: ArrayLike,
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
-    frame: str,
+    wrench_frame: Frame,
+    frame: Frame,
     motions: Mapping[str, ArrayLike] | None,
     correction: tuple[float, float] | None,
 ) -> ConstrainedDynamics:
@@ -136,7 +136,7 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
     return motion, moves
 
 
-def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: str) -> Array:
+def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: Frame) -> Array:
     """The multipliers of least norm that give the same forces, and their derivatives."""
     order = acc.shape[-2] - 1
     first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import dimensions, reals, rows_of, shapes
+from jounce._checks import Frame, dimensions, reals, rows_of, shapes
 from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.constrained import constrained_dynamics, is_stack, stacked_wrenches
 from jounce.dynamics.partials import ball_columns, bracket_matrix, inverse_partials, skew
@@ -105,7 +105,7 @@ def constrained_derivatives(
     v: ArrayLike,
     tau: ArrayLike,
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
+    wrench_frame: Frame,
 ) -> ConstrainedDerivatives:
     """See `Model.constrained_dynamics_derivatives`."""
     names = model.constraint_names
@@ -141,7 +141,7 @@ def _at_any_order(
     v: ArrayLike,
     tau: ArrayLike,
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
+    wrench_frame: Frame,
 ) -> ConstrainedDerivatives:
     stacked = is_stack(v, tau)
     force = rows_of("tau", tau, model.nv, "nv")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import batch_of, near, quoted, real, rows_of, shapes, unit
+from jounce._checks import Frame, batch_of, near, quoted, real, rows_of, shapes, unit
 from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
@@ -62,8 +62,8 @@ def impact(
     v: ArrayLike,
     restitution: float | Mapping[str, float],
     normals: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
-    frame: str,
+    wrench_frame: Frame,
+    frame: Frame,
 ) -> Impact:
     """See `Model.impact`."""
     before = rows_of("v", v, model.nv, "nv")

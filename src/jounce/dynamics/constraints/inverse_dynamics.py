@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, quoted, rows_of, shapes
+from jounce._checks import Frame, array_of, quoted, rows_of, shapes
 from jounce._core import least_multipliers
 from jounce.dynamics.constraints.constrained import by_name, stacked_wrenches
 from jounce.dynamics.constraints.frames import apply
@@ -75,8 +75,8 @@ def constrained_inverse_dynamics(
     weight: ArrayLike | None,
     force_weight: ArrayLike | None,
     wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
-    frame: str,
+    wrench_frame: Frame,
+    frame: Frame,
 ) -> ConstrainedInverseDynamics:
     """See `Model.constrained_inverse_dynamics`."""
     columns = actuated_columns(model, actuated)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jounce._checks import Frame
 from jounce.dynamics.constraints.frames import apply
 from jounce.parts.constraints import Gear
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def constraint_wrenches(model: Model, q: ArrayLike, multipliers: Array, wrench_frame: str) -> dict[str, Array]:
+def constraint_wrenches(model: Model, q: ArrayLike, multipliers: Array, wrench_frame: Frame) -> dict[str, Array]:
     """For each constraint, its wrench (..., 6) on the first body, or the forces (..., 2) of a gear."""
     J, _, unit = model._constraint_rows(q, None, "body")
     found = {}
@@ -36,7 +37,7 @@ def constraint_wrenches(model: Model, q: ArrayLike, multipliers: Array, wrench_f
     return found
 
 
-def _about(pose: Array, wrench: Array, wrench_frame: str) -> Array:
+def _about(pose: Array, wrench: Array, wrench_frame: Frame) -> Array:
     """A wrench given in world axes about the world's origin, moved to a frame's origin and into its axes."""
     force = wrench[..., :3]
     moment = wrench[..., 3:] - np.cross(pose[..., :3, 3], force)
