@@ -39,7 +39,7 @@ MODULES = [
     (
         "around it",
         "files, simulation, control, the viewer",
-        ("loading", "simulation", "control", "conversions", "display", "view"),
+        ("loading", "saving", "simulation", "control", "conversions", "display", "view"),
     ),
     ("programs", "command line and demo", ("cli", "demo")),
 ]

@@ -20,6 +20,8 @@ from jounce.errors import (
     LoadError,
     PrecisionWarning,
     RangeError,
+    SaveError,
+    SaveWarning,
     SimulationError,
     SingularError,
 )
@@ -86,6 +88,8 @@ __all__ = [
     "Revolute",
     "Rolling",
     "Rotor",
+    "SaveError",
+    "SaveWarning",
     "SimulationError",
     "SingularError",
     "Spherical",

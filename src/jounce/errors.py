@@ -37,6 +37,14 @@ class MissingFileError(LoadError, FileNotFoundError):
         return type(self), (self.strerror, self.filename)
 
 
+class SaveError(Error, ValueError):
+    """A robot that a file format cannot express, or a file that cannot be written; the message names what and why."""
+
+
+class SaveWarning(UserWarning):
+    """Something of no effect on the motion, such as a picture, that was left out of a written file."""
+
+
 class SingularError(Error, ValueError):
     """Equations that have no solution, or none in double precision."""
 

@@ -1286,6 +1286,58 @@ class Model(CoreModel):
         """
         return self._frames(frames, q, v, -1, "body", _axes("frame", frame))[1]
 
+    # Files
+
+    def to_urdf(
+        self, path: str | PathLike[str] | None = None, *, name: str = "robot", skip: str | Sequence[str] = ()
+    ) -> str:
+        """The robot as a URDF, which `jounce.load` reads back to the same dynamics.
+
+        Joints of several coordinates that URDF lacks become chains of joints with massless links between them, screws a
+        slide that mimics a turn. The base is as it is: load the file with ``base="fixed"``.
+
+        Args:
+            path: file to write; when left out, nothing is written.
+            name: of the robot.
+            skip: what to leave out, one or more of "armature", "constraints", "damping" (where it differs between the
+                coordinates of a `Free` joint), "gravity", "rotors", "springs" and "visuals".
+
+        Returns:
+            The text: metres, kilograms, radians.
+
+        Raises:
+            SaveError: a ``ValueError`` that names what URDF cannot express: soft bodies, custom and `Spherical` joints,
+                and what `skip` leaves out, unless it does; or the file cannot be written.
+
+        Warns:
+            SaveWarning: once, about visuals that URDF cannot express.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> b.add("arm", "world", jn.Revolute((0, 1, 0), name="shoulder"), inertia=jn.Inertia(1.5, (0, 0, -0.5)))
+        >>> print(b.build().to_urdf(name="pendulum"))
+        <?xml version="1.0"?>
+        <robot name="pendulum">
+          <link name="world" />
+          <link name="arm">
+            <inertial>
+              <origin xyz="0 0 -0.5" />
+              <mass value="1.5" />
+              <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0" />
+            </inertial>
+          </link>
+          <joint name="shoulder" type="continuous">
+            <parent link="world" />
+            <child link="arm" />
+            <axis xyz="0 1 0" />
+          </joint>
+        </robot>
+        <BLANKLINE>
+        """
+        from jounce.saving.urdf import to_urdf
+
+        return to_urdf(self, path, name, skip)
+
     # Viewing
 
     def show(

@@ -45,7 +45,7 @@ class MeshPaths:
         elif kind in ("", "file"):
             places, missing = self._by_path(plain[len("file://") :] if kind else plain), "does not exist"
         else:
-            return Undrawn(short(name), f"has an address of type {short(kind)!r}, which is not read")
+            return Undrawn(short(name), f"has an address of type {short(kind)!r}, which is not read", name, scale)
         refused = False
         for place, roots in places:
             path = os.path.normpath(place)
@@ -53,9 +53,9 @@ class MeshPaths:
             if not within:
                 refused = True
             elif os.path.isfile(path):
-                return MeshFile(path, within, scale)
+                return MeshFile(path, within, scale, name=name)
         outside = f"is outside the folder of the file and its package: {_HINT}"
-        return Undrawn(short(name), outside if refused else missing)
+        return Undrawn(short(name), outside if refused else missing, name, scale)
 
     def _in_packages(self, rest: str) -> tuple[list[tuple[str, tuple[str, ...]]], str]:
         package, _, inside = rest.partition("/")

@@ -217,7 +217,7 @@ class _Said:
             return Free(name=edge.name, damping=damping)
         axis = _axis(edge)
         if edge.kind == "planar":
-            x, y = _in_plane(axis)
+            x, y = in_plane(axis)
             return Planar(x, y, name=edge.name, damping=damping)
         joint = Prismatic if edge.kind == "prismatic" else Revolute
         follows = self._follow(edge) if self.coupled else None
@@ -253,13 +253,13 @@ class _Said:
             if edge.kind != "continuous":
                 self.warnings.append(f"{edge.kind} joint {short(edge.name)!r} has no <limit>: taken as unlimited")
             return None
-        bounds = [element.real(key, math.inf) for key in ("velocity", "effort")]
+        bounds = [_bound(element, key, math.inf) for key in ("velocity", "effort")]
         for i, key in enumerate(("velocity", "effort")):
             if bounds[i] < 0:
                 raise element.error(f"{key} is {bounds[i]:g}, expected a non-negative number")
         lower, upper = -math.inf, math.inf
         if edge.kind != "continuous" and ("lower" in element.attributes or "upper" in element.attributes):
-            lower, upper = element.real("lower", 0.0), element.real("upper", 0.0)
+            lower, upper = _bound(element, "lower", 0.0), _bound(element, "upper", 0.0)
         if lower > upper:
             self.warnings.append(
                 f"joint {short(edge.name)!r} has a lower limit, {lower:g}, above the upper, {upper:g}: "
@@ -307,6 +307,12 @@ class _Said:
         )
 
 
+def _bound(element: Element, key: str, default: float) -> float:
+    """A limit; as some readers take no "inf", larger numbers than any robot has stand for it."""
+    value = element.real(key, default)
+    return math.copysign(math.inf, value) if abs(value) >= MAX_NUMBER else value
+
+
 def _axis(edge: _Edge) -> Array:
     """Unit vector, x by default."""
     element = edge.element.only("axis")
@@ -319,7 +325,7 @@ def _axis(edge: _Edge) -> Array:
     return np.array((x / length, y / length, z / length))
 
 
-def _in_plane(normal: Array) -> tuple[Array, Array]:
+def in_plane(normal: Array) -> tuple[Array, Array]:
     """Directions x and y with x cross y the normal; (1, 0, 0) and (0, 1, 0) for z, and so on cyclically."""
     x = np.roll(np.eye(3)[int(np.argmax(np.abs(normal)))], 1)
     x = x - (x @ normal) * normal

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -66,6 +66,7 @@ class MeshFile:
         within: folders that it may lie in, once links are followed.
         scale: of its x, y and z.
         shift, turn: what it is moved by, then turned by (a quaternion w x y z), before it is scaled.
+        name: as a URDF gives it, such as "package://arm/meshes/hand.stl"; "" if it came from elsewhere.
     """
 
     path: str
@@ -73,6 +74,7 @@ class MeshFile:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
     turn: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +97,12 @@ class Triangles:
 
 @dataclass(frozen=True)
 class Undrawn:
-    """What cannot be drawn, and why: `what` as the file says it."""
+    """What cannot be drawn, and why: `what` as the file says it; `name` and `scale` of a mesh that was not found."""
 
     what: str
     reason: str
+    name: str = field(default="", compare=False)
+    scale: tuple[float, float, float] = field(default=(1.0, 1.0, 1.0), compare=False)
 
 
 Shape = Box | Sphere | Cylinder | Capsule | Ellipsoid | MeshFile | Triangles | Undrawn

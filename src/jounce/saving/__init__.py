@@ -1,0 +1,1 @@
+"""Robots to files."""

@@ -1,0 +1,197 @@
+"""URDF: links, and the joints that connect each to its parent.
+
+A joint of several coordinates, other than those that URDF has, becomes a chain of joints with massless links between
+them. A screw becomes a slide that mimics a turn. What is fixed to the world hangs on a root link "world", which readers
+take for the world itself; a robot that has a root link of its own, fixed at the origin, does without.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce.core_tables import BodyRecord
+from jounce.loading.urdf import in_plane
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Planar
+from jounce.saving.document import Element, a_name, a_path, add, number, numbers, text_of, write
+from jounce.saving.left_out import LeftOut
+from jounce.saving.names import unused
+from jounce.saving.origin import add_origin
+from jounce.saving.urdf_visuals import UrdfVisuals
+
+if TYPE_CHECKING:
+    from jounce.model import Model
+
+Array = NDArray[np.float64]
+SKIP = ("armature", "constraints", "damping", "gravity", "rotors", "springs", "visuals")
+_UNLIMITED = 1e308  # URDF's readers take no "inf", and need the attribute
+_NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One joint of the file: its type, and what it says."""
+
+    name: str
+    kind: str
+    axis: Array | None = None
+    damping: float = 0.0
+    limits: Limits = _NO_LIMITS
+    follows: Follow | None = None
+
+
+def to_urdf(robot: Model, path: Any, name: str, skip: Any) -> str:
+    """See `Model.to_urdf`."""
+    file, left_out = a_path(path), LeftOut("URDF", skip, SKIP)
+    root = Element("robot", {"name": a_name("name", name)})
+    _check(robot, left_out)
+    left_out.check()
+    looks = UrdfVisuals(file, left_out)
+    links = _Links(root, robot.bodies)
+    if _needs_world(robot):
+        looks.add(add(root, "link", {"name": "world"}), "world", robot.scenery)
+    for body in robot.bodies:
+        links.add(body)
+        link = links.element(body.name)
+        _add_inertial(link, body.inertia)
+        looks.add(link, body.name, body.visuals)
+    for i, material in enumerate(looks.materials()):
+        root.insert(i, material)
+    left_out.warn()
+    return write(text_of(root), file)
+
+
+def _check(robot: Model, left_out: LeftOut) -> None:
+    """Notes what URDF cannot say."""
+    left_out.check_bodies(robot.bodies)
+    for body in robot.bodies:
+        joint, name = body.joint, body.joint_name
+        if any(p.kind == "spherical" for p in joint.primitives()):
+            left_out.refuse("spherical joints", name)
+        if joint.stiffness.any():
+            left_out.refuse("springs of joints", name, "springs")
+        if joint.armature.any():
+            left_out.refuse("armature of joints", name, "armature")
+        if isinstance(joint, Free) and np.ptp(joint.damping) > 0:
+            left_out.refuse("damping that differs between the coordinates of joints", name, "damping")
+    for constraint in robot.constraints:
+        left_out.refuse("constraints", constraint.name, "constraints")
+    if not np.array_equal(robot.gravity, (0.0, 0.0, -9.81)):
+        left_out.refuse("gravity other than (0, 0, -9.81), such as", str(robot.gravity.tolist()), "gravity")
+
+
+def _needs_world(robot: Model) -> bool:
+    """Whether the world must be a link: not if the only root is a frame at its origin."""
+    roots = [body for body in robot.bodies if body.parent < 0]
+    if len(roots) != 1 or robot.scenery:
+        return True
+    joint, placement = roots[0].joint, roots[0].placement
+    return not isinstance(joint, Fixed) or joint.name is not None or bool((placement != np.eye(4)).any())
+
+
+class _Links:
+    """The links and joints of a document, in the order of the bodies."""
+
+    def __init__(self, root: Element, bodies: Sequence[BodyRecord]) -> None:
+        self._root, self._bodies = root, bodies
+        self._links = {"world", *(body.name for body in bodies)}
+        self._joints = {body.joint_name for body in bodies if body.joint.nv}
+        self._elements: dict[str, Element] = {}
+
+    def element(self, name: str) -> Element:
+        return self._elements[name]
+
+    def add(self, body: BodyRecord) -> None:
+        """The links of a body, and the joints above them."""
+        parent = self._bodies[body.parent].name if body.parent >= 0 else "world"
+        placement = body.placement
+        *inner, last = self._steps(body)
+        for step in inner:
+            link = unused(f"{body.name}/{step.name}", self._links)
+            self._link(link)
+            self._joint(step, parent, link, placement)
+            parent, placement = link, np.eye(4)
+        self._elements[body.name] = self._link(body.name)
+        if parent != "world" or self._root.find("link[@name='world']") is not None:
+            self._joint(last, parent, body.name, placement)
+
+    def _steps(self, body: BodyRecord) -> list[_Step]:
+        joint, name = body.joint, body.joint_name
+        if isinstance(joint, Fixed):
+            return [_Step(unused(name, self._joints), "fixed")]
+        if isinstance(joint, Free):
+            return [_Step(name, "floating", damping=_even(joint))]
+        if isinstance(joint, Planar) and _is_urdfs(joint):
+            return [_Step(name, "planar", np.cross(joint.x, joint.y), _even(joint))]
+        primitives = joint.primitives()
+        if joint.nv == 1 and primitives[0].kind == "helical":
+            axis, limits = primitives[0].axis, joint.limits or _NO_LIMITS
+            slide = Follow(name, primitives[0].slide)
+            turn = _Step(name, _turning(limits), axis, float(joint.damping[0]), limits, joint.follows)
+            return [_Step(unused(f"{name}.slide", self._joints), "prismatic", axis, follows=slide), turn]
+        steps = []
+        for i, primitive in enumerate(primitives):
+            limits = joint.limits or _NO_LIMITS
+            own = name if len(primitives) == 1 else unused(f"{name}.{i}", self._joints)
+            kind = "prismatic" if primitive.kind == "prismatic" else _turning(limits)
+            steps.append(_Step(own, kind, primitive.axis, float(joint.damping[i]), limits, joint.follows))
+        return steps
+
+    def _link(self, name: str) -> Element:
+        return add(self._root, "link", {"name": a_name("name of a body", name)})
+
+    def _joint(self, step: _Step, parent: str, child: str, placement: Array) -> None:
+        element = add(self._root, "joint", {"name": a_name("name of a joint", step.name), "type": step.kind})
+        add_origin(element, placement)
+        add(element, "parent", {"link": parent})
+        add(element, "child", {"link": child})
+        if step.axis is not None:
+            add(element, "axis", {"xyz": numbers(step.axis)})
+        _add_limit(element, step)
+        if step.damping:
+            add(element, "dynamics", {"damping": number(step.damping)})
+        if step.follows is not None:
+            ratio, offset = number(step.follows.ratio), number(step.follows.offset)
+            add(element, "mimic", {"joint": step.follows.joint, "multiplier": ratio, "offset": offset})
+
+
+def _turning(limits: Limits) -> str:
+    return "continuous" if math.isinf(limits.lower) and math.isinf(limits.upper) else "revolute"
+
+
+def _add_limit(element: Element, step: _Step) -> None:
+    """A <limit>, which slides and turns with ends must have."""
+    limits, ends = step.limits, step.kind in ("revolute", "prismatic")
+    if step.kind not in ("revolute", "prismatic", "continuous") or (not ends and limits == _NO_LIMITS):
+        return
+    said = {"lower": limits.lower, "upper": limits.upper} if ends else {}
+    said |= {"effort": limits.effort, "velocity": limits.velocity}
+    add(element, "limit", {key: number(min(max(x, -_UNLIMITED), _UNLIMITED)) for key, x in said.items()})
+
+
+def _add_inertial(link: Element, inertia: Inertia) -> None:
+    if inertia.is_zero:
+        return
+    inertial = add(link, "inertial")
+    if inertia.com.any():
+        add(inertial, "origin", {"xyz": numbers(inertia.com)})
+    add(inertial, "mass", {"value": number(inertia.mass)})
+    pairs = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+    add(inertial, "inertia", {key: number(inertia.rotational[at]) for key, at in pairs.items()})
+
+
+def _even(joint: Joint) -> float:
+    """The damping of all coordinates, none if they differ."""
+    return float(joint.damping[0]) if np.ptp(joint.damping) == 0 else 0.0
+
+
+def _is_urdfs(joint: Planar) -> bool:
+    """Whether a planar joint has the axes that readers give the one of a URDF."""
+    x, y = in_plane(np.cross(joint.x, joint.y))
+    return bool(np.array_equal(x, joint.x) and np.array_equal(y, joint.y)) and np.ptp(joint.damping) == 0
