@@ -156,6 +156,7 @@ ONE_STATE |= EDITS
 OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, at rest or moving
 OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name
 OF_MOTIONS = {"constrained_inverse_dynamics"}  # that must obey the constraints
+NO_NUMBERS = {"show", "to_mjcf", "to_urdf"}  # in `odd_values`, and tests of their own
 ARRAYS = {"q", "q0", "q1", "v", "a", "dv", "tau", "acc", "f", "v_ref", "a_ref"}
 WORDS = {"frame", "velocity_frame", "wrench_frame", "source", "target"}
 
@@ -209,12 +210,12 @@ CALLS: dict[str, Call] = {call.name: call for call in _calls()}
 
 
 def public_calls(model: jn.Model) -> set[str]:
-    """Names of a robot's public methods, except `show`, which gives a picture and no numbers."""
-    return {n for n in dir(type(model)) if _is_public(n) and n != "show" and callable(getattr(type(model), n))}
+    """Names of a robot's public methods, except those that give a picture or a file and no numbers."""
+    return {n for n in dir(type(model)) if _is_public(n) and n not in NO_NUMBERS and callable(getattr(type(model), n))}
 
 
 def public_properties(model: jn.Model) -> set[str]:
-    return {n for n in dir(model) if _is_public(n) and n != "show"} - public_calls(model)
+    return {n for n in dir(model) if _is_public(n) and n not in NO_NUMBERS} - public_calls(model)
 
 
 def _is_public(name: str) -> bool:

@@ -318,6 +318,8 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "constant_strain": (lambda strains: soft.constant_strain(strains), {"strains": "bend_x"}),
     "polynomial": (soft.polynomial, {"order": 1, "strains": ("bend_x",)}),
     "gaussian": (soft.gaussian, {"center": 0.5, "width": 0.1, "elongation": True}),
+    "to_urdf": (SLIDER.to_urdf, {"path": "robot.urdf", "name": "robot", "skip": ("springs", "gravity")}),
+    "to_mjcf": (SLIDER.to_mjcf, {"path": "robot.xml", "name": "robot", "skip": "visuals"}),
     "load": (
         jn.load,
         {"source": "<robot><link name='b'/></robot>", "base": "fixed", "mimic": "coupled", "damping": True,

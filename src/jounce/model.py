@@ -1338,6 +1338,53 @@ class Model(CoreModel):
 
         return to_urdf(self, path, name, skip)
 
+    def to_mjcf(
+        self, path: str | PathLike[str] | None = None, *, name: str = "robot", skip: str | Sequence[str] = ()
+    ) -> str:
+        """The robot as an MJCF file, which MuJoCo and `jounce.load` read back to the same dynamics.
+
+        A joint that follows another keeps its coordinate there and is tied by an equality constraint, as are loops
+        that are closed by `Fixed`, `Spherical` or a `Gear`. The q of a `Free` joint is the pose in the world.
+
+        Args:
+            path: file to write; when left out, nothing is written.
+            name: of the robot.
+            skip: what to leave out, one or more of "constraints" (all of them), "rotors", "visuals", and, where MJCF
+                has no words for them, as they differ between the coordinates of a `Free` or `Spherical` joint,
+                "armature", "damping" and "springs".
+
+        Returns:
+            The text: metres, kilograms, radians.
+
+        Raises:
+            SaveError: a ``ValueError`` that names what MJCF cannot express: soft bodies, custom and `Helical` joints,
+                inertias that no body has, and what `skip` leaves out, unless it does; or the file cannot be written.
+
+        Warns:
+            SaveWarning: once, about visuals and ranges that MuJoCo does not take.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> b.add("arm", "world", jn.Universal(name="hip", damping=0.1), inertia=jn.Inertia(2.0, rotational=(1, 1, 1)))
+        >>> print(b.build().to_mjcf())
+        <?xml version="1.0"?>
+        <mujoco model="robot">
+          <compiler angle="radian" />
+          <option gravity="0 0 -9.81" />
+          <worldbody>
+            <body name="arm">
+              <joint name="hip.0" type="hinge" axis="1 0 0" damping="0.1" />
+              <joint name="hip.1" type="hinge" axis="0 1 0" damping="0.1" />
+              <inertial pos="0 0 0" mass="2" diaginertia="1 1 1" />
+            </body>
+          </worldbody>
+        </mujoco>
+        <BLANKLINE>
+        """
+        from jounce.saving.mjcf import to_mjcf
+
+        return to_mjcf(self, path, name, skip)
+
     # Viewing
 
     def show(

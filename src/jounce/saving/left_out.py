@@ -57,7 +57,8 @@ class LeftOut:
         parts = [f"{what} {_listed(names)}" for (what, _), names in self._faults.items()]
         words = dict.fromkeys(skip for _, skip in self._faults if skip)
         hint = f"; skip={quoted(tuple(words) if len(words) > 1 else next(iter(words)))} leaves out" if words else ""
-        whose = " these" if words and len(words) == len(self._faults) else f" {' and '.join(words)}" if words else ""
+        all_of_them = all(skip for _, skip in self._faults)
+        whose = " these" if all_of_them else f" {' and '.join(words)}" if words else ""
         raise SaveError(f"{self._kind} cannot express {'; '.join(parts)}{hint}{whose}")
 
     def warn(self) -> None:
