@@ -541,6 +541,46 @@ def test_no_page_opens_it_to_the_world() -> None:
         assert viewer._server.request_share_url() is None
 
 
+@pytest.mark.parametrize(
+    ("origin", "asked", "answer"),
+    [
+        (None, "127.0.0.1", 101),  # a program
+        ("http://127.0.0.1:{port}", "127.0.0.1", 101),  # its own page, by either name
+        ("http://localhost:{port}", "localhost", 101),
+        ("https://example.org", "127.0.0.1", 403),
+        ("http://localhost:3000", "localhost", 403),  # of another server here
+        ("http://127.0.0.1:{port}", "localhost", 403),
+        ("http://evil.example:{port}", "evil.example", 403),  # a name that was made to lead here
+        ("http://127.0.0.1.evil.example:{port}", "127.0.0.1.evil.example", 403),
+        ("null", "127.0.0.1", 403),  # a file, or a frame without an origin
+        ("", "127.0.0.1", 403),
+        ("http://[", "127.0.0.1", 403),
+    ],
+)
+def test_pages_from_elsewhere_get_no_socket(origin: str | None, asked: str, answer: int) -> None:
+    with jn.load(ARM).show() as viewer:
+        port = int(viewer.url.rpartition(":")[2])
+        said = "" if origin is None else f"Origin: {origin.format(port=port)}\r\n"
+        request = (
+            f"GET / HTTP/1.1\r\nHost: {asked}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+            f"Sec-WebSocket-Protocol: viser-v{pytest.importorskip('viser').__version__}\r\n{said}\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(request.encode())
+            assert connection.recv(4096).startswith(f"HTTP/1.1 {answer} ".encode())
+
+
+def test_on_other_machines_a_page_needs_to_be_our_own() -> None:
+    from jounce.view.server import may_connect
+
+    assert may_connect("0.0.0.0", "http://lab:8080", "lab:8080")
+    assert not may_connect("0.0.0.0", "http://lab:80", "lab:8080")
+    assert not may_connect("0.0.0.0", "https://example.org", "lab:8080")
+    assert not may_connect("::1", "http://lab:8080", "lab:8080")
+    assert may_connect("localhost", "http://[::1]:8080", "[::1]:8080")
+
+
 def test_a_port_that_is_taken_is_passed_over() -> None:
     robot = jn.load(ARM)
     with robot.show(port=8123) as one, robot.show(port=8123) as other:
