@@ -295,7 +295,8 @@ def test_constraints_come_along(kind: str) -> None:
             b.build().attach(model, "cart", prefix="its ")
         both, whole = b.build().attach(model, "world", prefix="its "), np.append(0.0, q)
     else:
-        both, whole = b.build().attach(model, "cart", prefix="its "), np.append(0.4, q)
+        place = jn.placement((0.1, 0.2, 0.3), axis=(1, 2, 3), angle=0.7)
+        both, whole = b.build().attach(model, "cart", place, prefix="its "), np.append(0.4, q)
     assert both.constraint_names == tuple("its " + n for n in model.constraint_names)
     J = both.constraint_jacobian(whole)
     agree(J[:, 1:], model.constraint_jacobian(q), 1e-11)
@@ -426,7 +427,24 @@ def test_what_is_fixed_to_a_chain_stays() -> None:
         agree(part.pose(name, q[[0, 2]]), robot.pose(name, q))
     agree(part.mass_matrix(q[[0, 2]]), weighed(robot, q, ["arm", "camera", "hand"])[np.ix_([0, 2], [0, 2])])
     assert robot.chain("world", "hand").frame_names == part.frame_names
+    below = robot.subtree("arm")
+    for name in below.frame_names:
+        agree(below.pose(name, q), robot.pose(name, q))
+    agree(below.gravity_force(q), robot.gravity_force(q))
     assert robot.chain("hand", "finger").pose("hand", [0.0]).tolist() == np.eye(4).tolist()
+
+
+def test_a_chain_on_a_soft_body_begins_at_its_far_end() -> None:
+    b = jn.Builder()
+    b.add("rod", "world", body=rod())
+    b.add("eye", "rod", at=0.1)
+    b.add("tip", "rod")
+    b.add("hand", "rod", jn.Revolute((0, 1, 0)), jn.placement((0, 0, 0.1)), jn.Inertia(1.0, (0, 0, 0.2)))
+    robot = b.build()
+    part = robot.chain("rod", "hand")
+    assert (part.joint_names, set(part.frame_names)) == (("hand",), {"rod", "tip", "hand"})  # the eye moves otherwise
+    q = np.array([0.5, 0.2, 0.1, 0.3])
+    agree(part.pose("hand", q[3:]), np.linalg.inv(robot.pose("rod", q)) @ robot.pose("hand", q))
 
 
 def test_cut_followers_are_named() -> None:
