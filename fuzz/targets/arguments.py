@@ -72,8 +72,14 @@ CALLS = {
     "loop_coordinate": ("tie", "q", "v?"),
     "independent_coordinates": ("q", "names"),
     "constrained": ("contacts",),
+    "lock": ("positions",),
+    "replace": ("armature", "damping", "stiffness", "rest", "gravity"),
+    "attach": ("other", "to", "placement", "prefix"),
+    "subtree": ("name",),
+    "chain": ("to", "name"),
+    "payload": ("name", "inertia", "placement"),
 }
-POSITIONAL = {"q", "v", "v?", "name", "word", "tie", "contacts"}
+POSITIONAL = {"q", "v", "v?", "name", "word", "tie", "contacts", "positions", "other", "to", "inertia"}
 
 
 class OwnError(Exception):
@@ -223,6 +229,39 @@ class Maker:
         kinds += [jn.Contact(jn.Fixed(), self.odd(np.eye(4))), jn.Revolute, None, "ball"] if self.read.below(2) else []
         found = {self.name(): self.read.pick(kinds) for _ in range(self.read.below(4))}
         return self.read.pick([found, found, found, None, list(found), Mapping(found), 5])
+
+    def positions(self) -> Any:
+        joints = list(self.robot.joint_names) or ["none"]
+        found = {}
+        for _ in range(self.read.below(4)):
+            joint = self.read.pick([*joints, "none", None])
+            known = isinstance(joint, str) and joint in self.robot.joint_names
+            found[joint] = self.odd(self.robot.neutral()[self.robot.position(joint)]) if known else 0.0
+        return self.read.pick([found, found, found, None, list(found), Mapping(found), 5])
+
+    def drive(self) -> Any:
+        joint = self.read.pick([*self.robot.joint_names, "none", None])
+        return self.read.pick([0.5, {joint: 0.5}, {joint: self.odd(np.ones(3))}, *NUMBERS[:6], None, "much", [0.5], {}])
+
+    armature = damping = stiffness = rest = drive
+
+    def gravity(self) -> Any:
+        return self.odd(np.array([0.0, 0.0, -9.81]))
+
+    def other(self) -> Any:
+        return self.read.pick([self.robot, self.robot, models()[0], None, 5, jn.Model])
+
+    def to(self) -> Any:
+        return self.read.pick(["world", self.name()])
+
+    def prefix(self) -> Any:
+        return self.read.pick(["its ", "its ", "", None, 5, b"its "])
+
+    def inertia(self) -> Any:
+        return self.read.pick([jn.Inertia(1.0), jn.Inertia.box(1.0, (1, 2, 3)), jn.Inertia(0.0), None, 1.0, jn.Inertia])
+
+    def placement(self) -> Any:
+        return self.odd(np.eye(4))
 
     def order(self) -> Any:
         return self.read.pick([0, 1, 5, 30, 31, -1, 2**40, None, 1.5, np.int64(2)])
