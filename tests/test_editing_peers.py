@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jounce as jn
+from test_pinocchio_mimic import peer_of
 from urdf_peer import UrdfPeer, pinocchio, urdf_path, urdf_peer
 
 LOCKED = {
@@ -106,3 +107,28 @@ def test_a_payload_is_an_inertia_more() -> None:
     model.appendBodyToJoint(frame.parentJoint, load, frame.placement * place)
     robot = peer.robot.payload("tool0", jn.Inertia.box(2.0, (0.1, 0.2, 0.3)), place.homogeneous)
     compare(pinocchios(robot, model))
+
+
+@pytest.mark.parametrize("name", ["panda.urdf", "baxter.urdf", "talos_full_v2.urdf"])
+def test_followers_of_free_joints_stay(name: str) -> None:
+    """Reduced models of Pinocchio's with joints that mimic others."""
+    if "mimic" not in pinocchio.buildModelFromXML.__doc__:
+        pytest.skip("this Pinocchio has no joints that mimic")
+    peer = peer_of(name, "fixed")
+    robot, (q, _, _) = peer.robot, peer.state()
+    leaders = {b.joint.follows.joint for b in robot.bodies if b.joint.follows}
+    some = [j for j in robot.joint_names if j not in leaders][::2]
+    reduced = pinocchio.buildReducedModel(peer.model, [peer.model.getJointId(j) for j in some], peer.q_to_pin(q))
+    locked = robot.lock({j: q[robot.position(j)] for j in some})
+    assert any(b.joint.follows for b in locked.bodies)
+    joints = {j: reduced.joints[reduced.getJointId("A_" * (j in leaders) + j)] for j in locked.joint_names}
+    theirs, own = np.zeros(reduced.nq), np.zeros(locked.nq)
+    for j, joint in joints.items():
+        x = own[locked.position(j)] = q[robot.position(j)]
+        turn = np.array([np.cos(x[0]), np.sin(x[0])]) if joint.nq == 2 else x
+        theirs[joint.idx_q : joint.idx_q + joint.nq] = turn
+    at = np.concatenate([j.idx_v + np.arange(j.nv) for j in joints.values()])
+    upper = np.triu(pinocchio.crba(reduced, reduced.createData(), theirs))
+    agree(locked.mass_matrix(own), (upper + np.triu(upper, 1).T)[np.ix_(at, at)], "mass matrix")
+    weight = pinocchio.computeGeneralizedGravity(reduced, reduced.createData(), theirs)[at]
+    agree(locked.gravity_force(own), weight, "gravity")

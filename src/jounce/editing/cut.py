@@ -27,14 +27,14 @@ Array = NDArray[np.float64]
 def subtree(tree: Tree, name: str) -> Tree:
     """See `Model.subtree`."""
     index = tree.index(name)
-    kept = [index]
+    kept = {index}
     for i in range(index + 1, len(tree.bodies)):
         if tree.bodies[i].parent in kept:
-            kept.append(i)
+            kept.add(i)
     top = tree.bodies[index]
     ground = tree.fixed_pose(top.parent) if top.at is None else None
     root = replace(top, parent=-1, at=None, placement=(np.eye(4) if ground is None else ground) @ top.placement)
-    return _cut(tree, kept, {index: root}, ground is not None)
+    return _cut(tree, sorted(kept), {index: root}, ground is not None)
 
 
 def chain(tree: Tree, base: str, tip: str) -> Tree:

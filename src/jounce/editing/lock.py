@@ -29,7 +29,8 @@ Array = NDArray[np.float64]
 def locked(tree: Tree, positions: Mapping[str, object]) -> Tree:
     """See `Model.lock`."""
     at = _positions(tree, positions)
-    shapes = {tree.bodies[tree.shapes[name]].name: at.pop(name) for name in list(at) if name in tree.shapes}
+    own = tree.shapes
+    shapes = {tree.bodies[own[name]].name: at.pop(name) for name in list(at) if name in own}
     bodies = [_locked(b, at[b.joint_name]) if b.joint.nv and b.joint_name in at else b for b in tree.bodies]
     bodies += _rotors_of_soft_bodies(tree, bodies, at)
     for name, q in shapes.items():

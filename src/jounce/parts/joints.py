@@ -212,7 +212,11 @@ class Joint:
             object.__setattr__(self, key, value)
 
     def changed(self, **options: Unpack[Options]) -> Joint:
-        """The same joint with other options: ``joint.changed(damping=0.1)``."""
+        """The same joint with other options.
+
+        >>> Revolute((0, 1, 0), armature=0.2).changed(damping=0.1).damping
+        array([0.1])
+        """
         made = copy.copy(self)
         Joint.__init__(made, **({key: getattr(self, key) for key in Options.__annotations__} | options))  # type: ignore[arg-type]
         made._check()
