@@ -32,7 +32,7 @@ MIXED = pin.LOCAL_WORLD_ALIGNED
 
 
 def race(path: str, base: Literal["fixed", "floating"], tool: str, rng: np.random.Generator) -> None:
-    robot = jn.load(ROBOTS / path, base=base, mimic="independent", damping=False)
+    robot = jn.load(ROBOTS / path, base=base, mimic="independent", damping=False, friction=False)
     model = pin.buildModelFromUrdf(str(ROBOTS / path), *([pin.JointModelFreeFlyer()] if base == "floating" else []))
     data, convert = model.createData(), Pinocchio(robot, model)
     q, stack = robot.random_configuration(rng), rng.normal(size=(6, robot.nv))

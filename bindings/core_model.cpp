@@ -64,7 +64,12 @@ CoreModel::CoreModel(nb::dict c) {
   damping_ = numbers(c, "damping", columns);
   stiffness_ = numbers(c, "stiffness", columns);
   rest_ = numbers(c, "rest", columns);
-  for (std::size_t i = 0; i < columns; ++i) tree_.joint_forces |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0;
+  const auto friction = numbers(c, "friction", columns), speed = numbers(c, "friction_speed", columns);
+  for (std::size_t i = 0; i < columns; ++i) {
+    expect(friction[i] == 0 || speed[i] > 0, "friction_speed must be positive");
+    if (friction[i] != 0) frictions_.push_back({std::int32_t(i), friction[i], speed[i]});
+    tree_.joint_forces |= armature_[i] != 0 || damping_[i] != 0 || stiffness_[i] != 0 || friction[i] != 0;
+  }
   const auto gravity = numbers(c, "gravity", 3);
   for (int i = 0; i < 3; ++i) tree_.gravity[i] = gravity[i];
   const auto moderate = [](const double* x, std::size_t count) { return kernels().below(x, std::ptrdiff_t(count), moderate_exponent); };
@@ -94,6 +99,8 @@ CoreModel::CoreModel(nb::dict c) {
   tree_.damping = damping_.data();
   tree_.stiffness = stiffness_.data();
   tree_.rest = rest_.data();
+  tree_.frictions = frictions_.data();
+  tree_.friction_count = std::int32_t(frictions_.size());
   add_constraints(nb::cast<nb::list>(c["constraints"]));
 }
 

@@ -66,6 +66,7 @@ class CoreModel {
   std::vector<Cluster> clusters_;
   std::vector<std::int32_t> cluster_columns_;
   std::vector<double> armature_, damping_, stiffness_, rest_;
+  std::vector<Friction> frictions_;
 
   std::deque<std::vector<double>> numbers_;
   std::deque<std::vector<std::int32_t>> steps_;

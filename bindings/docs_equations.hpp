@@ -315,7 +315,7 @@ Args:
     out: array to write to, of the result's shape.
 
 Returns:
-    (..., nv), in time linear in the number of bodies, with the C of `coriolis_matrix`. The joints' damping and springs are not
+    (..., nv), in time linear in the number of bodies, with the C of `coriolis_matrix`. The damping, friction and springs of joints are not
     part of it.
 
 >>> import jounce as jn

@@ -30,6 +30,7 @@ class Part:
     limits: jn.Limits | None = None
     soft: object = None
     at: float | None = None
+    friction: float = 0.0
 
     @property
     def shape(self) -> int:
@@ -39,6 +40,7 @@ class Part:
     def joint(self) -> jn.Joint:
         b = self.spec
         options = {"armature": b.armature, "damping": b.damping, "stiffness": b.stiffness}
+        options |= {"friction": self.friction, "friction_speed": 0.8} if self.friction else {}
         one = {"rest": self.rest, "limits": self.limits, "follows": self.follows}
         match b.joint:
             case "fixed":
@@ -222,7 +224,7 @@ class Robot:
 
 def _fixed(part: Part) -> Part:
     spec = replace(part.spec, joint="fixed", armature=0.0, damping=0.0, stiffness=0.0)
-    return replace(part, spec=spec, follows=None, rest=0.0, limits=None)
+    return replace(part, spec=spec, follows=None, rest=0.0, limits=None, friction=0.0)
 
 
 @dataclass

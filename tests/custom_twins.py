@@ -36,6 +36,9 @@ def pose_of(joint: jn.Joint) -> Callable[[Any], Any]:
     return pose
 
 
+OPTIONS = ("damping", "friction", "friction_speed", "stiffness", "rest", "limits", "name")
+
+
 def said_by_functions(model: jn.Model, *, general: bool = True) -> jn.Model:
     """The model with a `CustomJoint` for every joint that can be one; if `general`, none runs as a built-in joint."""
     bodies = []
@@ -44,7 +47,7 @@ def said_by_functions(model: jn.Model, *, general: bool = True) -> jn.Model:
         scalar = joint.nq == joint.nv > 0
         if scalar and joint.follows is None and not joint.armature.any():
             scale = [1.0 if p.kind == "prismatic" else np.pi for p in joint.primitives()]
-            options = {key: getattr(joint, key) for key in ("damping", "stiffness", "rest", "limits", "name")}
+            options = {key: getattr(joint, key) for key in OPTIONS}
             b = replace(b, joint=jn.CustomJoint(pose_of(joint), joint.nv, scale=scale, **options))
             if general:
                 b.joint._set(_primitive=None)

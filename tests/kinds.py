@@ -216,6 +216,22 @@ def with_functions(robot: Robot) -> Robot:
     return SaidByFunctions(robot.parts, robot.gravity, robot.ties, robot.home)
 
 
+_rubbing = (
+    maker(42)
+    .add("base", "world", "free", friction=0.3)
+    .add("arm", "base", "revolute", friction=0.6, damping=0.1)
+    .add("slide", "arm", "prismatic", follows=FOLLOW("arm", -0.7, 0.1), friction=0.5)
+    .add("hand", "arm", "universal", friction=0.4)
+    .add("ball", "base", "spherical", friction=0.2)
+)
+_rubbing_loop = (
+    maker(43)
+    .add("left", "world", "revolute", friction=0.4)
+    .add("top", "left", "spherical", friction=0.3)
+    .add("right", "world", "universal", friction=0.5)
+    .add("rod", "right", "revolute", friction=0.2, soft=rod())
+    .tie(jn.Distance(0.4), "top", "rod")
+)
 EVERY: dict[str, Robot] = {
     "rod that cannot deform": STIFF,
     **KINDS,
@@ -223,6 +239,9 @@ EVERY: dict[str, Robot] = {
     **SOFT,
     **{f"constraints, {name}": robot for name, robot in TIED.items()},
     "every joint": _every.robot(),
+    "friction": _rubbing.robot(),
+    "friction, joints by functions": with_functions(_rubbing.robot()),
+    "constraints, friction": _rubbing_loop.robot(),
     "joints by functions": with_functions(KINDS["branches"]),
     "joints by functions, closed": with_functions(TIED["geared pair"]),
     "one joint": maker(39).add("arm", "world", "revolute").robot(),

@@ -64,7 +64,7 @@ def test_everything_is_there() -> None:
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for line in SHOWN.strip().splitlines():
         assert " ".join(line.split()) in lines
-    assert "ignored\n  dry friction of joint 'shoulder'\n" in text
+    assert "  dry friction of joint 'shoulder' is left out: friction=0.01 includes it" in text
     assert "  link 'tip' moves but neither it nor anything below it has inertia\n" in text
     assert "  the inertia of 'upper' has principal moments" in text
 

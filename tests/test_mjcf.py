@@ -334,7 +334,7 @@ def test_what_is_left_out_is_named_once() -> None:
         "equality constraints of tendons or flexes 1 without a name",
         "tendons 'rope'",
         "contacts between 3 geoms",
-        "friction loss of joints 'a', 'c'",
+        "friction loss of joints 'a', 'c' (friction=0.01 includes it)",
         "ranges of ball joints 'c'",
         "feedback and dynamics of actuators 'servo'",
         "gravity compensation of bodies 'a'",
@@ -360,7 +360,7 @@ def test_many_names_are_counted() -> None:
     bodies = "".join(f'<body> <joint name="j{i}" frictionloss="1"/> {INERTIAL} </body>' for i in range(12))
     said = describe_mjcf(mjcf(bodies))
     names = ", ".join(f"'j{i}'" for i in range(8))
-    assert said.ignored == [f"friction loss of joints {names} and 4 more"]
+    assert said.ignored == [f"friction loss of joints {names} and 4 more (friction=0.01 includes it)"]
 
 
 # Missing files

@@ -96,7 +96,7 @@ def test_talos_loads_fast() -> None:
     times = []
     for _ in range(3):
         begin = time.perf_counter()
-        jn.load(path)
+        jn.load(path, friction=False)
         times.append(time.perf_counter() - begin)
     assert min(times) < 0.3  # typically 0.03 s
 
@@ -105,7 +105,7 @@ def test_healthy_robots_warn_of_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name in ("panda.urdf", "talos_reduced.urdf", "go2.urdf", "ur5_robot.urdf", "tiago.urdf", "icub.urdf"):
-            jn.load(urdf_path(name))
+            jn.load(urdf_path(name), friction=False)
 
 
 # Joints
@@ -195,11 +195,17 @@ def test_depth_first_in_the_order_of_the_file() -> None:
 
 def test_damping_is_used_and_friction_is_reported() -> None:
     dynamics = '<dynamics damping="0.5" friction="3" spring="2"/>'
-    model = one_joint("continuous", dynamics, gravity=(0, 0, 0))
+    options = {"gravity": (0, 0, 0), "friction": False}
+    model = one_joint("continuous", dynamics, **options)
     assert model.inverse_dynamics([0.0], [2.0], [0.0]) == [1.0]
-    assert one_joint("continuous", dynamics, gravity=(0, 0, 0), damping=False).inverse_dynamics([0], [2], [0]) == [0]
+    assert one_joint("continuous", dynamics, **options, damping=False).inverse_dynamics([0], [2], [0]) == [0]
     text = robot(link("a"), link("b"), joint("a", "b", inside=dynamics, name="j"))
-    assert describe(text).ignored == ["dry friction of joint 'j'", "'spring' in <dynamics> of joint 'j'"]
+    assert describe(text).ignored == ["'spring' in <dynamics> of joint 'j'"]
+    assert describe(text, friction=False).ignored == [
+        "dry friction of joint 'j'",
+        "'spring' in <dynamics> of joint 'j'",
+    ]
+    assert describe(text).warnings[0].startswith("dry friction of joint 'j' is left out: friction=0.01 includes it")
 
 
 def test_gravity() -> None:
@@ -287,7 +293,8 @@ def test_impossible_mimics(text: str, fault: str) -> None:
 @pytest.mark.parametrize("name", ["panda.urdf", "talos_full_v2.urdf", "baxter.urdf"])
 def test_a_joint_that_mimics_has_no_coordinate(name: str) -> None:
     """q of all joints is G q + offset; so the force is that of all joints times G transposed."""
-    coupled, all_ = (jn.load(urdf_path(name), mimic=mimic, damping=False) for mimic in ("coupled", "independent"))
+    options = {"damping": False, "friction": False}
+    coupled, all_ = (jn.load(urdf_path(name), mimic=mimic, **options) for mimic in ("coupled", "independent"))
     leaders = {b.joint.name: b.joint.follows or jn.Follow(b.joint.name) for b in coupled.bodies if b.joint.nv}
     assert coupled.nv == sum(name == follow.joint for name, follow in leaders.items()) < all_.nv
     G, offset = np.zeros((all_.nv, coupled.nv)), np.zeros(all_.nv)

@@ -47,7 +47,7 @@ class UrdfPeer:
     def __init__(self, path: Path, base: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", jn.LoadWarning)
-            self.robot = jn.load(path, base, mimic="independent", damping=False)
+            self.robot = jn.load(path, base, mimic="independent", damping=False, friction=False)
         root = [pinocchio.JointModelFreeFlyer()] if base == "floating" else []
         self.model = pinocchio.buildModelFromUrdf(str(path), *root)
         self.data = self.model.createData()

@@ -38,7 +38,7 @@ figure, axes = plt.subplots(1, 3, figsize=(7.5, 3.0), width_ratios=(1, 1.5, 1))
 for ax, (name, (file, base, bent)) in zip(axes, FILES.items(), strict=True):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.LoadWarning)
-        robot = jn.load(ROBOTS / file, base=base)
+        robot = jn.load(ROBOTS / file, base=base, friction=False)
     where = robot.forward_kinematics(posture(name, robot, bent), frames=robot.frame_names)
     at = {frame: np.array([RIGHT, UP]) @ where[frame][:3, 3] for frame in where.names}
     for body in robot.bodies:

@@ -231,7 +231,8 @@ def compiled(
     column = 0
     for record in own_records(bodies):
         columns[record.joint_name] = slice(column, column := column + record.joint.nv)
-    left_out = {"armature": Leave.INERTIA, "damping": Leave.DAMPING, "stiffness": Leave.ELASTIC, "rest": Leave.NOTHING}
+    left_out = {"armature": Leave.INERTIA, "damping": Leave.DAMPING, "friction": Leave.DAMPING}
+    left_out |= {"friction_speed": Leave.NOTHING, "stiffness": Leave.ELASTIC, "rest": Leave.NOTHING}
     return {
         "joint": tables.joint,
         "parent": tables.parent,
@@ -360,10 +361,14 @@ def massless_bodies(bodies: Sequence[BodyRecord]) -> list[str]:
 
 
 def _each(bodies: Sequence[BodyRecord], following: Sequence[Joint | None], key: str) -> Array:
-    """One number per column: own coordinates first (zero for those of sections), then joints and rotors that follow."""
+    """One number per column: own coordinates first, then joints and rotors that follow.
+
+    Those of sections are zero, as their forces belong to the section; but the friction of a `CustomJoint` is here.
+    """
+    apart = not key.startswith("friction")
 
     def of(joint: Joint | None, n: int) -> Array:
-        sectioned = isinstance(joint, CustomJoint) and joint.section is not None
+        sectioned = apart and isinstance(joint, CustomJoint) and joint.section is not None
         return np.broadcast_to(0.0 if joint is None or sectioned else getattr(joint, key), (n,))
 
     own = [of(b.joint, b.joint.nv) for b in own_records(bodies)]

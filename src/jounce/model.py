@@ -307,7 +307,7 @@ class Model(CoreModel):
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body") -> Array:
         """The generalized forces at zero acceleration: inverse dynamics is ``M dv/dt + bias_force``.
 
-        C v, gravity, and the forces of damping and springs.
+        C v, gravity, and the forces of damping, friction and springs.
 
         Args:
             q: (..., nq).
@@ -359,7 +359,7 @@ class Model(CoreModel):
     def generalized_inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: Frame = "body"
     ) -> Array:
-        """M dv/dt + C v alone, and its derivatives: inverse dynamics without gravity, springs, elasticity and damping.
+        """M dv/dt + C v alone, and its derivatives: inverse dynamics without gravity, elasticity, damping and friction.
 
         Paper D's GID; `inverse_dynamics` is its AID, the forces that actuators have to supply.
 
@@ -391,7 +391,7 @@ class Model(CoreModel):
         return self._without(Leave.WEIGHT).inverse_dynamics(q, none, none)
 
     def damping_force(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """The forces (..., nv) that overcome joint damping and the viscosity of soft bodies, for v (..., nv)."""
+        """The forces (..., nv) that overcome joint damping, friction, and soft bodies' viscosity, for v (..., nv)."""
         damped = self._without(Leave.WEIGHT | Leave.ELASTIC | Leave.INERTIA)
         return damped.inverse_dynamics(q, v, np.zeros(self.nv))
 
@@ -426,8 +426,8 @@ class Model(CoreModel):
         """How the n-th time derivative of the force depends on those of the velocity, as matrices P_k.
 
         tau^(n) = sum over k of P_k v^(k) + g^(n), with P_k = binom(n, k - 1) M^(n - k + 1) + binom(n, k) C^(n - k) for
-        v^(k). Damping and springs are not included. These are paper C's (38), whose q^(k + 1) is v^(k), but with the
-        C of `coriolis_matrix`, for which dM/dt - 2 C is skew. With the paper's own C, (30), they are
+        v^(k). Damping, friction and springs are not included. These are paper C's (38), whose q^(k + 1) is v^(k), but
+        with the C of `coriolis_matrix`, for which dM/dt - 2 C is skew. With the paper's own C, (30), they are
         ``closed_form(q, v).body.printed_P``; the forces are the same.
 
         Args:
@@ -1045,8 +1045,8 @@ class Model(CoreModel):
             frame: axes of the twist and wrench rows of `Free` joints.
 
         Returns:
-            (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). The forces of armature, damping, springs
-            and wrenches are not included.
+            (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). The forces of armature, damping, friction,
+            springs and wrenches are not included.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()

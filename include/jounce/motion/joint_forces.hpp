@@ -1,6 +1,7 @@
-// The force that a joint itself requires at every order: armature * dv/dt + damping * v + stiffness * displacement.
+// The force that a joint itself requires at every order: armature * dv/dt + damping * v + friction + stiffness * displacement.
 #pragma once
 
+#include "jounce/motion/friction.hpp"
 #include "jounce/motion/motion.hpp"
 #include "jounce/spatial/springs.hpp"
 
@@ -31,6 +32,7 @@ JOUNCE_NOINLINE void add_joint_forces(const Tree& tree, const T* q, const T* rat
   for (int k = from; k < to; ++k)
     for (int j = 0; j < tree.columns; ++j)
       force[k * stride + j] += T((k + 1) * tree.armature[j]) * rate[(k + 1) * stride + j] + T(tree.damping[j]) * rate[k * stride + j];
+  if (tree.friction_count > 0) add_friction(tree, rate, stride, from, to, force);
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];
     if (b.joint == Joint::section) continue;
@@ -61,6 +63,7 @@ void add_joint_force_derivatives(const Tree& tree, const Motion<Ring>& motion, i
     D[c * nv + c] += tree.damping[c];
     if (M) M[c * nv + c] += tree.armature[c];
   }
+  if (tree.friction_count > 0) add_friction_derivatives(tree, motion.rate, motion.stride, rows, D);
   for (int i = 0; i < tree.size; ++i) {
     const Body& b = tree.bodies[i];
     if (b.joint == Joint::section) continue;

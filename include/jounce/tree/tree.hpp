@@ -67,6 +67,12 @@ struct Follower {
   double ratio, offset;
 };
 
+// Dry friction of a coordinate: force * tanh(v / speed).
+struct Friction {
+  std::int32_t column;
+  double force, speed;
+};
+
 struct Range {
   std::int32_t begin, end;
 };
@@ -104,15 +110,16 @@ struct Tree {
   const std::int32_t* cluster_columns;
   const SoftBodies* soft;                        // null: none
   const double *armature, *damping, *stiffness;  // (columns)
+  const Friction* frictions;                     // of the columns that have any
   const double* turns;                           // (columns, plus one register): 1 where a joint turns about its axis, 0 elsewhere
   const double* rest;                            // (columns): where the springs of one-coordinate joints are at rest
-  std::int32_t size, free_joint_count, quaternion_count, follower_count, cluster_count, section_count;
+  std::int32_t size, free_joint_count, quaternion_count, follower_count, cluster_count, section_count, friction_count;
   std::int32_t nq, nv;                     // own
   std::int32_t positions, columns, slots;  // with those of followers, and with those of sections
   std::int32_t screws;                     // of all joints and sections
   std::int32_t blocks, widest;             // numbers in all clusters' blocks, and the largest count
   std::int32_t general;                    // numbers in the blocks of all clusters, and the largest count
-  std::int32_t joint_forces;               // whether any joint has armature, damping or stiffness
+  std::int32_t joint_forces;               // whether any joint has armature, damping, friction or stiffness
   std::int32_t moderate;                   // whether lengths, inertias, springs and gravity are below 2^moderate_exponent
   double gravity[3];
 };

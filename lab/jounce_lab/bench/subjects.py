@@ -73,8 +73,8 @@ def _from_file(name: str, file: str, base: Literal["fixed", "floating"]) -> Subj
         raise LeftOut("example-robot-data is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LoadWarning)
-        independent = load(path, base, mimic="independent", damping=False)  # as Pinocchio reads it
-        model = independent if name.endswith(INDEPENDENT) else load(path, base)
+        independent = load(path, base, mimic="independent", damping=False, friction=False)  # as Pinocchio reads it
+        model = independent if name.endswith(INDEPENDENT) else load(path, base, friction=False)
     alike = model.nv == independent.nv and not model.damping_force(model.neutral(), np.ones(model.nv)).any()
     urdf = re.sub(r"<(visual|collision)>.*?</\1>", "", path.read_text(), flags=re.DOTALL)  # meshes are not available
     return Subject(name, model, urdf, base == "floating", independent=None if alike else independent)

@@ -42,7 +42,9 @@ def show(description: Description, console: Console) -> None:
         line((printable(text), "bold" if number == 0 else ""))
     line()
     rows = _rows(description.bodies)
-    cells: list[tuple[str, ...]] = [("link", "joint", "motion", "range", "mass", "speed", "effort", "damping")]
+    cells: list[tuple[str, ...]] = [
+        ("link", "joint", "motion", "range", "mass", "speed", "effort", "damping", "friction")
+    ]
     cells += [_cells(row.guide, row.body) for row in rows]
     columns = [i for i in range(len(cells[0])) if any(cell[i] for cell in cells[1:])]
     widths = {i: max(len(cell[i]) for cell in cells) for i in columns}
@@ -126,9 +128,10 @@ def _cells(guide: str, body: BodyRecord) -> tuple[str, ...]:
     force = "N" if isinstance(joint, Prismatic) else "N m"
     effort = "" if limits is None or math.isinf(limits.effort) else f"{_number(limits.effort)} {force}"
     damping = _number(joint.damping.max()) if joint.nv and joint.damping.any() else ""
+    friction = _number(joint.friction.max()) if joint.nv and joint.friction.any() else ""
     mass = f"{body.inertia.mass:.4g} kg" if not body.inertia.is_zero else ""
     link, name = printable(body.name), printable(joint.name or "")
-    return guide + link, name, _motion(joint), printable(_range(joint, unit)), mass, speed, effort, damping
+    return guide + link, name, _motion(joint), printable(_range(joint, unit)), mass, speed, effort, damping, friction
 
 
 def _tie(constraint: ConstraintRecord) -> str:

@@ -74,7 +74,7 @@ Array = NDArray[np.float64]  # or complex, or SymPy's
 
 
 class ClosedForm:
-    """The equations of motion at one state, without armature, damping and stiffness.
+    """The equations of motion at one state, without armature, damping, friction and stiffness.
 
     Soft bodies contribute inertia and weight, but neither elasticity nor damping.
 

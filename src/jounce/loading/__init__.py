@@ -8,16 +8,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from jounce._checks import array_of, flag, one_of
+from jounce._checks import array_of, flag, one_of, quoted, real
 from jounce.errors import LoadError
 from jounce.loading.description import Description, LoadWarning
 from jounce.loading.folders import folders_of
-from jounce.loading.formats import Allow, Base, Format, Mimic, Options, Source, add_format, known_formats
+from jounce.loading.formats import Allow, Base, Format, Friction, Mimic, Options, Source, add_format, known_formats
 from jounce.loading.urdf import KNOWN, describe_urdf
 from jounce.loading.xml_source import from_tree, read_xml, short
 from jounce.model import Model
+from jounce.parts.joints import LEAST_SPEED
 
 __all__ = [
     "Base",
@@ -51,6 +53,7 @@ def load(
     *,
     mimic: Mimic = "coupled",
     damping: bool = True,
+    friction: Friction = None,
     constraints: bool = True,
     gravity: ArrayLike | None = None,
     allow: Allow = (),
@@ -65,6 +68,9 @@ def load(
         mimic: "coupled", where a joint that mimics another has no coordinate of its own, or "independent", where
             it has one and the coupling is left out, as Pinocchio does by default.
         damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
+        friction: a speed, rad/s and m/s, such as 0.01: the joints get the dry friction of the file, smoothed at this
+            speed, friction * tanh(v / speed). When left out, they get none, and a warning says so if the file has any;
+            False leaves it out without a warning.
         constraints: False leaves out the equality constraints of MJCF: the robot is the tree alone.
         gravity: (3,) m/s^2 in world axes; when left out, that of the file, (0, 0, -9.81) for a URDF.
         allow: one or more folders from which further files may be read, besides the folder of the file itself: parts
@@ -89,7 +95,14 @@ def load(
     (('chain',), ('seat', 'frame'))
     """
     description = describe(
-        source, base, mimic=mimic, damping=damping, constraints=constraints, gravity=gravity, allow=allow
+        source,
+        base,
+        mimic=mimic,
+        damping=damping,
+        friction=friction,
+        constraints=constraints,
+        gravity=gravity,
+        allow=allow,
     )
     complaint = description.complaint()
     if complaint:
@@ -103,6 +116,7 @@ def describe(
     *,
     mimic: Mimic = "coupled",
     damping: bool = True,
+    friction: Friction = None,
     constraints: bool = True,
     gravity: ArrayLike | None = None,
     allow: Allow = (),
@@ -111,11 +125,24 @@ def describe(
     one_of("base", base, "fixed", "floating")
     one_of("mimic", mimic, "coupled", "independent")
     fall = None if gravity is None else array_of("gravity", gravity, (3,))
-    options = Options(base, mimic, flag("damping", damping), flag("constraints", constraints), allow)
+    switches = flag("damping", damping), flag("constraints", constraints)
+    options = Options(base, mimic, *switches, allow, _friction(friction))
     description = _read(source, options)
     if fall is not None:
         description.gravity = fall
     return description
+
+
+def _friction(given: Any) -> Friction:
+    if given is None or given is False:
+        return given
+    speed = None if isinstance(given, (bool, np.bool_)) else real("friction", given)
+    if speed is None or not LEAST_SPEED <= speed < np.inf:
+        raise ValueError(
+            f"friction is {quoted(given)}, expected a speed at which to smooth it, such as 0.01 rad/s and m/s, or "
+            "False to leave it out"
+        )
+    return speed
 
 
 def _read(source: Any, options: Options) -> Description:
@@ -137,7 +164,7 @@ def _describe_urdf(source: Source, options: Options) -> Description:
     else:
         root = from_tree(source.given, source.name, KNOWN)
     meshes = MeshPaths(source.given if isinstance(source.given, Path) else None, folders_of(options.allow))
-    return describe_urdf(root, options.base, options.mimic, options.damping, meshes)
+    return describe_urdf(root, options.base, options.mimic, options.damping, meshes, options.friction)
 
 
 def _is_mjcf(source: Source) -> bool:
@@ -152,6 +179,7 @@ def _describe_mjcf(source: Source, options: Options) -> Description:
         options.base,
         name=source.name,
         damping=options.damping,
+        friction=options.friction,
         constraints=options.constraints,
         allow=options.allow,
     )

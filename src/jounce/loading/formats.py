@@ -15,6 +15,7 @@ from jounce.loading.xml_source import content_of, root_tag
 
 Base = Literal["fixed", "floating"]
 Mimic = Literal["coupled", "independent"]
+Friction = float | Literal[False] | None
 Allow = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -27,6 +28,7 @@ class Options:
     damping: bool = True
     constraints: bool = True
     allow: Allow = ()
+    friction: Friction = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from jounce._checks import array_of
 from jounce.core_tables import BodyRecord
 from jounce.errors import LoadError
 from jounce.loading.description import Description, listed
+from jounce.loading.formats import Friction
 from jounce.loading.mjcf_compiler import compile_mjcf, mujoco_package
 from jounce.loading.mjcf_equality import Equalities, Places, equalities
 from jounce.loading.mjcf_left_out import left_out
@@ -45,6 +46,7 @@ def describe_mjcf(
     name: str | None = None,
     gravity: ArrayLike | None = None,
     damping: bool = True,
+    friction: Friction = None,
     constraints: bool = True,
     allow: Any = (),
 ) -> Description:
@@ -58,6 +60,7 @@ def describe_mjcf(
         name: of the file, for messages.
         gravity: (3,) m/s^2 instead of that of the file.
         damping: False leaves out the damping of the joints.
+        friction: speed at which the friction loss of joints is smoothed; None or False leave it out.
         constraints: False leaves out the equality constraints.
         allow: one or more folders, besides that of the file, from which it may read files.
 
@@ -71,9 +74,9 @@ def describe_mjcf(
     )
     model, left, warnings, meshes = compile_mjcf(source, called, allow)
     try:
-        reading = _Reading(model, called, base, damping, MjcfVisuals(model, meshes))
+        reading = _Reading(model, called, base, damping, friction, MjcfVisuals(model, meshes))
         ties = reading.equalities() if constraints else Equalities()
-        left += reading.ignored + ties.left_out + left_out(model, reading.body_names, reading.joint_names)
+        left += reading.ignored + ties.left_out + left_out(model, reading.body_names, reading.joint_names, friction)
     except UnicodeDecodeError as fault:
         raise LoadError(f"{called}: has a name that is not UTF-8: {fault}") from None
     if not any(body.joint.nv for body in reading.bodies):
@@ -97,7 +100,9 @@ def describe_mjcf(
 class _Reading:
     """The conversion of an MjModel to records: the bodies found so far, their names, and what had to be left out."""
 
-    def __init__(self, model: Any, source: str, base: str, damping: bool, looks: MjcfVisuals) -> None:
+    def __init__(
+        self, model: Any, source: str, base: str, damping: bool, friction: Friction, looks: MjcfVisuals
+    ) -> None:
         self.model = model
         self.source = source
         self.body_names = body_names(model)
@@ -111,6 +116,7 @@ class _Reading:
         off = int(model.opt.disableflags)
         passive = getattr(flags, "mjDSBL_PASSIVE", 0)  # both, until MuJoCo 3.3
         self._damped = damping and not off & int(getattr(flags, "mjDSBL_DAMPER", passive))
+        self._friction = friction if not off & int(flags.mjDSBL_FRICTIONLOSS | flags.mjDSBL_CONSTRAINT) else None
         self._sprung = not off & int(getattr(flags, "mjDSBL_SPRING", passive))
         self._tied = not off & int(flags.mjDSBL_CONSTRAINT | flags.mjDSBL_EQUALITY)
         self._check_numbers()
@@ -197,6 +203,8 @@ class _Reading:
             "damping": (model.dof_damping[dofs] + self._drives(j, "damping")) * self._damped,
             "stiffness": stiffness,
         }
+        if self._friction and kind != FREE:
+            options |= {"friction": model.dof_frictionloss[dofs], "friction_speed": self._friction}
         if kind in (HINGE, SLIDE):
             options |= {"rest": float(rest[0]), "limits": self._limits(j)}
         elif stiffness and not np.array_equal(rest, _ORIGIN[-len(rest) :]):
@@ -240,7 +248,7 @@ class _Reading:
         for kind, names, keys in (
             ("body", self.body_names, ("pos", "quat", "ipos", "iquat", "mass", "inertia")),
             ("jnt", self.joint_names, ("pos", "axis", "stiffness", "range", "actfrcrange")),
-            ("dof", dofs, ("armature", "damping")),
+            ("dof", dofs, ("armature", "damping", "frictionloss")),
             ("site", sites, ("pos", "quat")),
             ("eq", ties, ("data",)),
         ):

@@ -7,18 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from jounce.loading.formats import Friction
 from jounce.loading.xml_source import short
 
 SHOWN = 8  # names in one line
 
 
-def left_out(model: Any, bodies: list[str], joints: list[str]) -> list[str]:
+def left_out(model: Any, bodies: list[str], joints: list[str], friction: Friction = None) -> list[str]:
     """One line for each kind of element that affects the motion in MuJoCo but not here.
 
     Args:
         model: an MjModel.
         bodies: names of its bodies.
         joints: names of its joints.
+        friction: the option of `jounce.load`.
     """
     dofs = [joints[j] for j in model.dof_jntid]
     free = [joints[j] for j in range(model.njnt) if model.jnt_type[j] == 0 and _uneven(model, j)]
@@ -26,7 +28,7 @@ def left_out(model: Any, bodies: list[str], joints: list[str]) -> list[str]:
     lines = [
         line_of("tendons", [model.tendon(i).name for i in range(model.ntendon)]),
         _contacts(model),
-        line_of("friction loss of joints", _where(model, "dof_frictionloss", dofs)),
+        _friction_loss(model, dofs, friction),
         line_of("stiffness that depends on the position, of joints", _where(model, "jnt_stiffnesspoly", joints)),
         line_of("springs that yield, of joints", _where(model, "jnt_springyield", joints)),
         line_of("damping that depends on the velocity, of joints", _where(model, "dof_dampingpoly", dofs)),
@@ -62,6 +64,16 @@ def _where(model: Any, key: str, names: list[str], absent: float = 0.0) -> list[
     if values is None:
         return []
     return [names[i] for i in np.unique(np.argwhere(np.asarray(values) != absent)[:, 0])]
+
+
+def _friction_loss(model: Any, dofs: list[str], friction: Friction) -> str:
+    """Of all joints or, where friction is included, of free ones: MuJoCo has their linear friction in world axes."""
+    names = _where(model, "dof_frictionloss", dofs)
+    if friction is None:
+        hint = " (friction=0.01 includes it)"
+        return f"{line_of('friction loss of joints', names)}{hint}" if names else ""
+    free = {name for name, j in zip(dofs, model.dof_jntid, strict=True) if model.jnt_type[j] == 0}
+    return line_of("friction loss of free joints", [name for name in names if name in free]) if friction else ""
 
 
 def _contacts(model: Any) -> str:

@@ -1,8 +1,8 @@
 """URDF: links, and the joints that connect each to its parent.
 
-jounce uses the tree, ``origin``, ``axis``, ``inertial``, ``limit``, ``mimic`` and the damping of ``dynamics``. Visuals
-are kept for `jounce.view`, and read when they are shown. Collision shapes, transmissions and simulator extensions are
-not read at all.
+jounce uses the tree, ``origin``, ``axis``, ``inertial``, ``limit``, ``mimic`` and ``dynamics``. Visuals are kept for
+`jounce.view`, and read when they are shown. Collision shapes, transmissions and simulator extensions are not read at
+all.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from jounce._checks import near
 from jounce.core_tables import BodyRecord
 from jounce.loading.description import Description, listed
+from jounce.loading.formats import Friction
 from jounce.loading.origin import IDENTITY, pose_of
 from jounce.loading.xml_source import MAX_NUMBER, Element, short
 from jounce.parts.inertia import Inertia
@@ -41,6 +42,14 @@ MAX_LINKS = 20_000  # a model of that many takes seconds to build
 _MASSLESS = Inertia(0.0)
 
 
+class Losses(TypedDict, total=False):
+    """Options of a joint that dissipate energy."""
+
+    damping: float
+    friction: float
+    friction_speed: float
+
+
 @dataclass(frozen=True)
 class _Edge:
     """A <joint> and the two links it connects."""
@@ -52,7 +61,14 @@ class _Edge:
     element: Element
 
 
-def describe_urdf(root: Element, base: str, mimic: str, damping: bool, meshes: MeshPaths | None = None) -> Description:
+def describe_urdf(
+    root: Element,
+    base: str,
+    mimic: str,
+    damping: bool,
+    meshes: MeshPaths | None = None,
+    friction: Friction = None,
+) -> Description:
     """The content of the <robot> element.
 
     Args:
@@ -61,6 +77,8 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool, meshes: M
         mimic: "coupled", where a mimicking joint follows the other, or "independent".
         damping: whether the joints get the damping of the file.
         meshes: where the meshes of visuals may be; nowhere when left out.
+        friction: speed at which the friction of the file is smoothed; None or False if the joints get none, without a
+            warning if False.
     """
     from jounce.loading.mesh_paths import MeshPaths  # only when a robot is loaded, to keep the import of jounce fast
     from jounce.loading.urdf_visuals import UrdfVisuals
@@ -72,7 +90,7 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool, meshes: M
         raise root.error(f"has {len(links)} links, expected at most {MAX_LINKS}: more than any robot has")
     edges = [_edge(element, links) for element in _named(root.all("joint"), "joint").values()]
     order = _depth_first(links, edges)
-    said = _Said(mimic == "coupled", damping, {edge.name: edge for edge in edges})
+    said = _Said(mimic == "coupled", damping, friction, {edge.name: edge for edge in edges})
     looks = UrdfVisuals(root, meshes or MeshPaths(None))
 
     bodies: list[BodyRecord] = []
@@ -103,7 +121,7 @@ def describe_urdf(root: Element, base: str, mimic: str, damping: bool, meshes: M
         bodies=bodies,
         gravity=np.array([0.0, 0.0, -9.81]),
         ignored=said.ignored(),
-        warnings=said.warnings,
+        warnings=said.odd(),
         scenery=scenery,
     )
 
@@ -199,9 +217,10 @@ def _inertia(link: Element) -> Inertia:
 class _Said:
     """The joints of a file; also collects what is suspicious about them and what is left out."""
 
-    def __init__(self, coupled: bool, damping: bool, edges: dict[str, _Edge]) -> None:
+    def __init__(self, coupled: bool, damping: bool, friction: Friction, edges: dict[str, _Edge]) -> None:
         self.coupled = coupled
         self.damping = damping
+        self.friction = friction
         self.edges = edges
         self.warnings: list[str] = []
         self._follows: dict[str, Follow | None] = {}  # known so far; None for a joint that moves on its own
@@ -210,42 +229,54 @@ class _Said:
 
     def joint(self, edge: _Edge) -> Joint:
         """The joint of an edge."""
-        damping = self._damping(edge)
+        losses = self._losses(edge)
         if edge.kind == "fixed":
             return Fixed(name=edge.name)
         if edge.kind == "floating":
-            return Free(name=edge.name, damping=damping)
+            return Free(name=edge.name, **losses)
         axis = _axis(edge)
         if edge.kind == "planar":
             x, y = in_plane(axis)
-            return Planar(x, y, name=edge.name, damping=damping)
+            return Planar(x, y, name=edge.name, **losses)
         joint = Prismatic if edge.kind == "prismatic" else Revolute
         follows = self._follow(edge) if self.coupled else None
-        return joint(axis, name=edge.name, damping=damping, limits=self._limits(edge), follows=follows)
+        return joint(axis, name=edge.name, limits=self._limits(edge), follows=follows, **losses)
 
     def ignored(self) -> list[str]:
         lines = []
-        if self._friction:
+        if self._friction and self.friction is False:
             lines.append(f"dry friction of {_count(self._friction, 'joint')}")
         for keys, joints in self._unknown.items():
             lines.append(f"{listed(keys, 6)} in <dynamics> of {_count(joints, 'joint')}")
         return lines
 
-    def _damping(self, edge: _Edge) -> float:
+    def odd(self) -> list[str]:
+        """The warnings, with one about friction."""
+        if not self._friction or self.friction is not None:
+            return self.warnings
+        left = f"dry friction of {_count(self._friction, 'joint')} is left out: friction=0.01 includes it, smoothed at"
+        return [f"{left} 0.01 rad/s or m/s, and friction=False leaves it out for good", *self.warnings]
+
+    def _losses(self, edge: _Edge) -> Losses:
+        """Damping and friction of a joint."""
         element = edge.element.only("dynamics")
         if element is None:
-            return 0.0
+            return {}
         damping, friction = element.number("damping", 0.0), element.number("friction", 0.0)
-        if damping < 0:
-            raise element.error(f"damping is {damping:g}, expected a non-negative number")
+        for key, value in (("damping", damping), ("friction", friction)):
+            if value < 0:
+                raise element.error(f"{key} is {value:g}, expected a non-negative number")
         if edge.kind == "fixed":
-            return 0.0
+            return {}
         if friction != 0:
             self._friction.append(edge.name)
         unknown = tuple(sorted(element.attributes.keys() - {"damping", "friction"}))
         if unknown:
             self._unknown.setdefault(unknown, []).append(edge.name)
-        return damping if self.damping else 0.0
+        losses: Losses = {"damping": damping if self.damping else 0.0}
+        if friction and self.friction:
+            losses |= {"friction": friction, "friction_speed": self.friction}
+        return losses
 
     def _limits(self, edge: _Edge) -> Limits | None:
         element = edge.element.only("limit")

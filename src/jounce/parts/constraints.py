@@ -209,7 +209,7 @@ def a_kind(name: str, given: object) -> Kind:
         raise ValueError(
             f"{what} is a {type(given).__name__} joint, which cannot close a loop: expected one of {names}"
         )
-    for key in ("stiffness", "rest", "damping", "armature"):
+    for key in ("stiffness", "rest", "damping", "friction", "armature"):
         if np.any(getattr(given, key)):
             raise ValueError(f"{what}: its joint has {key}, which only joints of the tree have")
     for key in ("limits", "follows", "rotor"):

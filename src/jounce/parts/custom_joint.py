@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, frozen, quoted, whole
-from jounce.parts.joints import Joint, Limits, Options, Primitive, Rotor
+from jounce.parts.joints import FRICTION_SPEED, Joint, Limits, Options, Primitive, Rotor
 from jounce.parts.pose import inverse, shift
 from jounce.parts.sections import Sections, SoftBody, Station
 from jounce.recording.functions import Functions, moving_frame
@@ -43,7 +43,7 @@ class CustomJoint(Joint):
         n: number of coordinates, 1 to 6.
         scale: (n,) or one number, how far from zero the coordinates typically go: `pose` is checked in that range, and
             random configurations are drawn from it. Coordinates with limits range between these instead.
-        damping, stiffness, rest: one number or (n,), as for other joints.
+        damping, friction, friction_speed, stiffness, rest: one number or (n,), as for other joints.
         limits: `Limits` of its coordinate, or a sequence of n, with None for a coordinate without limits.
         rotor: `Rotor` with an axis; only if n is 1.
         coordinate_names, coordinate_units: n strings each, for trajectories and plots; units are "m", "rad", "1",
@@ -77,6 +77,8 @@ class CustomJoint(Joint):
         *,
         scale: ArrayLike = 1.0,
         damping: ArrayLike = 0.0,
+        friction: ArrayLike = 0.0,
+        friction_speed: ArrayLike = FRICTION_SPEED,
         stiffness: ArrayLike = 0.0,
         rest: ArrayLike = 0.0,
         limits: Limits | Sequence[Limits | None] | None = None,
@@ -87,7 +89,14 @@ class CustomJoint(Joint):
     ) -> None:
         n = whole("n", n, 1, 6)
         self._set(nq=n, nv=n)
-        super().__init__(damping=damping, stiffness=stiffness, rotor=rotor, name=name)
+        super().__init__(
+            damping=damping,
+            friction=friction,
+            friction_speed=friction_speed,
+            stiffness=stiffness,
+            rotor=rotor,
+            name=name,
+        )
         if rotor is not None and rotor.axis is None:
             raise ValueError("rotor has no axis: a CustomJoint has none to take, expected Rotor(ratio, inertia, axis)")
         names, units = labels("coordinate_", coordinate_names, coordinate_units, n)

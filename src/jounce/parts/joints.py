@@ -53,6 +53,8 @@ class Primitive:
     end: Array = field(default_factory=lambda: _HERE)
 
 
+FRICTION_SPEED = 0.01  # rad/s or m/s
+LEAST_SPEED = 1e-9  # far below what encoders resolve; derivatives of the force grow with its inverse
 _Z = frozen(np.array([0.0, 0.0, 1.0]))
 
 
@@ -129,6 +131,8 @@ class Options(TypedDict, total=False):
 
     armature: ArrayLike
     damping: ArrayLike
+    friction: ArrayLike
+    friction_speed: ArrayLike
     stiffness: ArrayLike
     rest: float
     limits: Limits | None
@@ -143,6 +147,10 @@ class Joint:
     Args:
         armature: reflected inertia of the drive: adds ``armature * dv/dt`` to the force.
         damping: adds ``damping * v``.
+        friction: dry friction, N m or N: adds ``friction * tanh(v / friction_speed)``, which is Coulomb's
+            ``friction * sign(v)`` except near standstill.
+        friction_speed: rad/s or m/s. At this speed, friction has reached 76 % of its full value; at three times this
+            speed, 99.5 %. Below it, the joint creeps instead of sticking. Smaller values make motions stiffer.
         stiffness: adds ``stiffness * (q - rest)``; for `Spherical` and `Free` a torsion spring ``stiffness * log(R)``
             (and ``stiffness * position``), in body axes, which must be the same for the three axes.
         rest: rest position of the spring; joints with one coordinate only.
@@ -151,7 +159,7 @@ class Joint:
         rotor: `Rotor` of its motor, instead of `armature`; joints with one coordinate only.
         name: of the joint; the body's name when left out.
 
-    Each of the first three is one number for all coordinates of the joint or an array (nv,).
+    Each of the first five is one number for all coordinates of the joint or an array (nv,).
     """
 
     nq: ClassVar[int]
@@ -159,6 +167,8 @@ class Joint:
 
     armature: Array
     damping: Array
+    friction: Array
+    friction_speed: Array
     stiffness: Array
     rest: float
     limits: Limits | None
@@ -171,6 +181,8 @@ class Joint:
         *,
         armature: ArrayLike = 0.0,
         damping: ArrayLike = 0.0,
+        friction: ArrayLike = 0.0,
+        friction_speed: ArrayLike = FRICTION_SPEED,
         stiffness: ArrayLike = 0.0,
         rest: float = 0.0,
         limits: Limits | None = None,
@@ -178,11 +190,22 @@ class Joint:
         rotor: Rotor | None = None,
         name: str | None = None,
     ) -> None:
-        for key, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
+        for key, value in (
+            ("armature", armature),
+            ("damping", damping),
+            ("friction", friction),
+            ("friction_speed", friction_speed),
+            ("stiffness", stiffness),
+        ):
             numbers = np.broadcast_to(array_of(key, value, (), (self.nv,)), (self.nv,))
             if key != "stiffness" and (numbers < 0).any():
                 raise ValueError(f"{key} is {numbers.tolist()}, expected non-negative numbers")
             object.__setattr__(self, key, frozen(numbers))
+        if (self.friction_speed < LEAST_SPEED).any():
+            raise ValueError(
+                f"friction_speed is {self.friction_speed.tolist()}, expected speeds of at least {LEAST_SPEED:g}, below "
+                "which friction acts: 0.01 rad/s, for example"
+            )
         length = float(array_of("rest", rest, ()))
         for key, given, kind in (
             ("rest", length or None, float),
