@@ -255,8 +255,9 @@ nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
 
 std::unique_ptr<bool[]> mask_of(const CoreModel& model, nb::handle prescribed) {
   const Tree& tree = model.tree();
-  const nb::object any = array_from(prescribed, "prescribed", "an array of booleans");
-  const nb::object given = nb::steal(PyArray_FROM_OF(any.ptr(), NPY_ARRAY_CARRAY_RO));
+  const bool plain = PyArray_CheckExact(prescribed.ptr()) && PyArray_ISCARRAY_RO((PyArrayObject*)prescribed.ptr());
+  const nb::object any = plain ? nb::borrow(prescribed) : array_from(prescribed, "prescribed", "an array of booleans");
+  const nb::object given = plain ? any : nb::steal(PyArray_FROM_OF(any.ptr(), NPY_ARRAY_CARRAY_RO));
   if (!given.is_valid()) nb::raise_python_error();
   auto* array = reinterpret_cast<PyArrayObject*>(given.ptr());
   const Shape shape(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));

@@ -54,6 +54,14 @@ class ArticulatedBodies {
   const Six<T>& screw(int i) const { return S_[i]; }
   const Six<T>& G(int own) const { return G_[own]; }  // row of D^-1 U^T
   bool holds(int own) const { return held_ && held_[own]; }
+  JOUNCE_INLINE bool holds_body(int i) const {  // any coordinate of its joint
+    const Body& b = tree_.bodies[i];
+    if (b.single) return holds(b.column);
+    const Cluster& cluster = tree_.clusters[b.cluster];
+    for (int c = 0; c < b.count && cluster.count > 0; ++c)
+      if (holds(own(cluster, b.local + c))) return true;
+    return false;
+  }
   const T& inverse_pivot(const Body& single) const { return D_[single.block]; }
   const T* block(const Cluster& cluster) const { return D_ + cluster.block; }  // L, with the inverses of the pivots on the diagonal
 

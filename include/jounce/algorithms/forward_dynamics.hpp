@@ -103,7 +103,10 @@ class ForwardDynamics {
       factors_.start_outwards();
       for (int i = 0; i < n; ++i) {
         factors_.template outwards<true>(i, x_);
-        if (k < order_ || held_) bias_.set(i, k, factors_.acceleration(i), factors_.wrench(i, x_));
+        if (k < order_)
+          bias_.set(i, k, factors_.acceleration(i), factors_.wrench(i, x_));
+        else if (held_ && factors_.holds_body(i))
+          bias_.set_wrench(i, k, factors_.wrench(i, x_));
       }
       bias_.set_rates(k, x_);
       if (k < order_) constraints.finish(k);
@@ -130,7 +133,7 @@ class ForwardDynamics {
 
   void finish_forces(int k) {
     T *force = force_, *own = own_ + k * bias_.stride();
-    bias_.forces(k, force);
+    bias_.forces(k, force, [this](int i) { return factors_.holds_body(i); });
     lines_to_own(tree_, 1, 1, force);
     for (int c = 0; c < tree_.nv; ++c)
       if (held_[c]) tau(k)[c] = has_own_forces() ? force[c] + own[c] : force[c];

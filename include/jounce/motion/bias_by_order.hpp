@@ -189,10 +189,18 @@ class BiasByOrder {
     }
   }
 
-  // Coefficient k of the forces by columns, once everything is solved.
-  void forces(int k, T* out) const {
+  // The wrench only, for forces() below, where no further order follows.
+  JOUNCE_INLINE void set_wrench(int i, int k, const Six<T>& F) {
+    level(i, k).wrench = F;
+    if (!has_axis(tree_.bodies[i])) general(i, k).wrench = places_.wrench_in(i, F);
+  }
+
+  // Coefficient k of the forces by columns, once everything is solved; zero where a body is not wanted.
+  template <class Wanted>
+  void forces(int k, T* out, const Wanted& wanted) const {
     for (int c = 0; c < tree_.columns; ++c) out[c] = T(0.0);
     for (int i = 0; i < tree_.size; ++i) {
+      if (!wanted(i)) continue;
       const Body& b = tree_.bodies[i];
       for (int c = 0; c < b.count; ++c)
         out[b.column + c] += b.joint == Joint::section ? section_force(i, b, c, 0, k) : dot(screws_[b.screw + c], level(i, k).wrench);
