@@ -14,6 +14,7 @@
 #include "jounce/algorithms/regressor.hpp"
 #include "jounce/constraints/constraint_jacobian.hpp"
 #include "jounce/constraints/constraint_partials.hpp"
+#include "jounce/matrix/regulator.hpp"
 #include "jounce/motion/configuration.hpp"
 #include "jounce/motion/free_axes.hpp"
 #include "jounce/tree/own_coordinates.hpp"
@@ -291,6 +292,17 @@ __global__ void constraint_rows(Call c) {
   rows.wrenches(c.most);
 }
 
+template <class Solver>
+__global__ void regulators(Call c) {
+  Arena arena(c.block);
+  const int n = c.rows, m = c.frames;
+  Discretization(n, m, arena).run(c.q, c.v, c.rest[0], c.out, c.more);
+  Solver(n, m, true, arena).run(c.q, c.v, c.rest, c.tau, c.out, c.more, (bool*)c.most);
+  RiccatiInterval interval(n, m, arena);
+  if (interval.start(c.rest, c.tau) && interval.run(c.q, c.v, c.rest[0], c.most))
+    BackwardRiccati(n, m, arena).run(2, c.most, c.v, c.tau, c.rest, c.out, c.more);
+}
+
 // Orders 0, 2 and one that is not unrolled; -1 if positions are enough.
 template __global__ void inverse_dynamics<ArrayRing<double, 0>>(Call);
 template __global__ void inverse_dynamics<ArrayRing<double, 2>>(Call);
@@ -317,6 +329,7 @@ template __global__ void inverse_dynamics_passive<PassiveInverseDynamics>(Call);
 template __global__ void sections<double>(Call);
 template __global__ void soft_motion<SoftMotion>(Call);
 template __global__ void coordinates<FreeAxes<double>>(Call);
+template __global__ void regulators<Regulator>(Call);
 
 // The parts meant for CPUs compile, too.
 template __global__ void inverse_dynamics<ArrayRing<Pack<2>, 2>>(Call);

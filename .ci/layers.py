@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HEADERS = [  # from the bottom up
     ("ring", "numbers: Taylor series, registers, recorded functions"),
+    ("matrix", "small dense matrices: exponential, Riccati equations"),
     ("tree", "the robot as tables"),
     ("spatial", "vectors, twists, rotations, inertias"),
     ("soft", "sections of soft bodies and of joints of one's own"),

@@ -21,6 +21,7 @@ void bind_sections(nb::class_<CoreModel>& c);
 void bind_recorded(nb::module_& m);
 void bind_least_multipliers(nb::module_& m);
 void bind_signatures(nb::module_& m, nb::class_<CoreModel>& c);
+void bind_control(nb::module_& m);
 
 // An argument of any type, including None: our own checks reject it, with an error that names it.
 inline auto any(const char* name) { return nb::arg(name).none(); }

@@ -185,6 +185,34 @@ struct ArticulatedInertiaCall {
   Solvability* equations;  // one per state
 };
 
+// Linear systems x' = A x + B u, all by rows. `solved`: one per system, false if it has no answer in numbers.
+struct DiscretizeCall {
+  const double *A, *B;  // (n, n) and (n, inputs) per system
+  int n, inputs;
+  double step;
+  double *E, *F;
+  bool* solved;
+};
+
+struct RegulatorCall {
+  const double *A, *B, *Q, *R;
+  int n, inputs;
+  bool discrete;
+  double *K, *P;
+  bool* solved;
+  bool* unseen;  // whether Q may not see some unstable motion
+};
+
+// Intervals [begin, end) of a motion, or all of it backward.
+struct RegulatorsCall {
+  const double *A, *B, *Q, *R, *Q_final;  // A (count, n, n), B (count, n, inputs)
+  const double* time;                     // (count)
+  int count, n, inputs;
+  double* intervals;  // (count - 1, 3, n, n)
+  double *K, *P;
+  bool* solved;
+};
+
 // Runs states [begin, end) in a workspace of the requested size, aligned to 64 bytes. Nothing is allocated.
 template <class Call>
 struct Kernel {
@@ -220,7 +248,11 @@ using Select = Kernel<Call> (*)(int coefficients, bool batch);
   X(momentum, EquationsCall)                              \
   X(momentum_matrix, EquationsCall)                       \
   X(kinetic_energy, EquationsCall)                        \
-  X(potential_energy, EquationsCall)
+  X(potential_energy, EquationsCall)                      \
+  X(discretize, DiscretizeCall)                           \
+  X(regulator, RegulatorCall)                             \
+  X(regulator_intervals, RegulatorsCall)                  \
+  X(regulators_backward, RegulatorsCall)
 
 constexpr int highest_order = 30;
 

@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_sections(model);
   bind_recorded(m);
   bind_least_multipliers(m);
+  bind_control(m);
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");
   m.def("set_num_threads", &set_thread_count, nb::arg("n").none(), nb::sig("def set_num_threads(n: int) -> None"),

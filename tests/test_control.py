@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -264,7 +263,7 @@ def test_flip(robot: jn.Model, example: ModuleType) -> None:
 # Bad input
 
 
-def test_errors(robot: jn.Model, hover: jn.Linearization, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors(robot: jn.Model, hover: jn.Linearization) -> None:
     def raises(message: str, *arguments: object, **options: object) -> None:
         with pytest.raises(ValueError, match=message):
             control.lqr(*arguments, **options)  # type: ignore[arg-type]
@@ -297,7 +296,3 @@ def test_errors(robot: jn.Model, hover: jn.Linearization, monkeypatch: pytest.Mo
         control.tvlqr(robot, ([0.0, 1.0, 2.0], *still), Q, R, Q[:3], actuated=ROTORS)
     with pytest.raises(ValueError, match="A has shape"):
         control.riccati([0.0, 1.0], np.ones((2, 3, 2)), np.ones((2, 3, 1)), [1, 1, 1], [1], [1, 1, 1])
-
-    monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(ImportError, match=r"pip install 'jounce\[control\]'"):
-        control.lqr(hover, Q, R)

@@ -8,18 +8,8 @@ Along a motion, P(t) of the cost-to-go x^T P x solves the Riccati differential e
 
     -P' = A^T P + P A - P B R^-1 B^T P + Q,      K = R^-1 B^T P.
 
-A and B change little between the times at which they are given, but P may not: so each interval uses their mean, for
-which the equation has a closed-form solution. With (x, p) the state and the gradient P x of the cost,
-(x, p)' = M (x, p) is linear, and its exponential over the interval, solved for the unknowns at each end, gives
-
-    x(t + h) = F x(t) - G p(t + h),      p(t) = H x(t) + F^T p(t + h),
-    P(t) = H + F^T P(t + h) (I + G P(t + h))^-1 F.
-
-G and H are positive semidefinite, so P remains so for any step; for constant A and B it is exact. (E. K.-W. Chu,
-H.-Y. Fan and W.-W. Lin, A structure-preserving doubling algorithm for continuous-time algebraic Riccati equations,
-Linear Algebra Appl. 396, 2005.)
-
-`lqr` needs SciPy: ``pip install 'jounce[control]'``.
+A and B are taken as constant between two times, at their mean, and the equation is then solved exactly. The linear
+algebra is in the core, include/jounce/matrix/: derivations and papers are at the top of its files.
 """
 
 from __future__ import annotations
@@ -31,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, quoted, real, reals, rows_of, shapes
-from jounce.dynamics.linearization import Linearization, scipy_linalg
+from jounce._core import regulator, regulators
+from jounce.dynamics.linearization import Linearization
 from jounce.dynamics.partials import ball_columns, bracket_matrix
 from jounce.errors import Error, SingularError
 from jounce.model import Model, a_model
@@ -105,7 +96,6 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     >>> hover.K.shape, bool(hover.poles.real.max() < 0)
     ((6, 16), True)
     """
-    linalg = scipy_linalg()
     if not isinstance(lin, Linearization):
         raise ValueError(f"lin is {quoted(lin)}, expected a Linearization, as robot.linearize returns it")
     if lin.A.ndim != 2:
@@ -115,16 +105,18 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         cost = lin.lift.T @ cost @ lin.lift
     step = None if dt is None else real("dt", dt)
     A, B = lin.reduced() if step is None else lin.discretize(step)
-    _check_stabilizable(A, B, step)
-    try:
-        solve = linalg.solve_continuous_are if step is None else linalg.solve_discrete_are
-        P = solve(A, B, cost, price)
-    except (np.linalg.LinAlgError, ValueError) as fault:
+    K, P, solved, unseen = regulator(A, B, cost, price, step is not None)
+    with np.errstate(over="ignore", invalid="ignore"):
+        closed = A - B @ K
+    solved = solved and bool(np.isfinite(closed).all())
+    poles = np.linalg.eigvals(closed).astype(np.complex128) if solved else np.zeros(0, dtype=np.complex128)
+    margin = _margin(poles, step)
+    if not solved or _is_doubtful(B, K, margin):
+        _check_stabilizable(A, B, step)
+    if not solved or not margin > 0 or (unseen and _is_idle(A, cost, step)):
         raise NoRegulator(
-            f"the Riccati equation has no stabilizing solution; is every motion in Q? ({fault})"
-        ) from None
-    K = np.linalg.solve(price, B.T @ P) if step is None else np.linalg.solve(price + B.T @ P @ B, B.T @ P @ A)
-    poles = np.linalg.eigvals(A - B @ K).astype(np.complex128)
+            "the Riccati equation has no stabilizing solution; is every motion in Q, and within reach of the inputs?"
+        )
     if lin.independent is not None:
         K, P = K @ lin.independent, lin.independent.T @ P @ lin.independent
     return Regulator(K, P, poles, lin, step)
@@ -278,48 +270,12 @@ def riccati(
     count, (n, m) = len(time), reals("B", B).shape[-2:] if reals("B", B).ndim == 3 else (0, 0)
     B, A = array_of("B", B, (count, n, m)), array_of("A", A, (count, n, n))
     cost, end = (_weight(key, value, n, definite=False) for key, value in (("Q", Q), ("Q_final", Q_final)))
-    price: Array = np.asarray(np.linalg.inv(_weight("R", R, m, definite=True)), dtype=np.float64)
-    try:
-        with np.errstate(all="ignore"):
-            K, P = _solved(time, A, B, cost, price, end)
-    except np.linalg.LinAlgError:
-        K = P = np.array(np.nan)
-    if not (np.isfinite(K).all() and np.isfinite(P).all()):
+    K, P, solved = regulators(time, A, B, cost, _weight("R", R, m, definite=True), end)
+    if not solved:
         raise SingularError(
             "the Riccati equation has no answer in double precision: some of times, A, B, Q, R, Q_final are too large"
         )
     return K, P
-
-
-def _solved(time: Array, A: Array, B: Array, cost: Array, price: Array, end: Array) -> tuple[Array, Array]:
-    """`riccati`, with R^-1 as `price`."""
-    count, n = A.shape[:2]
-    a, b, h = (A[1:] + A[:-1]) / 2, (B[1:] + B[:-1]) / 2, np.diff(time)[:, None, None]
-    g = b @ price @ np.swapaxes(b, -1, -2)
-    # P in units of `unit`, which balances the quadratic terms; intervals are halved until M h is small, then merged.
-    unit = float(np.sqrt(np.abs(cost).max() / np.abs(g).max())) if cost.any() and g.any() else 1.0
-    M = h * np.block([[a, -unit * g], [np.broadcast_to(-cost / unit, a.shape), -np.swapaxes(a, -1, -2)]])
-    size = float(np.abs(M).sum(axis=-1).max(initial=0.0))
-    if not np.isfinite(size):
-        raise np.linalg.LinAlgError
-    halvings = max(0, int(np.ceil(np.log2(max(1.0, size)))) + 1)
-    M = np.ldexp(M, -halvings)  # 2**halvings may overflow
-    one = np.eye(2 * n)
-    E = one + M / 14
-    for j in range(13, 0, -1):  # exp(M) by its series: for many small matrices ten times faster than scipy's
-        E = one + M @ E / j
-    Ft = np.linalg.inv(E[:, n:, n:])
-    F, G, H = np.swapaxes(Ft, -1, -2), -E[:, :n, n:] @ Ft, -Ft @ E[:, n:, :n]
-    for _ in range(halvings):
-        Ft, W = np.swapaxes(F, -1, -2), np.linalg.inv(np.eye(n) + G @ H)
-        F, G, H = F @ W @ F, _symmetric(G + F @ W @ G @ Ft), _symmetric(H + Ft @ H @ W @ F)
-
-    P = np.empty((count, n, n))
-    P[-1] = end / unit
-    for k in range(count - 2, -1, -1):
-        P[k] = _symmetric(H[k] + F[k].T @ P[k + 1] @ np.linalg.solve(np.eye(n) + G[k] @ P[k + 1], F[k]))
-    P *= unit
-    return price @ np.swapaxes(B, -1, -2) @ P, P
 
 
 def _error(robot: Model, q_ref: Array, v_ref: Array, q: ArrayLike, v: ArrayLike) -> Array:
@@ -355,22 +311,54 @@ def _increasing(name: str, times: ArrayLike) -> Array:
 def _weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
     """A weight (n, n), given in full or as its diagonal."""
     matrix = array_of(name, value, (n, n), (n,))
-    if matrix.ndim == 1:
-        matrix = np.diag(matrix)
     largest = np.abs(matrix).max(initial=0.0)
-    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * largest:
-        raise ValueError(f"{name} is not symmetric")
-    least = float(np.linalg.eigvalsh(_symmetric(matrix)).min(initial=np.inf))
+    if matrix.ndim == 1:
+        least, whole = float(matrix.min(initial=np.inf)), np.diag(matrix)
+    else:
+        if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * largest:
+            raise ValueError(f"{name} is not symmetric")
+        whole = _symmetric(matrix)
+        least = float(np.linalg.eigvalsh(whole).min(initial=np.inf))
     if definite and not least > 0:
         raise ValueError(f"{name} has the eigenvalue {least:.3g}, expected a positive definite matrix")
     if least < -1e-9 * largest:
         raise ValueError(f"{name} has the eigenvalue {least:.3g}, expected a positive semidefinite matrix")
-    return _symmetric(matrix)
+    return whole
+
+
+def _margin(poles: NDArray[np.complex128], dt: float | None) -> float:
+    """How far the poles are from the border of stability, in 1/s, or of the unit circle; negative beyond it."""
+    return float(-poles.real.max(initial=-np.inf)) if dt is None else float(1.0 - np.abs(poles).max(initial=0.0))
+
+
+def _is_doubtful(B: Array, K: Array, margin: float) -> bool:
+    """Whether inputs that reach some unstable motion by rounding errors of B only may have made these poles.
+
+    Whatever the units of x and u, feedback through the errors |e B| moves poles by about the largest eigenvalue of
+    |e B| |K|, which is that of |K| |e B|.
+    """
+    moved = 1e-11 * np.abs(np.linalg.eigvals(np.abs(K) @ np.abs(B))).max(initial=0.0)
+    return not moved < 1e-2 * margin
+
+
+def _is_idle(A: Array, cost: Array, dt: float | None) -> bool:
+    """Whether some motion that neither grows nor fades costs nothing: [A - s I; Q] lacks rank at its eigenvalue."""
+    n, size, most = len(A), np.abs(A).max(initial=0.0), np.abs(cost).max(initial=0.0)
+    seen = cost * (size / most) if most > 0 else cost
+    for s in np.linalg.eigvals(A):
+        if abs(s.real if dt is None else abs(s) - 1.0) > 1e-6 * size:
+            continue
+        if np.linalg.svd(np.vstack([A - s * np.eye(n), seen]), compute_uv=False)[-1] < 1e-11 * size:
+            return True
+    return False
 
 
 def _check_stabilizable(A: Array, B: Array, dt: float | None) -> None:
     """Popov-Belevitch-Hautus test: [A - s I, B] has full rank at each unstable eigenvalue s."""
-    n, size = len(A), np.linalg.norm(A) + np.linalg.norm(B)
+    with np.errstate(over="ignore"):
+        n, size = len(A), np.linalg.norm(A) + np.linalg.norm(B)
+    if not np.isfinite(size):
+        return
     for s in np.linalg.eigvals(A):
         if (s.real if dt is None else abs(s) - 1.0) < -1e-9 * size:
             continue

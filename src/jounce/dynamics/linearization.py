@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, quoted, real, reals, rows_of, shapes
-from jounce._core import pseudo_inverse
+from jounce._core import discretize, pseudo_inverse
 from jounce.dynamics.constraints.constrained import free_directions
 from jounce.dynamics.constraints.derivatives import constrained_derivatives
 from jounce.dynamics.named_coordinates import actuated_columns
@@ -75,37 +75,24 @@ class Linearization:
     def discretize(self, dt: float) -> tuple[Array, Array]:
         """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds, exact by the matrix exponential.
 
-        Under constraints, for the coordinates z of `reduced`. Needs SciPy (``pip install 'jounce[control]'``).
+        Under constraints, for the coordinates z of `reduced`.
 
         Raises:
             ValueError: dt is not positive.
             SingularError: the numbers overflow double precision.
         """
-        expm = scipy_linalg().expm
         step = real("dt", dt)
         if not 0 < step < np.inf:
             raise ValueError(f"dt is {step}, expected a positive time in seconds")
         A, B = self.reduced()
-        n, m = B.shape[-2:]
-        both = np.zeros((*A.shape[:-2], n + m, n + m))
+        found_A, found_B, good = discretize(A, B, step)
+        if good:
+            return found_A, found_B
         with np.errstate(over="ignore", invalid="ignore"):
-            both[..., :n, :n], both[..., :n, n:] = step * A, step * B
-        if not np.isfinite(both).all():
+            finite = np.isfinite(step * A).all() and np.isfinite(step * B).all()
+        if not finite:
             raise SingularError(f"dt is {step:g}, which overflows when multiplied by the rates of this system")
-        with np.errstate(over="ignore", invalid="ignore"):
-            result = expm(both)
-        if not np.isfinite(result).all():
-            raise SingularError(f"dt is {step:g}, over which the motion overflows: the system is unstable")
-        return result[..., :n, :n], result[..., :n, n:]
-
-
-def scipy_linalg() -> Any:
-    """SciPy's linear algebra, or an error that says how to install it."""
-    try:
-        from scipy import linalg
-    except ImportError as missing:
-        raise ImportError("this needs SciPy: pip install 'jounce[control]'") from missing
-    return linalg
+        raise SingularError(f"dt is {step:g}, over which the motion overflows: the system is unstable")
 
 
 def linearize(

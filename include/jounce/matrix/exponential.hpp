@@ -1,0 +1,198 @@
+// exp(X) as a quotient of polynomials, and systems x' = A x + B u whose inputs are held, in discrete time.
+//
+// The diagonal Pade approximant of degree m is exp(X) ~ (V - U)^-1 (V + U), with U = X p(X^2) and V = v(X^2):
+//
+//   sum over j of b_j X^j = V + U,    b_0 = 1,  b_j = b_(j-1) (m - j + 1) / ((2 m - j + 1) j).
+//
+// Its error is that of a perturbation of X by less than a rounding error if the roots ||X^k||^(1/k), k = 4 and 6, of norms are below
+// theta_m, and if no power of |X| is much larger; otherwise X is halved s times and the result squared s times. Roots of norms of
+// powers, not the norm itself, because coordinates and velocities have different units: the norm of A of a stiff spring is k, its fast
+// rate sqrt(k). (N. J. Higham, The scaling and squaring method for the matrix exponential revisited, SIAM J. Matrix Anal. Appl. 26,
+// 2005; A. H. Al-Mohy and N. J. Higham, A new scaling and squaring algorithm for the matrix exponential, the same 31, 2009.)
+//
+// With u held, x(h) = exp(h A) x + (integral of exp(s A) ds) B u. The second is (exp(X) - 1) / X at X = h A, times h B; its approximant
+// follows from the same polynomials, 2 (V - U)^-1 p. Squaring takes (E, F) to (E E, E F + F).
+#pragma once
+
+#include "jounce/matrix/factors.hpp"
+
+JOUNCE_BEGIN
+
+// p and V for a matrix that is halved as often as needed.
+class PadeApproximant {
+ public:
+  template <class Arena>
+  PadeApproximant(int n, Arena& arena)
+      : X_(Matrix::take(n, n, arena)),
+        p_(Matrix::take(n, n, arena)),
+        V_(Matrix::take(n, n, arena)),
+        term_(Matrix::take(n, n, arena)),
+        row_(arena.template take<double>(2 * std::size_t(n))) {
+    for (Matrix& each : power_) each = Matrix::take(n, n, arena);
+  }
+
+  const Matrix& X() const { return X_; }  // to be filled; then X / 2^s
+  const Matrix& p() const { return p_; }
+  const Matrix& V() const { return V_; }
+
+  // Returns s, or -1 if X holds what is not a number.
+  int run() {
+    int halvings = halve_to(std::pow(2.0, 100));  // so that its powers are numbers
+    if (halvings < 0) return -1;
+    const double size = X_.norm();
+    multiply(X_, X_, power_[0]);
+    const double second = power_[0].norm();
+    if (const double root = std::sqrt(second); root <= theta(3) && excess(3, size) == 0) return sums<3>(), halvings;
+    multiply(power_[0], power_[0], power_[1]);
+    const double fourth = power_[1].norm();
+    // ||X^6|| is at most ||X^4|| ||X^2||
+    if (const double root = larger(std::pow(fourth, 0.25), std::pow(fourth * second, 1.0 / 6)); root <= theta(5) && excess(5, size) == 0)
+      return sums<5>(), halvings;
+    multiply(power_[0], power_[1], power_[2]);
+    const double root = larger(std::pow(fourth, 0.25), std::pow(power_[2].norm(), 1.0 / 6));
+    if (root <= theta(7) && excess(7, size) == 0) return sums<7>(), halvings;
+    if (root <= theta(9) && excess(9, size) == 0) {
+      multiply(power_[1], power_[1], power_[3]);
+      return sums<9>(), halvings;
+    }
+    int more = 0;
+    for (double left = root; left > theta(13); left /= 2) ++more;
+    rescale(more);
+    const int rest = excess(13, size * std::pow(0.5, more));
+    rescale(rest);
+    sums_of_thirteen();
+    return halvings + more + rest;
+  }
+
+ private:
+  static double larger(double a, double b) { return a > b ? a : b; }
+  static constexpr double theta(int m) {
+    return m == 3   ? 1.495585217958292e-2
+           : m == 5 ? 2.539398330063230e-1
+           : m == 7 ? 9.504178996162932e-1
+           : m == 9 ? 2.097847961257068
+                    : 4.25;
+  }
+  struct Coefficients {
+    double b[14];
+    explicit Coefficients(int m) {
+      b[0] = 1;
+      for (int j = 1; j <= m; ++j) b[j] = b[j - 1] * (m - j + 1) / ((2.0 * m - j + 1) * j);
+    }
+  };
+
+  int halve_to(double most) {
+    const double size = X_.norm();
+    if (size - size != 0) return -1;
+    int count = 0;
+    for (double left = size; left > most; left /= 2) ++count;
+    if (count > 0) X_.scale(std::pow(0.5, count));
+    return count;
+  }
+  void rescale(int halvings) {
+    if (halvings == 0) return;
+    const double factor = std::pow(0.5, halvings);
+    X_.scale(factor);
+    for (int i = 0; i < 3; ++i) {
+      power_[i].scale(factor), power_[i].scale(factor);
+      for (int j = 0; j < i; ++j) power_[i].scale(factor), power_[i].scale(factor);
+    }
+  }
+
+  // Halvings that the powers of |X|, which set the rounding errors, ask for at degree m; `size` is the norm of X.
+  int excess(int m, double size) {
+    if (size <= theta(m)) return 0;
+    const int n = X_.rows;
+    double *x = row_, *y = row_ + n, log = 0;
+    for (int i = 0; i < n; ++i) x[i] = 1;
+    for (int k = 0; k < 2 * m + 1; ++k) {  // |X|^k 1, whose largest number is the norm of |X|^k
+      double largest = 0;
+      for (int i = 0; i < n; ++i) {
+        double sum = 0;
+        for (int j = 0; j < n; ++j) sum += std::fabs(X_(i, j)) * x[j];
+        y[i] = sum;
+        largest = larger(largest, sum);
+      }
+      if (!(largest > 0)) return 0;
+      log += std::log(largest);
+      for (int i = 0; i < n; ++i) x[i] = y[i] / largest;
+    }
+    log -= std::log(size);
+    for (int i = 1; i <= m; ++i) log -= std::log(double(m + i) / i);  // binomial coefficient of 2 m and m
+    for (int i = 2; i <= 2 * m + 1; ++i) log -= std::log(double(i));
+    log += 53 * std::log(2.0);
+    int count = 0;
+    for (double left = log / std::log(2.0); left > 0; left -= 2 * m) ++count;
+    return count;
+  }
+
+  // to = sum of b_(2 i) X^(2 i) from i = first on, where power_[i - 1] is X^(2 i).
+  template <int count>
+  void sum(const Matrix& to, const double* b, int first = 1) const {
+    double factor[count];
+    const Matrix* x[count];
+    for (int i = 0; i < count; ++i) factor[i] = b[2 * (first + i)], x[i] = &power_[i];
+    to.set_sum(factor, x);
+    if (first == 1) to.add_identity(b[0]);
+  }
+  template <int m>
+  void sums() {
+    const Coefficients c(m);
+    sum<m / 2>(p_, c.b + 1), sum<m / 2>(V_, c.b);
+  }
+  void sums_of_thirteen() {
+    const Coefficients c(13);
+    const Matrix* both[2] = {&V_, &p_};
+    for (int odd = 0; odd < 2; ++odd) {  // X^6 times the upper half, plus the lower one
+      sum<3>(term_, c.b + odd, 4);
+      sum<3>(*both[odd], c.b + odd);
+      multiply<Into::add>(power_[2], term_, *both[odd]);
+    }
+  }
+
+  Matrix X_, p_, V_, term_, power_[4];  // X^2, X^4, X^6, X^8
+  double* row_;
+};
+
+// From x' = A x + B u to x_(k+1) = E x_k + F u_k.
+class Discretization {
+ public:
+  template <class Arena>
+  Discretization(int n, int inputs, Arena& arena)
+      : pade_(n, arena),
+        factors_(n, arena),
+        E_(Matrix::take(n, n, arena)),
+        next_(Matrix::take(n, n, arena)),
+        F_(Matrix::take(n, inputs, arena)),
+        B_(Matrix::take(n, inputs, arena)) {}
+
+  // A (n, n), B (n, inputs), E and F of the same shapes. False if an answer is not a number.
+  bool run(const double* A, const double* B, double step, double* E, double* F) {
+    const int n = E_.rows, m = F_.columns;
+    pade_.X().load(A, n, step);
+    const int halvings = pade_.run();
+    if (halvings < 0) return false;
+    B_.load(B, m, 2 * step * std::pow(0.5, halvings));
+    multiply(pade_.X(), pade_.p(), E_);  // U
+    factors_.matrix().copy(pade_.V()), factors_.matrix().add(-1, E_);
+    E_.add(1, pade_.V());
+    multiply(pade_.p(), B_, F_);
+    if (!factors_.factor()) return false;
+    factors_.solve(E_), factors_.solve(F_);
+    for (int i = 0; i < halvings; ++i) {
+      B_.copy(F_);
+      multiply<Into::add>(E_, B_, F_);
+      next_.copy(E_);
+      multiply(next_, next_, E_);
+    }
+    E_.store(E, n), F_.store(F, m);
+    return true;
+  }
+
+ private:
+  PadeApproximant pade_;
+  Factors factors_;
+  Matrix E_, next_, F_, B_;
+};
+
+JOUNCE_END
