@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,6 +32,46 @@ def picture(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "new" / "picture.png"
     yield path
     assert path.stat().st_size > 20_000
+
+
+@pytest.mark.skipif(importlib.util.find_spec("osqp") is None, reason="OSQP is not installed")
+def test_model_predictive_control(example: ModuleType, picture: Path) -> None:
+    """It stays near its path within the limits, and its programs are the right ones: against one without limits."""
+    found = example.main(picture, end=0.3)
+    assert found["off"].max() < 0.06
+    assert (found["inputs"] >= example.LOWER).all()
+    assert (found["inputs"] <= example.UPPER).all()
+    assert found["spent"].shape == (300, 4)
+    assert (found["inputs"] == example.UPPER).any()  # a limit is active
+
+    robot = found["robot"]
+    q, v = (x[0] for x in example.reference(robot, [0.0]))
+    rng, controller = np.random.default_rng(0), example.Controller(robot, (q, v))
+    controller.q[1:] = robot.integrate(controller.q[1:], 0.01 * rng.normal(size=(20, 8)))
+    wanted = example.reference(robot, 0.02 * np.arange(1, 21))
+    lin = controller.linearized()
+    A, B = lin.discretize(example.STEP)
+    missed = controller.missed(lin.acceleration)
+    H, g = controller.condensed(A, B, missed, wanted)
+
+    def cost(z):  # by going through the knots, one after another
+        x, total = np.zeros(16), 0.0
+        plan = controller.plan + z.reshape(-1, 6)
+        for k in range(20):
+            x = A[k] @ x + B[k] @ z.reshape(-1, 6)[controller.block[k]] + missed[k]
+            own = controller.q[k + 1]
+            rate = robot.change_velocity_frame(own, wanted[1][k, None], "mixed", "body")[0]
+            off = np.concatenate([-robot.difference(own, wanted[0][k]), controller.v[k + 1] - rate])
+            total += ((controller.root[k] @ (x + off)) ** 2).sum() / 2
+            total += example.STEP / 2 * (plan[controller.block[k]] - controller.rest) ** 2 @ example.R
+        return total
+
+    best = -np.linalg.solve(H, g)
+    least = cost(best)
+    np.testing.assert_allclose(cost(np.zeros(48)) - least, best @ H @ best / 2, rtol=1e-9)
+    for _ in range(5):
+        z = rng.normal(size=48)
+        np.testing.assert_allclose(cost(best + z) - least, z @ H @ z / 2, rtol=1e-8)
 
 
 def test_each_example_has_a_test() -> None:
