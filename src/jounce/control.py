@@ -267,7 +267,8 @@ def riccati(
         SingularError: the numbers are too large or too small for an answer in double precision.
     """
     time = _increasing("times", times)
-    count, (n, m) = len(time), reals("B", B).shape[-2:] if reals("B", B).ndim == 3 else (0, 0)
+    given = reals("B", B)
+    count, (n, m) = len(time), given.shape[-2:] if given.ndim == 3 else (0, 0)
     B, A = array_of("B", B, (count, n, m)), array_of("A", A, (count, n, n))
     cost, end = (_weight(key, value, n, definite=False) for key, value in (("Q", Q), ("Q_final", Q_final)))
     K, P, solved = regulators(time, A, B, cost, _weight("R", R, m, definite=True), end)
@@ -318,12 +319,21 @@ def _weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
         if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * largest:
             raise ValueError(f"{name} is not symmetric")
         whole = _symmetric(matrix)
-        least = float(np.linalg.eigvalsh(whole).min(initial=np.inf))
+        least = _least_eigenvalue(whole, 0.0 if definite else 1e-9 * largest)
     if definite and not least > 0:
         raise ValueError(f"{name} has the eigenvalue {least:.3g}, expected a positive definite matrix")
     if least < -1e-9 * largest:
         raise ValueError(f"{name} has the eigenvalue {least:.3g}, expected a positive semidefinite matrix")
     return whole
+
+
+def _least_eigenvalue(matrix: Array, allowed: float) -> float:
+    """Of a symmetric matrix; infinity if it is more than minus `allowed`, which its Cholesky factor tells faster."""
+    try:
+        np.linalg.cholesky(matrix + allowed * np.eye(len(matrix)))
+    except np.linalg.LinAlgError:
+        return float(np.linalg.eigvalsh(matrix).min(initial=np.inf))
+    return np.inf
 
 
 def _margin(poles: NDArray[np.complex128], dt: float | None) -> float:

@@ -27,7 +27,7 @@ class PadeApproximant {
         p_(Matrix::take(n, n, arena)),
         V_(Matrix::take(n, n, arena)),
         term_(Matrix::take(n, n, arena)),
-        row_(arena.template take<double>(2 * std::size_t(n))) {
+        row_(arena.template take<double>(2 * std::size_t(X_.stride))) {
     for (Matrix& each : power_) each = Matrix::take(n, n, arena);
   }
 
@@ -102,17 +102,19 @@ class PadeApproximant {
   // Halvings that the powers of |X|, which set the rounding errors, ask for at degree m; `size` is the norm of X.
   int excess(int m, double size) {
     if (size <= theta(m)) return 0;
+    using Register = Pack<native_width>;
     const int n = X_.rows;
-    double *x = row_, *y = row_ + n, log = 0;
+    double *x = row_, *y = row_ + X_.stride, log = 0;
+    for (std::ptrdiff_t i = 0; i < X_.size(); i += native_width) magnitude(Register::load(X_.first + i)).store(term_.first + i);
     for (int i = 0; i < n; ++i) x[i] = 1;
-    for (int k = 0; k < 2 * m + 1; ++k) {  // |X|^k 1, whose largest number is the norm of |X|^k
-      double largest = 0;
-      for (int i = 0; i < n; ++i) {
-        double sum = 0;
-        for (int j = 0; j < n; ++j) sum += std::fabs(X_(i, j)) * x[j];
-        y[i] = sum;
-        largest = larger(largest, sum);
+    for (int k = 0; k < 2 * m + 1; ++k) {  // 1 |X|^k, whose largest number is the norm of |X|^k
+      for (int c = 0; c < X_.stride; c += native_width) {
+        Register sum(0.0);
+        for (int i = 0; i < n; ++i) sum += Register(x[i]) * Register::load(term_.row(i) + c);
+        sum.store(y + c);
       }
+      double largest = 0;
+      for (int i = 0; i < n; ++i) largest = larger(largest, y[i]);
       if (!(largest > 0)) return 0;
       log += std::log(largest);
       for (int i = 0; i < n; ++i) x[i] = y[i] / largest;
