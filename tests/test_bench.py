@@ -175,6 +175,13 @@ def test_libraries_agree(quantity: str, robot: str, name: str) -> None:
         pytest.skip(str(reason))
 
 
+@pytest.mark.parametrize("case", cases._control(), ids=lambda case: case.name)
+def test_regulators_of_others_agree(case: Case) -> None:
+    for name in case.peers:
+        if PEERS[name].is_installed:
+            assert _agreement(case, name) < 1e-8
+
+
 @pytest.mark.parametrize("quantity", cases._MATRICES)
 def test_matrices_of_pinocchio_agree(quantity: str) -> None:
     assert _agreement(Case(quantity, "N = 11"), "Pinocchio") < 1e-10

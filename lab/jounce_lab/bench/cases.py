@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .hover import CONTROL, KNOTS
 from .ours import STACKS
 from .race import Problem
-from .subjects import INDEPENDENT, on_its_feet, subject, tree_name
+from .subjects import FLYING, INDEPENDENT, on_its_feet, subject, tree_name
 
 ROBOTS = ("Panda", "ANYmal", "TALOS")  # as they are loaded by default
 STANDING = ROBOTS[1:]
@@ -67,7 +68,7 @@ class Case:
 
 def cases(full: bool) -> list[Case]:
     """All cases, those with goals first."""
-    return [*_robots(), *_standing(), *_batches(full), *_trees(full)]
+    return [*_robots(), *_standing(), *_control(), *_batches(full), *_trees(full)]
 
 
 def _robots() -> list[Case]:
@@ -90,6 +91,16 @@ def _standing() -> list[Case]:
     for name in (robot + joints for joints in ("", INDEPENDENT) for robot in STANDING):
         found.append(Case("constrained dynamics", name, 0, peers))
         found.append(Case("constrained dynamics", name, 5, ("jounce, r = 0", *peers)))
+    return found
+
+
+def _control() -> list[Case]:
+    """Regulators about a hover and along a short motion, and linear systems in discrete time."""
+    found = []
+    for name in FLYING:
+        for quantity in CONTROL:
+            peers = ("SciPy",) if quantity == "regulators" else ("SciPy", "python-control")
+            found.append(Case(quantity, name, 0, peers, 1 if quantity == "regulator" else KNOTS))
     return found
 
 

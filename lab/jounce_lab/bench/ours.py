@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jounce import control
 from jounce.model import Model
 
+from .hover import STEP, horizon, hovering, regulated
 from .race import Array, Call, Problem
 
 _Run = Callable[[], object]
@@ -16,10 +18,35 @@ STACKS = ("inverse dynamics", "forward dynamics", "constrained dynamics")  # of 
 
 def our_call(problem: Problem, threads: int = 1) -> Call:
     """How jounce is called, as a user would from Python."""
+    if (found := _control(problem)) is not None:
+        return found
     m, q, v, tau = problem.model, problem.q, problem.v, problem.tau
     label, run = _run(m, problem.quantity, q, v, tau)
     many = problem.states > 1
     return Call(label, run, lambda: _plain(problem.quantity, run(), m, many), states=problem.states, threads=threads)
+
+
+def _control(problem: Problem) -> Call | None:
+    """Of the linear systems near a hover."""
+    lin = hovering(problem)
+    if lin is None:
+        return None
+    Q, R = regulated(lin)
+    if problem.quantity == "regulator":
+        return Call("control.lqr", lambda: control.lqr(lin, Q, R), lambda: control.lqr(lin, Q, R).K)
+    if problem.quantity == "discrete time":
+        return Call(
+            "discretize",
+            lambda: lin.discretize(STEP),
+            lambda: np.concatenate(lin.discretize(STEP), axis=-1),
+            states=problem.states,
+        )
+    times = horizon(problem)
+
+    def back() -> Array:
+        return control.riccati(times, lin.A, lin.B, Q, R, Q)[0]
+
+    return Call("control.riccati", back, back, states=problem.states)
 
 
 def one_state(problem: Problem) -> Call:

@@ -23,7 +23,7 @@ from jounce.model import Model
 from jounce.parts.constraints import Contact, Kind
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Free, Prismatic, Revolute, Spherical
-from jounce.robots import aerial_manipulator
+from jounce.robots import aerial_manipulator, quadrotor_arm
 
 from .race import LeftOut, Subject
 
@@ -33,6 +33,7 @@ _FILES: dict[str, tuple[str, Literal["fixed", "floating"]]] = {
     "TALOS": ("talos_data/robots/talos_full_v2.urdf", "floating"),
 }
 INDEPENDENT = ", independent joints"
+FLYING = ("quadrotor with an arm", "aerial manipulator")
 _FEET: dict[str, dict[str, Kind | Contact]] = {
     "ANYmal": {name: Spherical() for name in ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")},
     "TALOS": {name: Fixed() for name in ("left_sole_link", "right_sole_link")},
@@ -52,6 +53,9 @@ def subject(name: str) -> Subject:
     """
     if name.removesuffix(INDEPENDENT) in _FILES:
         return _from_file(name, *_FILES[name.removesuffix(INDEPENDENT)])
+    if name in FLYING:
+        flying = quadrotor_arm() if name == FLYING[0] else aerial_manipulator()
+        return Subject(name, flying, urdf_of(flying), floating=True)
     bodies = int(name.removeprefix("N = "))
     model = aerial_manipulator(2, 3) if bodies == 7 else aerial_manipulator(5, (bodies - 1) // 5)
     if len(model.body_names) != bodies:

@@ -58,6 +58,8 @@ PEERS = {
         Peer("CasADi, cse, compiled", "casadi", "casadi", ".casadi:compiled"),
         Peer("JAX jet", "jax", "jax", ".jax:call"),
         Peer("adam", "adam", "adam-robotics", ".adam:call"),
+        Peer("SciPy", "scipy", "scipy", ".linear_systems:scipy"),
+        Peer("python-control", "control", "control", ".linear_systems:python_control"),
         Peer("jounce, one state", "", "", "..ours:one_state"),
         Peer("jounce, one thread", "", "", "..ours:one_thread"),
         Peer("jounce, r = 0", "", "", "..ours:first_order"),
