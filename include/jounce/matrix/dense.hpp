@@ -173,11 +173,4 @@ void multiply_transposed(const Matrix& A, const Matrix& B, const Matrix& C) {
   multiply_numbers<into>(A.columns, A.rows, B.stride, A.first, 1, A.stride, B.first, B.stride, C.first, C.stride);
 }
 
-// The block of x that begins at (i, j), with the shape of this matrix and times `scale`; and the reverse.
-inline void take_block(const Matrix& to, const Matrix& x, int i, int j, double scale = 1) { to.load(x.row(i) + j, x.stride, scale); }
-inline void set_block(const Matrix& to, int i, int j, const Matrix& x, double scale = 1) {
-  for (int r = 0; r < x.rows; ++r)
-    for (int c = 0; c < x.columns; ++c) to(i + r, j + c) = scale * x(r, c);
-}
-
 JOUNCE_END

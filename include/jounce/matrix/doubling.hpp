@@ -35,8 +35,8 @@ class Interval {
 
   Matrix F, G, H;
 
-  // Appends the same interval once more. False if W does not exist. `added` is the norm of what H gained.
-  bool double_up(double* added = nullptr) {
+  // Appends the same interval once more. False if W does not exist.
+  bool double_up() {
     multiply(G, H, factors_.matrix());
     factors_.matrix().add_identity(1);
     if (!factors_.factor()) return false;
@@ -46,7 +46,6 @@ class Interval {
     multiply_transposed(F, product_, turned_);
     turned_.symmetrize();
     H.add(1, turned_);
-    if (added) *added = turned_.norm();
     multiply(F, WG_, product_);
     turned_.transpose(F);
     multiply<Into::add>(product_, turned_, G);
