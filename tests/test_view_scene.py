@@ -165,6 +165,77 @@ def test_a_module_of_ones_own_is_drawn() -> None:
         assert nodes(viewer)[name].vertices[:, 2].max() == pytest.approx(0.4)
 
 
+class Arc(jn.soft.Module):
+    """Of constant curvature about y, 0.3 m long, leaving along z; its mass in a few places along it, or beside it."""
+
+    n, scale = 1, (1.0,)
+
+    def __init__(self, places: tuple[float, ...] = (0.25, 0.5, 0.75), beside: float = 0.0) -> None:
+        self.places, self.beside, self.masses = places, beside, np.full(len(places), 0.1)
+
+    def pose(self, q: Any) -> Any:
+        x, z, angle = *self.place(q, 1.0), q[0]
+        c, s = np.cos(angle), np.sin(angle)
+        return np.array([[c, 0, s, x], [0, 1, 0, 0], [-s, 0, c, z], [0, 0, 0, 1]])
+
+    def place(self, q: Any, u: float) -> tuple[Any, Any]:
+        a = u * q[0]
+        return 0.3 * u * a * jn.soft.stumpff(2, a**2), 0.3 * u * jn.soft.stumpff(1, a**2)
+
+    def points(self, q: Any) -> Any:
+        found = []
+        for i, u in enumerate(self.places):
+            x, z = self.place(q, u)
+            found.append([x, self.beside * (-1) ** i, z])
+        return np.array(found)
+
+
+@pytest.mark.parametrize(("arc", "off"), [(Arc(), 1e-3), (Arc((0.5,)), 4e-3), (Arc((0.9, 0.1, 0.6), beside=0.2), 0.02)])
+@pytest.mark.parametrize("turn", [1.2, -1.2, 0.4])
+def test_a_module_bends_between_its_ends(arc: Arc, off: float, turn: float) -> None:
+    """Through its points where they follow each other, otherwise by the directions of its ends, on a moving base."""
+    b = jn.Builder()
+    b.add("base", "world", jn.Revolute(axis=(0, 0, 1)), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    b.add("arc", "base", placement=np.array([[1, 0, 0, 1.0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]), body=arc)
+    robot = b.build()
+    q = np.array([0.7, turn])
+    with robot.show(q) as viewer:
+        (name,) = [n for n in nodes(viewer) if "soft" in n]
+        vertices = np.asarray(nodes(viewer)[name].vertices, dtype=float)
+    rings = vertices[:-2].reshape(41, -1, 3)
+    near = robot.pose("base", q) @ robot.bodies[1].placement
+    found = (rings.mean(axis=1) - near[:3, 3]) @ near[:3, :3]
+    u = np.linspace(0.0, 1.0, 2001)
+    known = np.array([[*arc.place(q[1:], x)] for x in u])
+    apart = np.linalg.norm(found[:, None, [0, 2]] - known[None], axis=2).min(axis=1)
+    assert apart.max() < off
+    assert np.abs(found[:, 1]).max() < 1e-6
+    assert np.allclose(found[[0, -1]][:, [0, 2]], known[[0, -1]], atol=1e-6)
+    for ring, end in ((rings[0], near), (rings[-1], robot.pose("arc", q))):  # it leaves and arrives upright
+        assert np.allclose((ring - end[:3, 3]) @ end[:3, 2], 0.0, atol=1e-6)
+    swing = np.linalg.norm(rings - rings.mean(axis=1, keepdims=True), axis=2)
+    assert np.allclose(swing, swing[0, 0], rtol=1e-4)
+    twist = np.linalg.norm(np.diff(rings - rings.mean(axis=1, keepdims=True), axis=0), axis=2)
+    assert twist.max() < 0.1 * swing[0, 0]  # rings follow each other without a turn
+
+
+def test_a_module_whose_ends_are_at_one_place_is_drawn() -> None:
+    class Ball(jn.soft.Module):
+        n, masses = 1, (1.0,)
+
+        def pose(self, q: Any) -> Any:
+            return np.eye(4) + 0 * q[0]
+
+        def points(self, q: Any) -> Any:
+            return np.array([[0, 0, 0.1 + q[0]]])
+
+    b = jn.Builder()
+    b.add("ball", "world", body=Ball())
+    with b.build().show() as viewer:
+        (name,) = [n for n in nodes(viewer) if "soft" in n]
+        assert np.isfinite(nodes(viewer)[name].vertices).all()
+
+
 # What is laid over it
 
 
