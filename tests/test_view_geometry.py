@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import sys
@@ -234,6 +235,79 @@ def test_a_mesh_of_mjcf_outside_its_folder_is_not_looked_for(tmp_path: Path) -> 
     shapes = [v.shape for v in of(tmp_path / "in" / "robot.xml") if isinstance(v.shape, (Undrawn, MeshFile))]
     assert shapes == [Undrawn("wedge.stl", "is not in a folder that is read")]
     assert any(isinstance(v.shape, MeshFile) for v in of(tmp_path / "in" / "robot.xml", allow=tmp_path))
+
+
+FIELD = """<mujoco> <compiler meshdir="ground"/>
+  <asset> <hfield name="png" file="hills.png" size="2 1 0.5 0.1"/>
+    <hfield name="bin" file="hills.bin" size="1 3 0.2 1"/>
+    <hfield name="here" nrow="3" ncol="2" elevation="1 2  3 4  5 7" size="1 1 1 0.1"/>
+    <hfield name="flat" nrow="4" ncol="4" size="1 1 1 0.1"/> </asset>
+  <worldbody> <geom type="hfield" hfield="png" rgba="0 1 0 1"/> <geom type="hfield" hfield="here" pos="0 0 2"/>
+    <geom type="hfield" hfield="flat"/>
+    <body name="b"> <joint/> <inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>
+      <geom type="hfield" hfield="bin" euler="0 0 30"/> </body> </worldbody> </mujoco>"""
+
+
+def _hills(folder: Path) -> Path:
+    images = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(4)
+    (folder / "ground").mkdir()
+    images.fromarray(rng.integers(20, 200, (7, 9), dtype=np.uint8)).save(folder / "ground" / "hills.png")
+    heights = rng.normal(size=(5, 6)).astype("<f4")
+    (folder / "ground" / "hills.bin").write_bytes(np.array(heights.shape, dtype="<i4").tobytes() + heights.tobytes())
+    (folder / "robot.xml").write_text(FIELD)
+    return folder / "robot.xml"
+
+
+@pytest.mark.parametrize("as_model", [False, True], ids=["file", "MjModel"])
+def test_height_fields_are_mujocos(tmp_path: Path, as_model: bool) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    pytest.importorskip("trimesh")
+    from jounce.view.meshes import parts_of
+
+    path = _hills(tmp_path)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    robot = quietly(model if as_model else path)
+    drawn = [*robot.scenery, *robot.bodies[0].visuals]
+    assert drawn[0].colour == (0, 1, 0, 1)
+    for visual, name in zip(drawn, ("png", "here", "flat", "bin"), strict=True):
+        (part,) = parts_of(visual.shape)
+        ours = np.unique(part.vertices.astype(np.float32).round(5), axis=0)
+        field = model.hfield(name)
+        size, rows, columns = field.size, int(field.nrow[0]), int(field.ncol[0])
+        z = size[2] * field.data.reshape(rows, columns)
+        if name == "flat" and not as_model:
+            rows, columns, z = 2, 2, z[:2, :2]
+        x, y = np.meshgrid(np.linspace(-size[0], size[0], columns), np.linspace(-size[1], size[1], rows))
+        top = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+        apart = np.linalg.norm(ours[:, None] - top[None], axis=2)
+        assert apart.min(axis=0).max() < 1e-4  # every height is drawn
+        below = ours[apart.min(axis=1) > 1e-4]
+        assert np.allclose(below[:, 2], -size[3])  # and a base below them
+        corners = part.vertices[part.faces].astype(float)
+        volume = np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+        cells = (z[:-1, :-1] + z[1:, 1:]) / 3 + (z[:-1, 1:] + z[1:, :-1]) / 6  # over the two triangles of each
+        area = 4 * size[0] * size[1] / cells.size
+        assert volume == pytest.approx(area * cells.sum() + 4 * size[0] * size[1] * size[3], rel=1e-5)
+
+
+def test_height_fields_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    pytest.importorskip("trimesh")
+    from jounce.view.meshes import MeshError, parts_of
+
+    path = _hills(tmp_path)
+    (tmp_path / "ground" / "hills.png").write_bytes(b"not a picture")
+    (tmp_path / "ground" / "hills.bin").write_bytes(b"\x02\0\0\0\x02\0\0\0" + bytes(12))
+    robot = quietly(path)
+    for visual, reason in ((robot.scenery[0], "is not a picture"), (robot.bodies[0].visuals[0], "2 x 2 numbers")):
+        with pytest.raises(MeshError, match=reason):
+            parts_of(visual.shape)
+    (tmp_path / "ground" / "hills.png").unlink()
+    assert quietly(path).scenery[0].shape == Undrawn("hills.png", "does not exist")
+    (tmp_path / "robot.xml").write_text(FIELD.replace("5 7", "5 x"))
+    with contextlib.suppress(jn.LoadError):
+        assert isinstance(quietly(path).scenery[1].shape, Undrawn)
 
 
 # Paths

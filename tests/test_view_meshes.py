@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -104,6 +105,45 @@ def test_materials_of_an_obj_come_from_its_folder_alone(tmp_path: Path) -> None:
     for name in ("../out/m.mtl", str(outside / "m.mtl")):
         (plain,) = parts_of(file(inside, "t.obj", text.format(name)))
         assert plain.colour != red.colour
+
+
+def test_pictures_on_meshes(tmp_path: Path) -> None:
+    """A roof of two slopes, red on the left and blue on the right: the picture is on it, and the ridge stays sharp."""
+    images = pytest.importorskip("PIL.Image")
+    from jounce.view.textures import as_glb
+
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    (inside / "pictures").mkdir(parents=True)
+    outside.mkdir()
+    colours = np.zeros((64, 2048, 3), dtype=np.uint8)
+    colours[:, :1024, 0] = colours[:, 1024:, 2] = 255
+    for place in (inside / "pictures" / "p.png", outside / "p.png"):
+        images.fromarray(colours).save(place)
+    roof = (
+        "mtllib m.mtl\nusemtl a\nv 0 0 0\nv 0 1 0\nv 1 0 1\nv 1 1 1\nv 2 0 0\nv 2 1 0\n"
+        "vt 0 0\nvt 0 1\nvt 0.5 0\nvt 0.5 1\nvt 1 0\nvt 1 1\n"
+        "f 1/1 3/3 4/4\nf 1/1 4/4 2/2\nf 3/3 5/5 6/6\nf 3/3 6/6 4/4\n"
+    )
+    (inside / "m.mtl").write_text("newmtl a\nKd 1 1 1\nmap_Kd pictures/p.png\n")
+    mesh = file(inside, "t.obj", roof)
+    (part,) = parts_of(mesh)
+    assert part.texture is not None
+    assert part.colour == pytest.approx((0.5, 0.0, 0.5, 1.0), abs=0.1)  # the mean, where it has to be one colour
+    drawn = trimesh.load(io.BytesIO(as_glb(part.vertices, part.faces, part.texture)), file_type="glb", force="mesh")
+    picture = np.asarray(drawn.visual.material.baseColorTexture.convert("RGB"), dtype=float)
+    assert max(picture.shape) == 1024
+    middle, uv = drawn.vertices[drawn.faces].mean(axis=1), drawn.visual.uv[drawn.faces].mean(axis=1)
+    at = picture[((1 - uv[:, 1]) * picture.shape[0]).astype(int), (uv[:, 0] * picture.shape[1]).astype(int)]
+    assert len(at) == 4
+    for place, colour in zip(middle, at, strict=True):
+        assert np.allclose(colour, [255, 0, 0] if place[0] < 1 else [0, 0, 255], atol=12)
+    slope = np.sqrt(0.5) * np.where(drawn.vertices[drawn.faces].mean(axis=1)[:, :1] < 1, [[-1, 0, 1]], [[1, 0, 1]])
+    assert np.allclose(drawn.vertex_normals[drawn.faces], slope[:, None], atol=1e-3)
+
+    (inside / "m.mtl").write_text("newmtl a\nKd 1 1 1\nmap_Kd ../out/p.png\n")
+    assert all(p.texture is None for p in parts_of(mesh))  # outside
+    (inside / "p.png").write_bytes(b"not a picture")
+    assert all(p.texture is None for p in parts_of(mesh))
 
 
 @pytest.mark.parametrize(

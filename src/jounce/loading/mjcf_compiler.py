@@ -23,6 +23,7 @@ import numpy as np
 from jounce.errors import LoadError, MissingFileError
 from jounce.loading import mjcf_child
 from jounce.loading.folders import Folders
+from jounce.loading.height_fields import FieldSource
 from jounce.loading.mjcf_child import (
     compiled,
     mesh_sources,
@@ -43,7 +44,7 @@ from jounce.parts.visual import Triangles
 MAX_SECONDS = 5  # of processor time for MuJoCo to compile a file
 MAX_WAIT = 60  # seconds of wall clock, for a busy machine or one without limits on processor time
 MAX_MEMORY = 4 << 30  # bytes
-Meshes = dict[str, MeshSource | Triangles]
+Meshes = dict[str | int, MeshSource | Triangles | FieldSource]
 _PROGRAM = str(mjcf_child.__file__)
 _WAY_OUT = "; if you trust the file, compile it yourself and pass the mujoco.MjModel"
 
@@ -147,7 +148,7 @@ def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> 
 
 
 def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
-    """Where the meshes of the documents are, by name."""
+    """Where the meshes of the documents are, by name, and the height fields, by number."""
     sources: Meshes = {}
     for name, (word, scale, shift, turn, vertices, faces) in found.items():
         file = documents.meshes.get(word)
@@ -158,6 +159,10 @@ def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
             corners = np.array(vertices, dtype=np.float64).reshape(-1, 3) - shift
             corners = corners @ rotation(turn) * scale
             sources[name] = Triangles(name, corners.astype(np.float32), np.array(faces, dtype=np.int32).reshape(-1, 3))
+    for i, field in enumerate(documents.fields):
+        named = field.file
+        places, within = documents.folders.places(named.name, named.places) if named is not None else ((), ())
+        sources[i] = FieldSource(named.name if named is not None else "", places, within, field.grid, field.elevation)
     return sources
 
 

@@ -8,7 +8,8 @@ and one for each attached model. In these documents files have placeholder names
     model               read likewise, passed to MuJoCo in memory
     flexcomp            its file is passed to MuJoCo in memory, since its points become bodies
     mesh                read later, and only if an inertia depends on it
-    texture, hfield     never read: replaced by a grey point and a plane
+    hfield              read when it is drawn: replaced by a plane, whose number of columns says which field it is
+    texture             never read: replaced by a grey point
     size, sensor, ...   left out, since the dynamics do not depend on them (`_LEFT_OUT`)
 
 Every element has its own line, numbered on across documents, so that a line number in MuJoCo's messages identifies the
@@ -36,6 +37,7 @@ MAX_COPIES = 20_000  # of an element, through nested counts
 MAX_FILES = 1000  # of XML, counted each time they are named
 MAX_NESTED = 10  # models inside each other
 MAX_TOTAL = 300_000_000  # bytes of all files together
+MAX_FIELDS = 100  # height fields that are drawn
 
 _LEFT_OUT = {"size", "sensor", "keyframe", "custom", "visual", "statistic", "skin"}
 _PLAIN_ELEMENTS, _PLAIN_LENGTH = 1000, 5000
@@ -65,6 +67,15 @@ class FileName:
 
 
 @dataclass
+class HeightField:
+    """What an element says of a height field: its file, if it has one, its rows and columns, and its numbers."""
+
+    file: FileName | None
+    grid: tuple[str, str]
+    elevation: str
+
+
+@dataclass
 class Documents:
     """What MuJoCo gets in place of a file.
 
@@ -74,6 +85,7 @@ class Documents:
         text: the main document.
         models: documents of models and files of flexcomps, by placeholder.
         meshes: files that are not read yet, by placeholder.
+        fields: height fields; the one at index i has 2 + i columns in the documents.
         names: of the files, by placeholder.
         lines: the element of each line, from line 1 on.
         rules: ``inertiafromgeom`` of each document.
@@ -87,6 +99,7 @@ class Documents:
     text: str = ""
     models: dict[str, bytes] = field(default_factory=dict)
     meshes: dict[str, FileName] = field(default_factory=dict)
+    fields: list[HeightField] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     lines: list[Element] = field(default_factory=list)
     rules: set[str] = field(default_factory=set)
@@ -251,8 +264,8 @@ class _Document:
             said.pop("content_type", None)
             said["file"] = self._model(element, element.text("file"))
         elif tag == "hfield":
-            _keep(element, "name", "size", "class")
-            said |= {"nrow": "2", "ncol": "2"}
+            said |= {"nrow": "2", "ncol": self._field(element, name)}
+            _keep(element, "name", "size", "class", "nrow", "ncol")
         elif tag == "texture":
             _keep(element, "name", "type", "class")
             said |= {"builtin": "flat", "width": "1", "height": "1" if said.get("type") == "2d" else "6"}
@@ -269,6 +282,16 @@ class _Document:
     def _asset(self, element: Element, name: str) -> FileName:
         places = self._places(element, (self._mesh_folder or self._asset_folder).replace("\\", "/"))
         return FileName(element, PurePath(name.replace("\\", "/")).name if self._strip else name, places)
+
+    def _field(self, element: Element, name: str) -> str:
+        """Records a height field; returns the number of columns of its stand-in."""
+        said, known = element.attributes, self._made.fields
+        if len(known) < MAX_FIELDS:
+            file = self._asset(element, name) if name else None
+            grid = said.get("nrow", "0"), said.get("ncol", "0")
+            known.append(HeightField(file, grid, said.get("elevation", "")))
+            return str(1 + len(known))
+        return str(2 + MAX_FIELDS)
 
     def _word(self, name: str) -> str:
         """A unique placeholder for a file, with the same suffix, which tells the format."""

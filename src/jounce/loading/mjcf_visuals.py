@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.errors import LoadError
+from jounce.loading.height_fields import FieldSource, surface
 from jounce.loading.xml_source import short
 from jounce.parts.pose import inverse, pose
 from jounce.parts.visual import (
@@ -39,6 +41,7 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjt
 _SHOWN = 3  # groups
 _GREY = (0.5, 0.5, 0.5, 1.0)  # of geoms that were given no colour
 _KEYS = ("geom_type", "geom_dataid", "geom_group", "geom_matid", "geom_size", "geom_pos", "geom_quat", "geom_rgba")
+_FIELDS = ("hfield_size", "hfield_nrow", "hfield_ncol", "hfield_adr", "hfield_data")
 _MESHES = ("mesh_pos", "mesh_quat", "mat_rgba")
 
 
@@ -67,15 +70,19 @@ class MeshSource:
         return MeshFile(path, self.within, self.scale, self.shift, self.turn)
 
 
+Sources = Mapping[str | int, MeshSource | Triangles | FieldSource]
+
+
 class MjcfVisuals:
     """The geoms of a model, body by body.
 
     Args:
         model: an MjModel. The parts that are needed are copied.
-        meshes: the sources of meshes that have only a stand-in in the model, by name; None if the model has them all.
+        meshes: the sources of what has only a stand-in in the model: of meshes by name, of height fields by number
+            (2 less than the columns of the stand-in); None if the model has them all.
     """
 
-    def __init__(self, model: Any, meshes: Mapping[str, MeshSource | Triangles] | None) -> None:
+    def __init__(self, model: Any, meshes: Sources | None) -> None:
         self._first, self._count = model.body_geomadr.tolist(), model.body_geomnum.tolist()
         self._of = {key: np.array(getattr(model, key)) for key in (*_KEYS, *_MESHES)}
         self._names = [model.mesh(i).name for i in range(model.nmesh)]
@@ -84,8 +91,10 @@ class MjcfVisuals:
         if meshes is None and model.nmesh:
             keys = ("mesh_vert", "mesh_face", "mesh_vertadr", "mesh_vertnum", "mesh_faceadr", "mesh_facenum")
             self._tables = {key: np.array(getattr(model, key)) for key in keys}
+        self._fields = {key: np.array(getattr(model, key)) for key in _FIELDS} if model.nhfield else {}
         self._groups = _SHOWN if (self._of["geom_group"] < _SHOWN).any() else 100
         self._mesh = cache(self._read_mesh)
+        self._field = cache(self._read_field)
 
     def of(self, body: int) -> Sequence[Visual]:
         """The visuals of a body, 0 for the world."""
@@ -108,6 +117,8 @@ class MjcfVisuals:
             mesh = int(self._of["geom_dataid"][i])
             shape = self._mesh(mesh)
             placement = placement @ inverse(pose(self._of["mesh_pos"][mesh], self._of["mesh_quat"][mesh]))
+        elif kind == HFIELD:
+            shape = self._field(int(self._of["geom_dataid"][i]))
         elif kind == SPHERE:
             shape = Sphere(size[0])
         elif kind == CAPSULE:
@@ -119,7 +130,7 @@ class MjcfVisuals:
         elif kind == BOX:
             shape = Box((2 * size[0], 2 * size[1], 2 * size[2]))
         else:
-            shape = Undrawn(f"geom {i}", "is a height field or another shape that is not drawn")
+            shape = Undrawn(f"geom {i}", "has a shape that is not drawn")
         return Visual(shape, placement, self._colour(i))
 
     def _colour(self, i: int) -> Colour:
@@ -130,13 +141,28 @@ class MjcfVisuals:
         red, green, blue, opacity = (min(max(x, 0.0), 1.0) for x in own)
         return red, green, blue, opacity
 
+    def _read_field(self, field: int) -> Shape:
+        t = self._fields
+        x, y, top, base = (float(number) for number in t["hfield_size"][field])
+        rows, columns = int(t["hfield_nrow"][field]), int(t["hfield_ncol"][field])
+        if self._sources is not None:
+            source = self._sources.get(columns - 2)
+            if not isinstance(source, FieldSource):
+                return Undrawn("a height field", "is one of more than a hundred")
+            return source.shape((x, y, top, base))
+        heights = t["hfield_data"][t["hfield_adr"][field] :][: rows * columns].reshape(rows, columns)
+        try:
+            return surface("height field", heights.astype(np.float64), (x, y, top, base))
+        except LoadError as fault:
+            return Undrawn("a height field", str(fault))
+
     def _read_mesh(self, mesh: int) -> Shape:
         name = self._names[mesh]
         if self._sources is not None:
             source = self._sources.get(name)
-            if source is None:
+            if source is None or isinstance(source, FieldSource):
                 return Undrawn(f"mesh {short(name)!r}", "has no file")
-            return source if isinstance(source, Triangles) else source.shape()
+            return source.shape() if isinstance(source, MeshSource) else source
         t = self._tables
         vertices = t["mesh_vert"][t["mesh_vertadr"][mesh] :][: t["mesh_vertnum"][mesh]]
         faces = t["mesh_face"][t["mesh_faceadr"][mesh] :][: t["mesh_facenum"][mesh]]

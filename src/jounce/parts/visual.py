@@ -77,6 +77,22 @@ class MeshFile:
     name: str = field(default="", compare=False)
 
 
+@dataclass(frozen=True)
+class HeightFile:
+    """Ground over a grid, its heights in a file: a PNG, or MuJoCo's binary format.
+
+    Attributes:
+        path: absolute, as it was found.
+        within: folders that it may lie in, once links are followed.
+        size: half of its extent along x and y, the height of its highest point above the lowest, and the depth of its
+            base below that, m.
+    """
+
+    path: str
+    within: tuple[str, ...]
+    size: tuple[float, float, float, float]
+
+
 @dataclass(frozen=True, eq=False)
 class Triangles:
     """A mesh that came without a file: vertices (V, 3) and the three corners of each face (F, 3)."""
@@ -105,7 +121,7 @@ class Undrawn:
     scale: tuple[float, float, float] = field(default=(1.0, 1.0, 1.0), compare=False)
 
 
-Shape = Box | Sphere | Cylinder | Capsule | Ellipsoid | MeshFile | Triangles | Undrawn
+Shape = Box | Sphere | Cylinder | Capsule | Ellipsoid | MeshFile | HeightFile | Triangles | Undrawn
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jounce.parts.visual import Box, Capsule, Cylinder, Ellipsoid, MeshFile, Sphere, Triangles, Undrawn, Visual
+    from jounce.parts.visual import (
+        Box,
+        Capsule,
+        Cylinder,
+        Ellipsoid,
+        HeightFile,
+        MeshFile,
+        Sphere,
+        Triangles,
+        Undrawn,
+        Visual,
+    )
     from jounce.view.scene import ViewWarning
     from jounce.view.viewer import Viewer
 
@@ -18,6 +29,7 @@ __all__ = [
     "Capsule",
     "Cylinder",
     "Ellipsoid",
+    "HeightFile",
     "MeshFile",
     "Sphere",
     "Triangles",

@@ -17,6 +17,12 @@ CREASE = np.cos(np.radians(32.0))
 
 def creased(vertices: Vertices, faces: Faces) -> tuple[Vertices, Faces]:
     """The same surface with vertices (V, 3) split at creases; elsewhere, vertices at the same place are merged."""
+    split, corners, _ = split_at_creases(vertices, faces)
+    return split, corners
+
+
+def split_at_creases(vertices: Vertices, faces: Faces) -> tuple[Vertices, Faces, NDArray[np.bool_]]:
+    """As `creased`, and which faces (F,) were kept: those that are not just a line."""
     _, joined = np.unique(vertices.view(f"V{vertices.itemsize * 3}").ravel(), return_inverse=True)
     corner = joined.reshape(-1)[faces]
     places = np.empty((int(joined.max(initial=-1)) + 1, 3), dtype=np.float32)
@@ -24,13 +30,13 @@ def creased(vertices: Vertices, faces: Faces) -> tuple[Vertices, Faces]:
     whole = (corner[:, 0] != corner[:, 1]) & (corner[:, 1] != corner[:, 2]) & (corner[:, 2] != corner[:, 0])
     corner = corner[whole]
     if not len(corner):
-        return vertices, faces
+        return vertices, faces, np.ones(len(faces), dtype=bool)
     a, b, c = (places[corner[:, i]].astype(np.float64) for i in range(3))
     normal = np.cross(b - a, c - a)
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     group = _grouped(3 * len(corner), *_smooth(corner, normal))
     kept, index = np.unique(group, return_inverse=True)
-    return places[corner.ravel()[kept]], index.reshape(-1, 3).astype(np.int32)
+    return places[corner.ravel()[kept]], index.reshape(-1, 3).astype(np.int32), whole
 
 
 def _smooth(corner: NDArray[np.int64], normal: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,8 +1,8 @@
 """Meshes from files, through trimesh: STL, OBJ, DAE, PLY, OFF, GLB.
 
 Files are not trusted. So a file is read whole, up to a limit, from a folder that may be read; nothing else is opened
-except the materials of an OBJ beside it. Whatever trimesh makes of it, the result is triangles of finite numbers, or
-the reason why there are none.
+except the materials and pictures of an OBJ or a DAE, from the same folders. Whatever trimesh makes of it, the result
+is triangles of finite numbers, or the reason why there are none.
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.errors import LoadError
+from jounce.loading.height_fields import from_bytes, surface
 from jounce.loading.mesh_paths import real_path
 from jounce.loading.xml_source import reason_of, regular_bytes
 from jounce.parts.pose import rotation
-from jounce.parts.visual import Colour, MeshFile, Triangles
+from jounce.parts.visual import Colour, HeightFile, MeshFile, Triangles
 from jounce.view.creases import creased
+from jounce.view.textures import Texture, picture_of, texture_of, with_creases
 
 MAX_BYTES = 100_000_000
 MAX_FACES = 2_000_000
-_MATERIALS = 5_000_000  # bytes
+_MATERIALS = 20_000_000  # bytes
+_BESIDE = (".mtl", ".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff")
 _KINDS = ("stl", "obj", "dae", "ply", "off", "glb")
 _BINDINGS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([-+.0-9eE]+)[\"']")
@@ -44,19 +47,22 @@ class MeshError(LoadError):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Triangles of one colour, None if the file gives none: vertices (V, 3), faces (F, 3)."""
+    """Vertices (V, 3) and faces (F, 3) of one colour, None if the file gives none, or with a picture on them."""
 
     vertices: NDArray[Any]
     faces: NDArray[Any]
     colour: Colour | None = None
+    texture: Texture | None = None
 
 
-def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
+def parts_of(mesh: MeshFile | HeightFile | Triangles) -> list[Part]:
     """The mesh, with its scale applied, ready to be drawn.
 
     Raises:
         MeshError: it cannot be drawn; the message says why.
     """
+    if isinstance(mesh, HeightFile):
+        mesh = _ground(mesh)
     raw = [Part(mesh.vertices, mesh.faces)] if isinstance(mesh, Triangles) else _from_file(mesh)
     for part in raw:
         vertices, faces = np.asarray(part.vertices), np.asarray(part.faces)
@@ -78,8 +84,12 @@ def parts_of(mesh: MeshFile | Triangles) -> list[Part]:
                 faces = faces[:, ::-1]
         if not (np.abs(vertices) < 1e6).all():
             raise MeshError("has vertices that are not finite, or too large for a robot")
-        split = creased(vertices.astype(np.float32), np.ascontiguousarray(faces, dtype=np.int32))
-        made.append(Part(*split, part.colour))
+        corners, sides = vertices.astype(np.float32), np.ascontiguousarray(faces, dtype=np.int32)
+        if part.texture is None:
+            made.append(Part(*creased(corners, sides), part.colour))
+        else:
+            *split, texture = with_creases(corners, sides, part.texture)
+            made.append(Part(*split, part.colour, texture))
     return made
 
 
@@ -107,24 +117,47 @@ def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
 
 
 def _joined(parts: list[Part]) -> list[Part]:
-    """One part per colour."""
-    colours = list(dict.fromkeys(part.colour for part in parts))
-    joined = []
-    for colour in colours:
-        own = [part for part in parts if part.colour == colour]
+    """One part per colour; those with pictures stay as they are."""
+    plain = [part for part in parts if part.texture is None]
+    joined = [part for part in parts if part.texture is not None]
+    for colour in dict.fromkeys(part.colour for part in plain):
+        own = [part for part in plain if part.colour == colour]
         first = np.cumsum([0, *(len(part.vertices) for part in own)])
         faces = np.concatenate([part.faces + start for part, start in zip(own, first[:-1], strict=True)])
         joined.append(Part(np.concatenate([part.vertices for part in own]), faces, colour))
     return joined
 
 
-def _from_file(mesh: MeshFile) -> list[Part]:
-    path = real_path(mesh)
+def _ground(field: HeightFile) -> Triangles:
+    """A height field from its file."""
+    _, content = _content(field)
+    try:
+        heights = _greys(content) if field.path.lower().endswith(".png") else from_bytes(content)
+        return surface(os.path.basename(field.path), heights, field.size)
+    except MeshError:
+        raise
+    except LoadError as fault:
+        raise MeshError(str(fault)) from None
+
+
+def _greys(content: bytes) -> NDArray[np.float64]:
+    """The picture as MuJoCo reads it: 8 bits, red where it has colours, the first row at +y."""
+    images: Any = import_module("PIL.Image")
+    try:
+        with _quiet():
+            picture = images.open(io.BytesIO(content))
+            if picture.mode.startswith("I"):  # 16 bits
+                return np.asarray(picture, dtype=np.float64)[::-1] // 256
+            return np.asarray(picture.convert("RGB"), dtype=np.float64)[::-1, :, 0]
+    except Exception as fault:  # whatever Pillow raises for a file that is not a picture
+        raise MeshError(f"is not a picture that can be read ({type(fault).__name__})") from None
+
+
+def _content(file: MeshFile | HeightFile) -> tuple[Path, bytes]:
+    """The path of a file, with links followed, and what is in it."""
+    path = real_path(file)
     if path is None:
         raise MeshError("is a link that leads out of the folders that may be read: pass allow= to jounce.load")
-    kind = Path(mesh.path).suffix.lower().lstrip(".")
-    if kind not in _KINDS:
-        raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
     try:
         content = regular_bytes(path, MAX_BYTES)
     except LoadError as fault:
@@ -133,6 +166,14 @@ def _from_file(mesh: MeshFile) -> list[Part]:
         raise MeshError(f"cannot be read: {reason_of(fault)}") from None
     if content.startswith(b"version https://git-lfs"):
         raise MeshError("is a Git LFS pointer: run `git lfs pull` where it came from")
+    return path, content
+
+
+def _from_file(mesh: MeshFile) -> list[Part]:
+    kind = Path(mesh.path).suffix.lower().lstrip(".")
+    if kind not in _KINDS:
+        raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
+    path, content = _content(mesh)
     if kind == "dae" and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
         raise MeshError("has a document type, which a mesh does not need")
     try:
@@ -172,7 +213,7 @@ def _parsed(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> l
 
 def _scene(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> Any:
     trimesh: Any = import_module("trimesh")
-    beside = {"resolver": _Beside(path.parent, within)} if kind == "obj" else {}
+    beside = {"resolver": _Beside(path.parent, within)} if kind in ("obj", "dae") else {}
     return trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False, **beside)
 
 
@@ -181,7 +222,7 @@ def _by_colour(vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any) 
     if visual is None or not getattr(visual, "defined", False):
         return [Part(vertices, faces)]
     if visual.kind == "texture":
-        return [Part(vertices, faces, _of_material(visual.material))]
+        return [Part(vertices, faces, _of_material(visual.material), texture_of(visual, len(vertices)))]
     colours = np.asarray(visual.face_colors)
     if len(colours) != len(faces):
         return [Part(vertices, faces)]
@@ -194,8 +235,7 @@ def _by_colour(vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any) 
 
 def _of_material(material: Any) -> Colour | None:
     """The colour of a material, or the mean colour of its texture."""
-    picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
-    if picture is not None:
+    if (picture := picture_of(material)) is not None:
         with contextlib.suppress(Exception):
             return _colour(np.asarray(picture.convert("RGBA").resize((8, 8))).reshape(-1, 4).mean(axis=0))
     given = material.main_color
@@ -222,18 +262,19 @@ def _quiet() -> Iterator[None]:
 
 
 class _Beside:
-    """Files beside a mesh, for trimesh: materials of an OBJ, only from the folder of the mesh."""
+    """Files that a mesh names, for trimesh: materials of an OBJ and pictures, only from folders that may be read."""
 
     def __init__(self, folder: Path, within: tuple[str, ...]) -> None:
         self._folder = folder
         self._within = within
 
     def get(self, name: Any) -> bytes:
-        plain = os.fsdecode(name).strip()
-        path = real_path(MeshFile(str(self._folder / os.path.basename(plain.replace("\\", "/"))), self._within))
-        if path is None or path.suffix.lower() not in (".mtl", ".png", ".jpg", ".jpeg"):
-            raise FileNotFoundError(plain)
-        return regular_bytes(path, _MATERIALS)
+        plain = os.fsdecode(name).strip().removeprefix("file://").replace("\\", "/")
+        for place in (self._folder / plain, self._folder / os.path.basename(plain)):
+            path = real_path(MeshFile(str(place), self._within))
+            if path is not None and os.path.isfile(path) and path.suffix.lower() in _BESIDE:
+                return regular_bytes(path, _MATERIALS)
+        raise FileNotFoundError(plain)
 
     def __getitem__(self, name: Any) -> bytes:
         return self.get(name)

@@ -14,12 +14,25 @@ from numpy.typing import NDArray
 
 from jounce.model import Model
 from jounce.parts.pose import quaternions
-from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Ellipsoid, MeshFile, Sphere, Triangles, Undrawn, Visual
+from jounce.parts.visual import (
+    Box,
+    Capsule,
+    Colour,
+    Cylinder,
+    Ellipsoid,
+    HeightFile,
+    MeshFile,
+    Sphere,
+    Triangles,
+    Undrawn,
+    Visual,
+)
 from jounce.view.meshes import MeshError, Part, parts_of
 from jounce.view.names import node_name
 from jounce.view.plain import plain_visuals
 from jounce.view.shapes import capsule
 from jounce.view.style import LINK, SOFT, rgb
+from jounce.view.textures import as_glb
 from jounce.view.tubes import Tube
 
 Array = NDArray[np.float64]
@@ -143,13 +156,13 @@ class DrawnRobot:
         if isinstance(shape, Undrawn):
             self._left_out.setdefault(shape.what, shape.reason)
             return []
-        if not isinstance(shape, (MeshFile, Triangles)):
+        if not isinstance(shape, (MeshFile, HeightFile, Triangles)):
             return [None]
         if shape not in self._cache:
             try:
                 self._cache[shape] = parts_of(shape)
             except MeshError as fault:
-                name = shape.path if isinstance(shape, MeshFile) else shape.name
+                name = shape.name if isinstance(shape, Triangles) else shape.path
                 self._left_out.setdefault(name, str(fault))
                 self._cache[shape] = []
         return list(self._cache[shape])
@@ -167,7 +180,11 @@ class DrawnRobot:
             "position": visual.placement[:3, 3],
             "cast_shadow": opacity > 0.5,
         }
-        if part is not None:
+        if part is not None and part.texture is not None and self.paint.colour is None and opacity >= 1:
+            where = {key: options[key] for key in ("wxyz", "position", "cast_shadow")}
+            self.scene.add_glb(label, as_glb(part.vertices, part.faces, part.texture), receive_shadow=False, **where)
+            low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
+        elif part is not None:
             self.scene.add_mesh_simple(label, part.vertices, part.faces, side="double", receive_shadow=False, **options)
             low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
         elif isinstance(shape, Box):
@@ -239,6 +256,6 @@ def robot_size(robot: Model, q: Array) -> float:
 def _called(visual: Visual) -> str:
     """The name of a shape in the tree of the scene."""
     shape = visual.shape
-    if isinstance(shape, MeshFile):
+    if isinstance(shape, (MeshFile, HeightFile)):
         return shape.path.replace("\\", "/").rpartition("/")[2]
     return shape.name if isinstance(shape, Triangles) and shape.name else type(shape).__name__.lower()
