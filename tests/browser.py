@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -45,19 +46,18 @@ class Browser:
         self._process = subprocess.Popen(
             [*command, "about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        try:
-            self._socket = connect(self._address(), max_size=None, open_timeout=60)
-        except BaseException:
-            self._end()
-            raise
         self._numbers = itertools.count(1)
         self.requests: list[str] = []
         self.errors: list[str] = []
-        self.call("Page.enable")
-        self.call("Runtime.enable")
-        self.call("Network.enable")
-        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False}
-        self.call("Emulation.setDeviceMetricsOverride", **size)
+        with ExitStack() as stack:  # whatever fails, the browser ends
+            stack.callback(self._end)
+            self._socket = stack.enter_context(connect(self._address(), max_size=None, open_timeout=60))
+            self.call("Page.enable")
+            self.call("Runtime.enable")
+            self.call("Network.enable")
+            size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False}
+            self.call("Emulation.setDeviceMetricsOverride", **size)
+            self._open = stack.pop_all()
 
     def _address(self) -> str:
         """Of the page's socket, once the browser says on which port it listens."""
@@ -81,8 +81,7 @@ class Browser:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._socket.close()
-        self._end()
+        self._open.close()
 
     def _end(self) -> None:
         self._process.terminate()
