@@ -4,7 +4,8 @@ core for one instruction set, and runs its Python.
     python .ci/try_page.py docs/adding_an_algorithm.md
 
 A block ```cpp title="PATH"``` is a file, a block ```diff``` is applied, a block ```python``` is run at the end, with
-the module that was built. It needs what installing jounce needs, and takes a few minutes.
+the module that was built, also where its title says what it needs. It needs what installing jounce needs, and takes a
+few minutes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def main() -> None:
         ignored = shutil.ignore_patterns(".git", "build", "__pycache__", ".hypothesis")
         shutil.copytree(ROOT, copy, ignore=ignored)
         for language, title, text in blocks:
-            if found := re.search(r'title="([^"]+)"', title):
+            if language != "python" and (found := re.search(r'title="([^"]+)"', title)):
                 (copy / found[1]).write_text(text, encoding="utf-8")
                 print("wrote", found[1])
             elif language == "diff":
@@ -36,7 +37,7 @@ def main() -> None:
         site = Path(folder) / "site"
         build = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(site), "--no-deps", str(copy)]
         subprocess.run([*build, "--config-settings=cmake.define.JOUNCE_BASELINE=ON"], check=True)
-        program = "\n".join(text for language, title, text in blocks if language == "python" and "title" not in title)
+        program = "\n".join(text for language, title, text in blocks if language == "python")
         environment = {**os.environ, "PYTHONPATH": str(site)}
         subprocess.run([sys.executable, "-c", program], env=environment, check=True)
     print("all of it holds")

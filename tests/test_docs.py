@@ -18,7 +18,7 @@ import jounce as jn
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r'^```python(?: title="needs (\w+)")?\n(.*?)^```', re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -31,6 +31,14 @@ def test_code_blocks_run_in_order(page: Path) -> None:
             if needs:  # ignore warnings from importing other libraries
                 warnings.simplefilter("ignore")
             exec(compile(code, page.name, "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_no_code_block_is_skipped_by_its_first_line(page: Path) -> None:
+    text = page.read_text()
+    odd = set(re.findall(r"^ *```python.*$", text, re.MULTILINE)) - {"```python"}
+    assert len(BLOCK.findall(text)) == len(re.findall(r"^ *```python", text, re.MULTILINE)), odd
+    assert all(re.fullmatch(r'```python title="needs \w+"', line) for line in odd), odd
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch")
