@@ -1,4 +1,4 @@
-"""A quadrotor with a two-link arm does a flip, and time-varying LQR keeps it on course.
+"""A flip: a quadrotor with a two-link arm turns over, and time-varying LQR keeps it on course.
 
 The same LQR is designed on the geometric linearization, and on one in roll, pitch and yaw, which is singular where the
 pitch passes 90 and 270 degrees. Model, motion, weights, motor limits and disturbances are the same. docs/control.md
