@@ -78,7 +78,7 @@ constraint_rows                         constraint      |
 constrained                             contacts        |
 unconstrained                                           | constraints
 lock                                    positions       |
-replace                                                 | armature damping stiffness rest limits gravity
+replace                                                 | armature damping friction friction_speed stiffness rest limits gravity
 attach                                  other to placement      | prefix
 subtree                                 name            |
 chain                                   base tip        |
@@ -724,7 +724,7 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
             joints = list(robot.model.joint_names) or ["arm"]
             for bad in (joints[0], 5, ["nobody"], [None], [joints[0]] * 2, joints if robot.ties else [], [[joints[0]]]):
                 yield {key: bad}
-        elif key in ("armature", "damping", "stiffness", "rest", "limits"):
+        elif key in ("armature", "damping", "friction", "friction_speed", "stiffness", "rest", "limits"):
             bad_values = (-np.inf, "much", [1.0, 2.0, 3.0], 1j, np.nan)  # the names known are other ones with followers
             yield from ({key: bad} for bad in bad_values)
         elif key == "gravity":

@@ -507,7 +507,19 @@ def _by_name(model: jn.Model, question: Question) -> Question:
 def _quotes(question: Question) -> bool:
     """Whether an error mentions the number of a frame."""
     frames = ("name", "frames", "wrenches", "contacts", "to", "base", "tip")
-    joints = ("joint", "names", "positions", "armature", "damping", "stiffness", "rest", "limits", "held")
+    joints = (
+        "joint",
+        "names",
+        "positions",
+        "armature",
+        "damping",
+        "friction",
+        "friction_speed",
+        "stiffness",
+        "rest",
+        "limits",
+        "held",
+    )
     return question.wrong in (*frames, *joints, "constraints")
 
 

@@ -470,7 +470,7 @@ PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
     "force_weight": Draw.weight,
     "names": Draw.joints,
     "positions": Draw.positions,
-    **dict.fromkeys(("armature", "damping", "stiffness", "rest", "limits"), Draw.drive),
+    **dict.fromkeys(("armature", "damping", "friction", "friction_speed", "stiffness", "rest", "limits"), Draw.drive),
     "gravity": Draw.gravity,
     "other": Draw.other,
     **dict.fromkeys(("to", "base"), Draw.carrier),

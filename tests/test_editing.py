@@ -181,6 +181,10 @@ def test_replaced_drives() -> None:
     expected = np.zeros(robot.nv)
     expected[robot.coordinate("a")], expected[robot.coordinate("e")] = (0.1, 0.2), 3.0
     agree(each.damping_force(q, v), expected * v)
+    rough = plain.replace(friction={"f": 0.3}, friction_speed=0.5)
+    expected = np.zeros(robot.nv)
+    expected[robot.coordinate("f")] = 0.3 * np.tanh(v[robot.coordinate("f")] / 0.5)
+    agree(rough.damping_force(q, v), expected)
     sprung = plain.replace(stiffness={"f": 4.0, "c": 2.0}, rest={"f": 0.5})
     expected = np.zeros(robot.nv)
     expected[robot.coordinate("f")] = 4 * (q[robot.position("f")] - 0.5)
@@ -214,6 +218,8 @@ def test_replaced_drives_of_followers_and_custom_joints() -> None:
     b.add("sleeve", "world", jn.CustomJoint(sleeve, 2, damping=1.0, name="slip"), inertia=jn.Inertia.sphere(1.0, 0.1))
     custom = b.build().replace(armature=0.5, damping=3.0, stiffness={"slip": (10.0, 20.0)}, rest={"slip": (0.1, 0.2)})
     agree(custom.damping_force([0, 0], [1.0, 1.0]), np.array([3.0, 3.0]))
+    rubbed = custom.replace(friction={"slip": (0.5, 0.0)}, friction_speed=2.0)
+    agree(rubbed.damping_force([0, 0], [1.0, 1.0]), np.array([3.0 + 0.5 * np.tanh(0.5), 3.0]))
     agree(custom.elastic_force([0.3, 0.3]), np.array([2.0, 2.0]))
     agree(custom.replace(limits=jn.Limits(-1, 1)).upper, np.ones(2))
     agree(b.build().damping_force([0, 0], [1.0, 1.0]), np.ones(2))  # which has not changed
@@ -223,7 +229,7 @@ def test_replaced_drives_of_followers_and_custom_joints() -> None:
     ("kind", "given", "words"),
     [
         ("rigid", {"damping": {"amr": 1.0}}, "damping: no joint is named 'amr': did you mean 'arm'"),
-        ("rigid", {"damping": -1.0}, "joint 'arm': damping is .*, expected numbers that are not negative"),
+        ("rigid", {"damping": -1.0}, "joint 'arm': damping is .*, expected non-negative numbers"),
         ("rigid", {"damping": [1.0, 2.0]}, r"damping has shape \(2,\)"),
         ("rigid", {"limits": (0, 1)}, "limits is .*, expected a jounce.Limits"),
         ("rigid", {"limits": {"arm": (0, 1)}}, "joint 'arm': limits is .*, expected a jounce.Limits"),
@@ -330,7 +336,7 @@ def test_shared_inputs_are_not_shared_between_robots() -> None:
         ({"to": "tol"}, "to is no body or frame of the robot: 'tol': did you mean 'tool'"),
         ({"to": 5}, "to is no body or frame of the robot: 5"),
         ({"placement": np.zeros((4, 4))}, "placement has last row"),
-        ({"prefix": None}, "prefix is None, expected a text"),
+        ({"prefix": None}, "prefix is None, expected a string"),
         ({"other": jn.robots.panda().replace(gravity=(0, 0, 0))}, r"other has gravity \[0.0, 0.0, 0.0\]"),
     ],
 )

@@ -180,7 +180,7 @@ def test_far_above_its_speed_it_is_constant() -> None:
 
 
 def test_bad_friction() -> None:
-    with pytest.raises(ValueError, match=r"^friction is \[-1.0\], expected numbers that are not negative"):
+    with pytest.raises(ValueError, match=r"^friction is \[-1.0\], expected non-negative numbers"):
         jn.Revolute(friction=-1.0)
     for bad in (0.0, 1e-300):
         with pytest.raises(ValueError, match=r"^friction_speed is \[.*\], expected speeds of at least 1e-09"):
@@ -214,7 +214,7 @@ def test_friction_of_a_urdf() -> None:
         rubs = jn.load(URDF, friction=0.05)
     np.testing.assert_allclose(rubs.damping_force([0.0], [0.03]), 0.2 * 0.03 + 1.5 * np.tanh(0.6), rtol=1e-14)
     assert jn.load(URDF, friction=0.05, damping=False).damping_force([0.0], [5.0]) == 1.5
-    with pytest.raises(jn.LoadError, match=r"<dynamics>.*: friction is -1.5, expected a number that is not negative"):
+    with pytest.raises(jn.LoadError, match=r"<dynamics>.*: friction is -1.5, expected a non-negative number"):
         jn.load(URDF.replace('friction="1.5"', 'friction="-1.5"'))
 
 

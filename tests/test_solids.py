@@ -155,7 +155,7 @@ def test_errors() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             jn.Inertia.from_mesh(CUBE, FACES, **options)
-    with pytest.raises(ValueError, match="radius is -1, expected a number of metres that is not negative"):
+    with pytest.raises(ValueError, match="radius is -1, expected a non-negative number of metres"):
         jn.Inertia.sphere(1.0, -1.0)
     with pytest.raises(ValueError, match=r"size is \[1.0, -1.0, 1.0\]"):
         jn.Inertia.box(1.0, (1, -1, 1))

@@ -196,7 +196,7 @@ def test_names_that_xml_must_escape() -> None:
 def test_a_name_that_no_file_can_hold() -> None:
     with pytest.raises(jn.SaveError, match=r"^name of a body is 'a\\x01b', which has the character '\\x01'"):
         built(**{"a\x01b": jn.Revolute()}).to_urdf()
-    with pytest.raises(ValueError, match=r"^name is '', expected a text that is not empty$"):
+    with pytest.raises(ValueError, match=r"^name is '', expected a non-empty string$"):
         built(a=jn.Revolute()).to_urdf(name="")
 
 

@@ -138,7 +138,7 @@ def generator(name: str, value: object) -> np.random.Generator:
         return np.random.default_rng(int(value))
     if not all(callable(getattr(value, key, None)) for key in ("uniform", "normal")):
         raise ValueError(
-            f"{name} is {quoted(value)}, expected a seed that is not negative, or a generator such as "
+            f"{name} is {quoted(value)}, expected a non-negative seed, or a generator such as "
             "numpy.random.default_rng(0)"
         )
     return value  # type: ignore[return-value]

@@ -820,6 +820,8 @@ class Model(CoreModel):
         *,
         armature: float | Mapping[str, ArrayLike] | None = None,
         damping: float | Mapping[str, ArrayLike] | None = None,
+        friction: float | Mapping[str, ArrayLike] | None = None,
+        friction_speed: float | Mapping[str, ArrayLike] | None = None,
         stiffness: float | Mapping[str, ArrayLike] | None = None,
         rest: float | Mapping[str, ArrayLike] | None = None,
         limits: Limits | Mapping[str, Limits] | None = None,
@@ -834,6 +836,8 @@ class Model(CoreModel):
         Args:
             armature: kg m^2 or kg; not for joints with a rotor and custom joints.
             damping: N m s/rad or N s/m.
+            friction: N m or N.
+            friction_speed: rad/s or m/s.
             stiffness: N m/rad or N/m.
             rest: rad or m, of joints with one coordinate.
             limits: `Limits`, of joints with one coordinate; ``Limits()`` for none.
@@ -845,6 +849,7 @@ class Model(CoreModel):
         (array([ 0.  ,  0.  , -1.62]), array([2., 0., 0., 0., 0., 0., 0.]))
         """
         options = {"armature": armature, "damping": damping, "stiffness": stiffness, "rest": rest, "limits": limits}
+        options |= {"friction": friction, "friction_speed": friction_speed}
         return _model(replaced(self._tree(), gravity, options))
 
     def attach(self, other: Model, to: str = "world", placement: ArrayLike | None = None, *, prefix: str = "") -> Model:

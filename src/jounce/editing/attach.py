@@ -26,7 +26,7 @@ def attached(tree: Tree, other: Tree, to: str, placement: ArrayLike | None, pref
     frames = ["world", *(b.name for b in tree.bodies)]
     expect_name("to is no body or frame of the robot:", to, frames)
     if not isinstance(prefix, str):
-        raise ValueError(f"prefix is {quoted(prefix)}, expected a text, such as 'left_'")
+        raise ValueError(f"prefix is {quoted(prefix)}, expected a string, such as 'left_'")
     if not np.array_equal(tree.gravity, other.gravity):
         raise ValueError(
             f"other has gravity {other.gravity.tolist()}, expected that of the robot, {tree.gravity.tolist()}: "

@@ -126,14 +126,14 @@ def _expect_closed(faces: NDArray[np.intp]) -> None:
 def _length(name: str, value: float) -> float:
     given = float(array_of(name, value, ()))
     if not 0 <= given < _FAR:
-        raise ValueError(f"{name} is {given:g}, expected a number of metres that is not negative")
+        raise ValueError(f"{name} is {given:g}, expected a non-negative number of metres")
     return given
 
 
 def _lengths(name: str, value: ArrayLike) -> Array:
     given = array_of(name, value, (3,))
     if not ((given >= 0) & (given < _FAR)).all():
-        raise ValueError(f"{name} is {given.tolist()}, expected numbers of metres that are not negative")
+        raise ValueError(f"{name} is {given.tolist()}, expected non-negative numbers of metres")
     return given
 
 

@@ -112,7 +112,7 @@ def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
     faces = np.concatenate([part.faces + start for part, start in zip(parts, first[:-1], strict=True)])
     vertices = np.concatenate([np.asarray(part.vertices, dtype=np.float64) for part in parts])
     if not np.isfinite(vertices).all() or not len(faces):
-        raise MeshError(f"{os.fspath(path)} is no mesh of triangles with finite numbers")
+        raise MeshError(f"{os.fspath(path)} is not a mesh of triangles with finite numbers")
     return vertices, faces.astype(np.intp)
 
 
