@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jounce import _core
 from jounce._checks import array_of, quoted, real, reals, rows_of, shapes
-from jounce._core import regulator, regulators
 from jounce.dynamics.linearization import Linearization
 from jounce.dynamics.partials import ball_columns, bracket_matrix
 from jounce.errors import Error, SingularError
@@ -105,7 +105,7 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         cost = lin.lift.T @ cost @ lin.lift
     step = None if dt is None else real("dt", dt)
     A, B = lin.reduced() if step is None else lin.discretize(step)
-    K, P, solved, unseen = regulator(A, B, cost, price, step is not None)
+    K, P, solved, unseen = _core.regulator(A, B, cost, price, step is not None)
     with np.errstate(over="ignore", invalid="ignore"):
         closed = A - B @ K
     solved = solved and bool(np.isfinite(closed).all())
@@ -271,7 +271,7 @@ def riccati(
     count, (n, m) = len(time), given.shape[-2:] if given.ndim == 3 else (0, 0)
     B, A = array_of("B", B, (count, n, m)), array_of("A", A, (count, n, n))
     cost, end = (_weight(key, value, n, definite=False) for key, value in (("Q", Q), ("Q_final", Q_final)))
-    K, P, solved = regulators(time, A, B, cost, _weight("R", R, m, definite=True), end)
+    K, P, solved = _core.regulators(time, A, B, cost, _weight("R", R, m, definite=True), end)
     if not solved:
         raise SingularError(
             "the Riccati equation has no answer in double precision: some of times, A, B, Q, R, Q_final are too large"
