@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from jounce._checks import array_of, flag, one_of, quoted, real
 from jounce.errors import LoadError
 from jounce.loading.description import Description, LoadWarning
+from jounce.loading.example_robots import SCHEME, example_robot
 from jounce.loading.folders import folders_of
 from jounce.loading.formats import Allow, Base, Format, Friction, Mimic, Options, Source, add_format, known_formats
 from jounce.loading.urdf import KNOWN, describe_urdf
@@ -62,7 +63,8 @@ def load(
 
     Args:
         source: path of the file; or its text (str or bytes); an ``xml.etree.ElementTree`` or an element of one; a
-            ``yourdfpy.URDF``; a module of ``robot_descriptions``; a ``mujoco.MjModel`` or ``MjSpec``.
+            ``yourdfpy.URDF``; a module of ``robot_descriptions``; a ``mujoco.MjModel`` or ``MjSpec``; or
+            "example-robot-data:NAME", a robot of that package, by the name of its file: "example-robot-data:panda".
         base: "fixed", where the root link is part of the world, or "floating", where it moves freely: a `Free` joint
             "root_joint".
         mimic: "coupled", where a joint that mimics another has no coordinate of its own, or "independent", where
@@ -206,7 +208,8 @@ def _plain(source: Any) -> tuple[Any, str]:
     if isinstance(source, str) and (text := source.lstrip("\ufeff \t\r\n")).startswith("<"):
         return text if text.startswith("<?xml") else source.lstrip("\ufeff"), "<string>"  # line numbers stay as given
     if isinstance(source, (str, os.PathLike)):
-        path = Path(os.fsdecode(source))
+        name = os.fsdecode(source)
+        path = example_robot(name) if name.startswith(SCHEME) else Path(name)
         return path, str(path)
     raise ValueError(
         f"source is a {type(source).__name__}, expected a path, XML text, an ElementTree, a yourdfpy.URDF, "

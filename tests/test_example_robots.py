@@ -1,0 +1,73 @@
+"""Robots of the package example-robot-data, by name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+
+import jounce as jn
+from jounce.loading import example_robots
+from urdf_peer import urdf_path, urdf_paths
+
+
+def test_every_robot_has_a_name() -> None:
+    names = {"/".join((path.parts[path.parts.index("robots") + 1], path.stem)): path for path in urdf_paths()}
+    assert len(names) == len(urdf_paths()) > 50
+    for name, path in names.items():
+        assert example_robots.example_robot(f"example-robot-data:{name}") == path
+
+
+def test_by_the_name_of_the_file() -> None:
+    robot, same = jn.load("example-robot-data:panda"), jn.load(urdf_path("panda.urdf"))
+    assert robot.joint_names == same.joint_names
+    assert [b.name for b in robot.bodies] == [b.name for b in same.bodies]
+    assert jn.load("example-robot-data:panda.urdf", base="floating").nv == same.nv + 6
+    assert any(b.visuals for b in robot.bodies)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("pandaa", r"did you mean 'panda'"),
+        ("talos", r"'talos_reduced'"),
+        ("solo1", r"did you mean 'solo12'\?"),
+        ("", r"there are "),
+        ("../panda", r"there are |did you mean "),
+    ],
+)
+def test_names_that_are_not_there(name: str, hint: str) -> None:
+    with pytest.raises(
+        jn.LoadError, match=rf"^example-robot-data:.*: the package has no such robot: .*{hint}"
+    ) as caught:
+        jn.load(f"example-robot-data:{name}")
+    assert isinstance(caught.value, FileNotFoundError)
+
+
+def test_a_name_of_two_robots() -> None:
+    both = "'anymal_b_simple_description/anymal' or 'anymal_c_simple_description/anymal'"
+    with pytest.raises(jn.LoadError, match=f"there are several, expected {both}"):
+        jn.load("example-robot-data:anymal")
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(example_robots, "distribution", missing)
+    with pytest.raises(jn.LoadError, match="needs the package example-robot-data: pip install example-robot-data$"):
+        jn.load("example-robot-data:panda")
+
+
+def test_nothing_is_imported() -> None:
+    code = "import sys, jounce as jn; jn.load('example-robot-data:panda'); print('pinocchio' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "False\n"
+
+
+def test_on_the_command_line() -> None:
+    command = [sys.executable, "-c", "from jounce.cli import main; main()", "info", "example-robot-data:panda"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "panda_finger_joint2" in done.stdout
