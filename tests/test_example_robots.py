@@ -48,7 +48,7 @@ def test_names_that_are_not_there(name: str, hint: str) -> None:
 
 def test_a_name_of_two_robots() -> None:
     both = "'anymal_b_simple_description/anymal' or 'anymal_c_simple_description/anymal'"
-    with pytest.raises(jn.LoadError, match=f"there are several, expected {both}"):
+    with pytest.raises(jn.LoadError, match=rf"there are several, expected {both}"):
         jn.load("example-robot-data:anymal")
 
 
@@ -57,7 +57,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(example_robots, "distribution", missing)
-    with pytest.raises(jn.LoadError, match="needs the package example-robot-data: pip install example-robot-data$"):
+    with pytest.raises(jn.LoadError, match=r"needs the package example-robot-data: pip install example-robot-data$"):
         jn.load("example-robot-data:panda")
 
 
