@@ -120,8 +120,8 @@ def main(path: Path, points: int = 721) -> dict:
         axes[1].axvline(degrees[shown], color="0.6", lw=0.6)
         for ax in axes[1:]:
             ax.set_xticks(np.arange(180, 541, 90))
-        axes[1].set_ylim(0, 1.5 * axes[1].get_ylim()[1])
-        axes[1].legend(frameon=False, fontsize=7, loc="upper left")
+        axes[1].set_ylim(0, 1.7 * axes[1].get_ylim()[1])
+        axes[1].legend(fontsize=7, loc="upper left", framealpha=1.0, edgecolor="w")
     worst = max(off.values())
     print(f"hinges come apart by {apart:.1g} m or rad; differences are off by {worst:.1g} of the largest rate")
     return {"apart": apart, "off": off, "run": run, "forces": forces}

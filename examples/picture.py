@@ -75,6 +75,17 @@ def arrow(ax, tail, tip, color: str) -> None:
     ax.annotate("", tip, tail, zorder=5, arrowprops=style)
 
 
+def tube(ax, path, radius: tuple[float, float], color: str, alpha: float = 1.0) -> None:
+    """The outline of a rod on paper: its axis (n, 2), and its radius at both ends."""
+    path = np.asarray(path)
+    along = np.gradient(path, axis=0)
+    aside = along[:, ::-1] * [-1, 1] / np.linalg.norm(along, axis=1, keepdims=True)
+    aside *= np.linspace(*radius, len(path))[:, None]
+    outline = np.vstack([path + aside, (path - aside)[::-1]])
+    ax.fill(*outline.T, color=color, alpha=0.3 * alpha, lw=0)
+    ax.plot(*np.vstack([outline, outline[:1]]).T, color=color, alpha=alpha, lw=0.8, solid_joinstyle="round")
+
+
 def _save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=200)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.polynomial import Polynomial
-from picture import BLUE, ORANGE, asked, panels
+from picture import BLUE, ORANGE, asked, panels, tube
 
 import jounce as jn
 
@@ -72,8 +72,9 @@ def draw(ax, robot, q, **line):
     """Arm and finger, seen from the side."""
     joints = np.array([robot.pose(name, q)[:3, 3] for name in ("upper", "lower", "hand")])
     finger = robot.backbone("finger", q)[:, :3, 3]
-    ax.plot(joints[:, 0], joints[:, 2], marker="o", ms=2.5, **{"color": "0.5", "lw": 1.6, **line})
-    ax.plot(*np.vstack([joints[-1], finger])[:, [0, 2]].T, **{"color": BLUE["color"], "lw": 1.6, **line})
+    ax.plot(joints[:, 0], joints[:, 2], marker="o", ms=3.5, mfc="w", **{"color": "0.5", "lw": 2.5, **line})
+    ax.plot(*np.vstack([joints[-1], finger[0]])[:, [0, 2]].T, **{"color": "0.5", "lw": 2.5, **line})
+    tube(ax, finger[:, [0, 2]], (0.02, 0.01), BLUE["color"], **line)
 
 
 def main(path: Path, end: float = 1.5) -> dict:

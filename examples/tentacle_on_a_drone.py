@@ -16,7 +16,7 @@ work of the tendons minus what the material dissipates. The number to look at is
 from pathlib import Path
 
 import numpy as np
-from picture import BLUE, GREEN, ORANGE, asked, panels
+from picture import BLUE, GREEN, ORANGE, asked, panels, tube
 
 import jounce as jn
 
@@ -76,12 +76,17 @@ def balances(robot, run):
     return rate[:, :3] - force, energy - energy[0] - work
 
 
-def draw(ax, robot, q, **line):
+def draw(ax, robot, q, alpha):
     """Drone and tentacle, seen from the side."""
-    base = robot.pose("base", q)[:3, 3] + np.array([[-0.15, 0, 0], [0.15, 0, 0]])
-    ax.plot(base[:, 0], base[:, 2], color="0.3", lw=3)
-    rods = np.vstack([robot.backbone(name, q)[:, :3, 3] for name in RODS])
-    ax.plot(rods[:, 0], rods[:, 2], **line)
+    pose = robot.pose("base", q)
+    for line, width in (([(-0.2, 0.01), (0.2, 0.01)], 2.5), ([(-0.06, 0.01), (0.06, 0.01)], 9)):
+        ax.plot(*(pose[:3, 3] + [pose[:3, :3] @ [x, 0, z] for x, z in line])[:, [0, 2]].T, color="0.35", lw=width)
+    for side in (-0.2, 0.2):  # a motor and its propeller
+        mast, tips = [(side, 0.01), (side, 0.05)], [(side - 0.1, 0.05), (side + 0.1, 0.05)]
+        for line, style in ((mast, {"color": "0.35", "lw": 2.5}), (tips, {"color": "0.6", "lw": 1.5})):
+            ax.plot(*(pose[:3, 3] + [pose[:3, :3] @ [x, 0, z] for x, z in line])[:, [0, 2]].T, **style)
+    rods = np.vstack([robot.backbone(name, q)[bool(i) :, :3, 3] for i, name in enumerate(RODS)])
+    tube(ax, rods[:, [0, 2]], (0.022, 0.016), BLUE["color"], alpha)
 
 
 def main(path: Path, end: float = 3.0) -> dict:
@@ -107,8 +112,9 @@ def main(path: Path, end: float = 3.0) -> dict:
         for i, component, line in ((0, "$f_x$", BLUE), (1, "$f_y$", ORANGE), (4, "$m_y$", GREEN)):
             axes[1].plot(times, run.tau[:, i], **line, label=component)
         for i in range(len(times) // 2, len(times), len(times) // 12):
-            draw(axes[0], robot, run.q[i], color=BLUE["color"], lw=1.2, alpha=0.5)
-        axes[0].set(aspect="equal", xlim=(-0.33, 0.33), ylim=(-0.65, 0.08))
+            draw(axes[0], robot, run.q[i], alpha=0.25)
+        draw(axes[0], robot, run.q[-1], alpha=1.0)
+        axes[0].set(aspect="equal", xlim=(-0.36, 0.36), ylim=(-0.65, 0.12))
         axes[1].legend(frameon=False, fontsize=7.5, loc="upper left", ncols=3, columnspacing=0.8, handlelength=1.6)
         axes[2].legend(frameon=False, fontsize=7.5, loc="upper left")
     return strays
