@@ -1,12 +1,17 @@
-"""The command line: commands that other packages add, or would add if installed."""
+"""The command line: its commands, its errors, and commands that other packages add, or would add if installed."""
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 COMMAND = [sys.executable, "-c", "from jounce.cli import main; main()"]
@@ -17,6 +22,23 @@ def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProces
     environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": os.pathsep.join(places)}
     command = [*COMMAND, *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+
+
+def called(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same in this process, which is faster."""
+    from jounce.cli import main
+
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["jounce", *arguments])
+        patch.setenv("COLUMNS", "100")
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+            if isinstance(end.code, str):
+                print(end.code, file=err)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def test_a_package_adds_a_command(tmp_path: Path) -> None:
@@ -47,3 +69,260 @@ def test_the_lab_has_them() -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=True)
     assert "bench" in done.stdout
     assert "reproduce" in done.stdout
+
+
+# --- errors ---------------------------------------------------------------------------------------------
+
+SWING = """<robot name="swing"> <link name="frame"/> <link name="seat"> <inertial>
+  <origin xyz="0 0 -2"/> <mass value="30"/> <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial>
+  </link> <joint name="chain" type="continuous"> <axis xyz="0 1 0"/> <parent link="frame"/>
+  <child link="seat"/> </joint> </robot>"""
+BALL = """<mujoco model="ball"> <option gravity="0 0 -10"/> <worldbody> <body name="ball"> <freejoint name="ball"/>
+  <inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/> </body> </worldbody> </mujoco>"""
+
+
+@pytest.fixture
+def swing(tmp_path: Path) -> Path:
+    path = tmp_path / "swing.urdf"
+    path.write_text(SWING)
+    return path
+
+
+def test_the_version() -> None:
+    import jounce
+
+    assert run("--version").stdout == f"jounce {jounce.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["simulate", "nowhere.urdf"], 1, "nowhere.urdf: does not exist"),
+        (["convert", "nowhere.urdf", "out.xml"], 1, "nowhere.urdf: does not exist"),
+        (["simulate"], 2, "Missing argument 'file'."),
+        (["simulte"], 2, "No such command 'simulte'. Did you mean 'simulate'?"),
+        (["simulate", "SWING", "--tim", "1"], 2, "No such option"),
+        (["simulate", "SWING", "--time", "abc"], 2, "Invalid value for '--time': 'abc', expected a number"),
+        (["simulate", "SWING", "--time", "-1"], 1, "--time is -1, expected a positive number of seconds"),
+        (["simulate", "SWING", "--time", "nan"], 1, "--time is nan, expected a positive number of seconds"),
+        (["simulate", "SWING", "--rate", "0"], 1, "--rate is 0, expected a positive number of states per second"),
+        (
+            ["simulate", "SWING", "--method", "euler"],
+            1,
+            "--method is 'euler', expected 'taylor' or 'rkmk' or 'implicit'",
+        ),
+        (["simulate", "SWING", "--hold", "0"], 1, "--hold is 0, expected a positive frequency, Hz"),
+        (["simulate", "SWING", "--hold", "1", "--method", "taylor"], 1, "with --hold, expected 'rkmk' or 'implicit'"),
+        (["simulate", "SWING", "--q", "chian=1"], 1, "--q: no coordinate is named 'chian': did you mean 'chain'?"),
+        (["simulate", "SWING", "--v", "chain"], 1, "--v is 'chain', expected a coordinate and a number"),
+        (["simulate", "SWING", "--q", "chain=inf"], 1, "--q is 'chain=inf', expected a coordinate and a number"),
+        (["simulate", "SWING", "--gravity", "1,2"], 2, "'--gravity': '1,2', expected three numbers, such as 0,0,-9.81"),
+        (["simulate", "SWING", "--base", "flying"], 1, "base is 'flying', expected 'fixed' or 'floating'"),
+        (["simulate", "SWING", "--save", "a.txt"], 1, "--save is 'a.txt', expected a name that ends in .npz"),
+        (["simulate", "SWING", "--plot", "no/a.png"], 1, "--plot is 'no/a.png', but there is no folder 'no'"),
+        (["simulate", "SWING", "--start", "no.npz"], 1, "no.npz: No such file or directory"),
+        (["simulate", "SWING", "--rtol", "2"], 1, "rtol and atol are 2.0 and 1e-10, expected 0 <= rtol < 1"),
+        (["convert", "SWING", "out.txt"], 1, "OUT is 'out.txt', expected a name that ends in .urdf, or in .xml or"),
+        (["convert", "SWING", "SWING"], 1, "the file to be converted itself"),
+        (["convert", "SWING", "out.xml", "--skip", "spings"], 1, "did you mean 'springs'"),
+        (["convert", "SWING", "no/out.xml"], 1, "cannot be written: No such file or directory"),
+        (["view", "SWING", "--port", "x"], 2, "Invalid value for '--port': 'x', expected a whole number"),
+    ],
+)
+def test_errors_are_one_line(
+    arguments: list[str], code: int, said: str, swing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(swing.parent)
+    done = called(*(str(swing) if word == "SWING" else word for word in arguments))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith("jounce: ")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_nothing_but_the_name_shows_the_help() -> None:
+    done = called()
+    assert "simulate" in done.stdout + done.stderr
+    assert done.returncode in (0, 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs Ctrl-C")
+def test_ctrl_c_ends_quietly(swing: Path) -> None:
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # a background shell ignores it
+    code += "from jounce.cli import main; print('here', flush=True); main()"
+    command = [sys.executable, "-c", code, "simulate", str(swing), "--time", "1e6", "--rate", "1", "--q", "chain=1"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=environment, **pipes) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline() == "here\n"
+            time.sleep(3)
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 130
+            assert process.stdout.read().strip() == ""
+            assert process.stderr.read().strip() == ""
+        finally:
+            process.kill()
+
+
+# --- completion -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("jounce sim", "simulate"), ("jounce convert --ba", "--base"), ("jounce simulate a.urdf --method im", "implicit")],
+)
+def test_completion(words: str, offered: str) -> None:
+    places = os.pathsep.join(sys.path)
+    environment = {**os.environ, "PYTHONPATH": places, "_JOUNCE_COMPLETE": "complete_bash", "COMP_WORDS": words}
+    environment["COMP_CWORD"] = str(len(words.split()) - 1)
+    done = subprocess.run(COMMAND, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert offered in done.stdout.split()
+
+
+def test_the_start_imports_little() -> None:
+    """No command's libraries, so that completion is fast."""
+    code = "import sys; sys.argv = ['jounce', '--version']; from jounce.cli import main\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
+    code += "print([m for m in ('matplotlib', 'mujoco', 'scipy', 'viser', 'rich.progress') if m in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+# --- simulate -------------------------------------------------------------------------------------------
+
+
+def test_simulate_saves_what_the_library_computes(swing: Path, tmp_path: Path) -> None:
+    import jounce as jn
+
+    done = run(
+        *("simulate", str(swing), "--time", "2", "--rate", "50", "--q", "chain=0.3", "--v", "chain=-0.1"),
+        *("--save", str(tmp_path / "motion.npz"), "--plot", str(tmp_path / "motion.png")),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0].startswith("swing: 2 s of motion, 101 states, method taylor, in ")
+    assert "\nchain " in done.stdout
+    motion = jn.Trajectory.load(tmp_path / "motion.npz")
+    expected = jn.simulate(jn.load(swing), [0.3], [-0.1], np.linspace(0, 2, 101))
+    assert np.allclose(motion.q, expected.q, rtol=0, atol=1e-12)
+    assert np.allclose(motion.time, expected.time, rtol=0, atol=1e-15)
+    assert (tmp_path / "motion.png").stat().st_size > 10_000
+
+
+def test_simulate_goes_on_from_a_file(swing: Path, tmp_path: Path) -> None:
+    import jounce as jn
+
+    (tmp_path / "start.json").write_text('{"q": {"chain": 0.3}}')
+    files = [tmp_path / name for name in ("one.npz", "two.npz", "both.npz")]
+    called("simulate", str(swing), "--time", "1", "--start", str(tmp_path / "start.json"), "--save", str(files[0]))
+    called("simulate", str(swing), "--time", "1", "--start", str(files[0]), "--save", str(files[1]))
+    called("simulate", str(swing), "--time", "2", "--q", "chain=0.3", "--save", str(files[2]))
+    _, two, both = (jn.Trajectory.load(file) for file in files)
+    assert np.allclose(two.q[-1], both.q[-1], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "is not JSON: Expecting property name"),
+        ("[1]", "holds [1], expected "),
+        ('{"q": {"chain": "a"}}', "holds {'chain': 'a'}, expected "),
+        ('{"q": {"chan": 1}}', "q: no coordinate is named 'chan': did you mean 'chain'?"),
+    ],
+)
+def test_a_start_that_is_none(content: str, said: str, swing: Path, tmp_path: Path) -> None:
+    (tmp_path / "start.json").write_text(content)
+    done = called("simulate", str(swing), "--start", str(tmp_path / "start.json"))
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_motion_of_another_robot(swing: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.urdf"
+    other.write_text(SWING.replace('"chain"', '"rope"'))
+    called("simulate", str(other), "--time", "1", "--save", str(tmp_path / "other.npz"))
+    done = called("simulate", str(swing), "--start", str(tmp_path / "other.npz"))
+    assert "is a motion of another robot: chain, rope differ" in done.stderr
+
+
+def test_simulate_under_another_gravity_and_held(swing: Path, tmp_path: Path) -> None:
+    import jounce as jn
+
+    motions = []
+    for options in (["--gravity", "0,0,-1.62"], ["--hold", "2"], ["--hold", "2", "--method", "rkmk"]):
+        file = tmp_path / "motion.npz"
+        done = called("simulate", str(swing), "--time", "1", "--q", "chain=0.5", "--v", "chain=1", *options,
+                   "--save", str(file))  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        motions.append(jn.Trajectory.load(file))
+    moon = jn.simulate(jn.load(swing, gravity=(0, 0, -1.62)), [0.5], [1.0], [0.0, 1.0])
+    assert np.allclose(motions[0].q[-1], moon.q[-1], rtol=0, atol=1e-8)
+    w, t = 4 * np.pi, motions[1].time
+    for held in motions[1:]:  # critically damped: x = v t exp(-w t)
+        assert np.allclose(held.q[:, 0] - 0.5, t * np.exp(-w * t), rtol=0, atol=1e-6)
+
+
+def test_simulate_a_floating_base(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    import jounce as jn
+
+    (tmp_path / "ball.xml").write_text(BALL)
+    options = ["--q", "ball.z=3", "--q", "ball.qx=1", "--v", "ball.wz=1", "--time", "0.5"]
+    done = called("simulate", str(tmp_path / "ball.xml"), *options, "--save", str(tmp_path / "ball.npz"))
+    assert done.returncode == 0, done.stderr
+    motion = jn.Trajectory.load(tmp_path / "ball.npz")
+    assert np.allclose(motion.q[0, 3:], [np.sqrt(0.5), 0, 0, np.sqrt(0.5)])  # scaled to unit length
+    assert motion.q[-1, 2] == pytest.approx(3 - 10 * 0.5**2 / 2, abs=1e-9)
+
+
+def test_a_motion_that_ends_early_is_kept(tmp_path: Path) -> None:
+    import jounce as jn
+
+    massless = SWING.replace('<mass value="30"/>', '<mass value="0"/>').replace('"1"', '"0"')
+    (tmp_path / "swing.urdf").write_text(massless)
+    done = called("simulate", str(tmp_path / "swing.urdf"), "--time", "1")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("jounce: ")
+    (tmp_path / "swing.urdf").write_text(SWING)
+    options = ["--time", "1e6", "--rate", "0.001", "--v", "chain=30", "--time-limit", "0.2"]
+    done = called("simulate", str(tmp_path / "swing.urdf"), *options, "--save", str(tmp_path / "part.npz"))
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert 0 < jn.Trajectory.load(tmp_path / "part.npz").time[-1] < 1e6
+
+
+# --- convert --------------------------------------------------------------------------------------------
+
+
+def test_convert_there_and_back(swing: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    import jounce as jn
+
+    one, two = tmp_path / "swing.xml", tmp_path / "again.urdf"
+    done = run("convert", str(swing), str(one))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{one}: 2 links, 1 degree of freedom\n"
+    assert '<mujoco model="swing">' in one.read_text()
+    done = called("convert", str(one), str(two), "--name", "bench")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '<robot name="bench">' in two.read_text()
+    robot, back = jn.load(swing), jn.load(two)
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random_configuration(rng), *rng.normal(size=(2, robot.nv))
+    assert np.allclose(robot.inverse_dynamics(q, v, a), back.inverse_dynamics(q, v, a), rtol=0, atol=1e-11)
+
+
+def test_convert_what_the_other_lacks(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    (tmp_path / "ball.xml").write_text(BALL)
+    done = called("convert", str(tmp_path / "ball.xml"), str(tmp_path / "ball.urdf"))
+    assert done.returncode == 1
+    assert "URDF cannot express gravity other than (0, 0, -9.81)" in done.stderr
+    assert not (tmp_path / "ball.urdf").exists()
+    done = called("convert", str(tmp_path / "ball.xml"), str(tmp_path / "ball.urdf"), "--skip", "gravity")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -10,7 +10,8 @@ import pytest
 
 import jounce as jn
 from jounce.conversions import MuJoCo, Pinocchio
-from jounce.parts.visual import MeshFile
+from jounce.core_tables import BodyRecord
+from jounce.parts.visual import MeshFile, Visual
 from jounce.saving.origin import roll_pitch_yaw
 from kinds import EVERY, random_robot
 from written import Twins, loaded
@@ -299,6 +300,19 @@ def test_visuals_come_back(tmp_path: Path) -> None:
     assert two[3].shape.path == one[3].shape.path
     assert two[4].shape.name == "package://elsewhere/b.dae"
     assert "visual" not in robot.to_urdf(skip="visuals")
+
+
+def test_a_mesh_that_its_file_moves() -> None:
+    """A URDF cannot: the visual is moved instead, so that each vertex is in the same place."""
+    shape = MeshFile("/a.stl", ("/",), (0.5, 0.5, 0.5), (1.0, 2.0, 3.0), (0.8, 0.6, 0.0, 0.0))
+    placement = np.eye(4)
+    placement[:3, 3] = 0.1, 0.2, 0.3
+    body = BodyRecord("a", -1, jn.Revolute(), np.eye(4), LINK, visuals=(Visual(shape, placement),))
+    (back,) = loaded(jn.Model([body], np.array([0, 0, -9.81])).to_urdf()).bodies[0].visuals
+    turn = np.array([[1, 0, 0], [0, 0.28, -0.96], [0, 0.96, 0.28]])  # of that quaternion
+    vertex = np.array([0.3, -0.4, 0.7])
+    expected = placement[:3, 3] + 0.5 * (vertex - shape.shift) @ turn
+    assert np.allclose(back.placement[:3, :3] @ (0.5 * vertex) + back.placement[:3, 3], expected, rtol=0, atol=1e-15)
 
 
 def test_shapes_that_urdf_lacks() -> None:

@@ -1,4 +1,4 @@
-"""The command line: ``jounce demo``, ``jounce info`` and ``jounce view``, and commands that other packages add.
+"""The command line: the commands of `jounce.commands`, and those that other packages add.
 
 A package adds commands through an entry point of the group ``jounce.commands``: a function that takes the app.
 """
@@ -8,77 +8,78 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.metadata import entry_points
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import typer
 
+_COMMANDS = ("demo", "info", "view", "simulate", "convert")
+
 
 def main() -> None:
     """Entry point of the ``jounce`` command."""
-    _need("rich", "typer")
+    try:
+        code: Any = _run()
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _run() -> Any:
+    """The exit code of a command, or what it returned."""
+    for module in ("rich", "typer"):
+        try:
+            import_module(module)
+        except ImportError:
+            sys.exit(f"The command line needs {module}: pip install 'jounce[demo]'")
     import typer
 
-    app = typer.Typer(help="The dynamics of robots to any order in time.", no_args_is_help=True, add_completion=False)
+    try:
+        return _app()(standalone_mode=False, prog_name="jounce")
+    except typer.Abort:  # Ctrl-C, in old versions of typer
+        return 130
+    except Exception as fault:  # a wrong option or argument, which new versions of typer have a class of their own for
+        if not hasattr(fault, "format_message"):
+            raise
+        return _misuse(fault)
+
+
+def _app() -> typer.Typer:
+    import typer
+
+    app = typer.Typer(help="The dynamics of robots to any order in time.", no_args_is_help=True)
+
+    def tell_version(wanted: bool) -> None:
+        if wanted:
+            from importlib.metadata import version
+
+            print(f"jounce {version('jounce')}")
+            raise typer.Exit
 
     @app.callback()
-    def root() -> None: ...
+    def root(
+        version: bool = typer.Option(
+            False, "--version", help="Show the version and exit.", callback=tell_version, is_eager=True
+        ),
+    ) -> None: ...
 
-    @app.command()
-    def demo(output: Path = Path("jounce-demo")) -> None:
-        """Fly paper A's aerial manipulator: forces to fifth order and back, as tables, figures and an animation."""
-        _need("matplotlib")
-        from jounce.demo import run
-
-        run(output)
-
-    @app.command()
-    def info(
-        file: Path,
-        base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
-        allow: list[Path] = typer.Option([], help="Folder that an MJCF file may read from; may be repeated."),  # noqa: B008
-    ) -> None:
-        """Show a URDF or MJCF file: its tree, joints, limits and masses, suspicious entries and what is ignored."""
-        from rich.console import Console
-
-        from jounce.display.info import show
-        from jounce.loading import Base, describe
-
-        try:
-            description = describe(file, cast(Base, base), allow=allow)
-        except ValueError as fault:
-            sys.exit(f"jounce: {fault}")
-        show(description, Console(highlight=False))
-
-    @app.command()
-    def view(
-        file: Path,
-        base: str = typer.Option("fixed", help="'fixed', or 'floating' where the root link moves freely."),
-        allow: list[Path] = typer.Option([], help="Folder of packages and meshes; may be repeated."),  # noqa: B008
-        save: Path | None = typer.Option(None, help="Write a page that needs no server, and exit."),  # noqa: B008
-        host: str = typer.Option("127.0.0.1", help="Address to listen on; by default this machine only."),
-        port: int = typer.Option(8080, help="Port to listen on; the next free one if it is taken."),
-        browser: bool = typer.Option(True, help="Open the page in a browser."),
-    ) -> None:
-        """Look at a URDF or MJCF file in a browser, with sliders for its joints."""
-        from jounce.loading import Base, load
-
-        try:
-            name = file.stem if any(c.isalnum() for c in file.stem) else "robot"
-            robot = load(file, cast(Base, base), allow=allow)
-            viewer = robot.show(name=name, host=host, port=port, browser=browser and save is None, save=save)
-        except (ImportError, OSError, ValueError) as fault:
-            sys.exit(f"jounce: {fault}")
-        if save is None:
-            viewer.wait()
-
+    for name in _COMMANDS:
+        import_module(f"jounce.commands.{name}").add(app)
     for entry in entry_points(group="jounce.commands"):
         entry.load()(app)
     known = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     for name in {"bench", "reproduce"} - known:
         _missing(app, name)
-    app()
+    return app
+
+
+def _misuse(fault: Any) -> int:
+    """Says in one line what is wrong with the arguments; without any, shows the help."""
+    if type(fault).__name__ == "NoArgsIsHelpError":
+        fault.show()
+    else:
+        print(f"jounce: {' '.join(fault.format_message().split())}", file=sys.stderr)
+    return int(fault.exit_code)
 
 
 def _missing(app: typer.Typer, name: str) -> None:
@@ -87,11 +88,3 @@ def _missing(app: typer.Typer, name: str) -> None:
     @app.command(name, hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
     def missing() -> None:
         sys.exit(f"jounce: {name!r} is a command of jounce-lab: pip install ./lab, in a clone of the repository")
-
-
-def _need(*modules: str) -> None:
-    for module in modules:
-        try:
-            import_module(module)
-        except ImportError:
-            sys.exit(f"The command line needs {module}: pip install 'jounce[demo]'")

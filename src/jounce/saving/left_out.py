@@ -29,16 +29,16 @@ class LeftOut:
         self.skip = _words("skip", skip, choices)
         self._kind = kind
         self._faults: dict[tuple[str, str], list[str]] = {}
-        self._odd: list[str] = []
+        self._odd: dict[str, list[str]] = {}
 
     def refuse(self, what: str, name: str, skip: str = "") -> None:
         """Notes a part that cannot be said, such as "springs of joints"; `skip` is the word that leaves it out."""
         if skip not in self.skip:
             self._faults.setdefault((what, skip), []).append(name)
 
-    def mention(self, line: str) -> None:
+    def mention(self, what: str, why: str) -> None:
         """Notes something that is left out without an error, as no motion depends on it."""
-        self._odd.append(line)
+        self._odd.setdefault(why, []).append(what)
 
     def check_bodies(self, bodies: Iterable[BodyRecord]) -> None:
         """Refuses what no format has: soft bodies, joints given by functions, rotors."""
@@ -64,9 +64,8 @@ class LeftOut:
     def warn(self) -> None:
         """Warns once about what was left out without an error."""
         if self._odd:
-            more = f"; and {len(self._odd) - _SHOWN} more of the kind" if len(self._odd) > _SHOWN else ""
-            lines = "; ".join(self._odd[:_SHOWN]) + more
-            warnings.warn(f"left out of the {self._kind}: {lines}", SaveWarning, stacklevel=4)
+            lines = [f"{_some(found)}: {why}" for why, found in self._odd.items()]
+            warnings.warn(f"left out of the {self._kind}: {'; '.join(lines)}", SaveWarning, stacklevel=4)
 
 
 def _displaced(primitive: Primitive) -> bool:
@@ -74,8 +73,12 @@ def _displaced(primitive: Primitive) -> bool:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(quoted(name) for name in names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
+    return _some([quoted(name) for name in names])
+
+
+def _some(words: list[str]) -> str:
+    shown = ", ".join(words[:_SHOWN])
+    return shown if len(words) <= _SHOWN else f"{shown} and {len(words) - _SHOWN} more"
 
 
 def _words(key: str, given: object, choices: tuple[str, ...]) -> frozenset[str]:

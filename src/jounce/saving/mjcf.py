@@ -228,7 +228,7 @@ def _limits(joint: Joint, name: str, left_out: LeftOut) -> dict[str, str]:
     if limits is None:
         return said
     if limits.lower == limits.upper:
-        left_out.mention(f"range of joint {quoted(name)}: MuJoCo takes none whose ends are the same")
+        left_out.mention(f"range of joint {quoted(name)}", "MuJoCo takes none whose ends are the same")
     elif not (math.isinf(limits.lower) and math.isinf(limits.upper)):
         said["range"] = numbers((max(limits.lower, -_FAR), min(limits.upper, _FAR)))
     if 0 < limits.effort < math.inf:

@@ -38,7 +38,7 @@ class MjcfVisuals:
         for visual in () if "visuals" in self._left_out.skip else visuals:
             said, why = self._shape(visual)
             if why:
-                self._left_out.mention(f"{said['type']} of {quoted(body)}: {why}")
+                self._left_out.mention(f"{said['type']} of {quoted(body)}", why)
                 continue
             said |= {"pos": numbers(visual.placement[:3, 3])}
             if (visual.placement[:3, :3] != np.eye(3)).any():

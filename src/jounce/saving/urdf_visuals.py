@@ -77,7 +77,7 @@ class UrdfVisuals:
         else:
             why = shape.reason if isinstance(shape, Undrawn) else "URDF has no such shape"
             what = "ellipsoid" if isinstance(shape, Ellipsoid) else getattr(shape, "what", "mesh")
-            self._left_out.mention(f"{what} of {quoted(body)}: {why}")
+            self._left_out.mention(f"{what} of {quoted(body)}", why)
 
     def _add_shape(self, geometry: Element, shape: Shape) -> None:
         if isinstance(shape, Box):
