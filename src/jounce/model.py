@@ -168,6 +168,11 @@ class Model(CoreModel):
     def __str__(self) -> str:
         return drawn(self)
 
+    def _repr_html_(self) -> str:
+        from jounce.display.model_html import model_html
+
+        return model_html(self)
+
     def frame_index(self, name: str | int) -> int:
         """The index of a body or fixed frame in ``frame_names``, where bodies come first.
 
@@ -1107,7 +1112,7 @@ class Model(CoreModel):
         """
         if not self.constraints and u is None and actuated is None and isinstance(frame, str) and frame == "body":
             parts = self._linearize(q, v, tau, None, wrenches, wrench_frame)
-            return Linearization(*parts, self._all_columns, frame)
+            return Linearization(*parts, self._all_columns, frame, robot=self)
         return linearize(self, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
 
     # Statics

@@ -146,6 +146,11 @@ class Trajectory:
         span = f", {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
         return f"<jounce.Trajectory: {len(self)} times{span}, nq = {len(self.q_names)}, nv = {len(self.v_names)}>"
 
+    def _repr_html_(self) -> str:
+        from jounce.display.trajectory_html import trajectory_html
+
+        return trajectory_html(self)
+
     def save(self, path: str | PathLike[str]) -> Path:
         """Writes a NumPy .npz file, under exactly the given name, and returns its path.
 

@@ -46,6 +46,7 @@ class Linearization:
         inputs: names of the inputs of soft bodies, whose columns in B come last; only if `u` was given.
         lift, independent: if the robot has constraints, (..., 2 nv, n) and (..., n, 2 nv): the n independent
             coordinates z = independent x of a nearby state that obeys them, x = lift z. See `reduced`.
+        robot: whose linearization it is; None if it was made by hand.
     """
 
     A: Array
@@ -59,9 +60,15 @@ class Linearization:
     inputs: tuple[str, ...] = ()
     lift: Array | None = None
     independent: Array | None = None
+    robot: Model | None = None
 
     def __repr__(self) -> str:
         return shapes(self, "A", "B")
+
+    def _repr_html_(self) -> str:
+        from jounce.display.results_html import linearization_html
+
+        return linearization_html(self)
 
     def reduced(self) -> tuple[Array, Array]:
         """A (..., n, n) and B (..., n, nu) of z' = A z + B u, in coordinates that are independent under constraints.
@@ -117,7 +124,7 @@ def linearize(
         return _constrained(model, q, v, tau, columns, wrenches, wrench_frame)
     if frame == "body":
         chosen = None if actuated is None else columns.tolist()
-        return Linearization(*model._linearize(q, v, tau, chosen, wrenches, wrench_frame), columns, frame)
+        return Linearization(*model._linearize(q, v, tau, chosen, wrenches, wrench_frame), columns, frame, robot=model)
     stack, force = _row("v", v, model.nv), _row("tau", tau, model.nv)
     body_v = model.change_velocity_frame(q, stack, frame, "body")[..., 0, :]
     body_tau = model.change_force_frame(q, stack, force, frame, "body")[..., 0, :]
@@ -125,7 +132,7 @@ def linearize(
     A, B = _in_frame(model, own_q, body_v, acc, body_tau, A, B, frame)
     acc = model.change_velocity_frame(own_q, np.stack([body_v, acc], axis=-2), "body", frame)[..., 1, :]
     state = own_q, owned(v, acc.shape), owned(tau, acc.shape)
-    return Linearization(A, B[..., columns], *state, acc, columns, frame)
+    return Linearization(A, B[..., columns], *state, acc, columns, frame, robot=model)
 
 
 def _constrained(
@@ -175,7 +182,7 @@ def _constrained(
     lift = np.array(lifts).reshape(*lead, 2 * n, count)
     independent = np.array(chosen).reshape(*lead, count, 2 * n)
     state = owned(q, (*lead, model.nq)), velocity, owned(tau, change.acc.shape)
-    return Linearization(A, B[..., columns], *state, change.acc, columns, "body", (), lift, independent)
+    return Linearization(A, B[..., columns], *state, change.acc, columns, "body", (), lift, independent, model)
 
 
 def _with_inputs(

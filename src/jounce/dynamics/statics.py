@@ -97,6 +97,11 @@ class Equilibrium:
         kind = "stable" if self.stable else "unstable"
         return f"<jounce.Equilibrium: {kind}, {self.iterations} iterations, nq = {len(self.q)}>"
 
+    def _repr_html_(self) -> str:
+        from jounce.display.results_html import equilibrium_html
+
+        return equilibrium_html(self)
+
 
 class _Forces(NamedTuple):
     """The parts of F at a configuration, (3, nv): elasticity, weight and the rest; and their derivatives."""

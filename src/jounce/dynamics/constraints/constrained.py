@@ -49,6 +49,11 @@ class ConstrainedDynamics:
     def __repr__(self) -> str:
         return shapes(self, "acc", "multipliers")
 
+    def _repr_html_(self) -> str:
+        from jounce.display.results_html import constrained_html
+
+        return constrained_html(self)
+
 
 def constrained_dynamics(
     model: Model,

@@ -1,0 +1,231 @@
+"""What notebooks show: well-formed, short, quick, with names as plain text, for every kind of robot."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+import time
+import warnings
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce import trajectory
+from jounce.display import results_html, trajectory_html
+from jounce.display.html import path
+from jounce.display.stick_figure import VIEW, stick_figure
+from kinds import KINDS, TIED
+
+ROBOTS = {name: robot.model for name, robot in {**KINDS, **TIED}.items()}
+EVIL = "\"'><script>alert(1)</script>&amp;</details>"
+VOID = {"img", "br"}
+SHARE = Path(sysconfig.get_paths()["purelib"], "cmeel.prefix/share")
+TALOS = SHARE / "example-robot-data/robots/talos_data/robots/talos_full_v2.urdf"
+
+
+class Page(HTMLParser):
+    """Checks that all elements are closed, in order, and collects the texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert not any(key.startswith("on") for key, _ in attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def pictures(page: str) -> list[ElementTree.Element]:
+    return [ElementTree.fromstring(found) for found in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
+
+
+def motion_of(robot: jn.Model, count: int = 20) -> jn.Trajectory:
+    rng = np.random.default_rng(9)
+    q = robot.random_configuration(rng, count)
+    return trajectory.of(robot, np.linspace(0, 1, count), q, *rng.normal(size=(3, count, robot.nv)))
+
+
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
+def test_every_kind_of_robot_is_shown(robot: jn.Model) -> None:
+    page = robot._repr_html_()
+    read = Page(page)
+    assert {b.name for b in robot.bodies} <= set(read.texts)
+    assert len(pictures(page)) == 1
+    assert not re.search(r"\bnan\b|\binf\b", page)
+    motion = motion_of(robot)._repr_html_()
+    assert any(name.split(".")[0] in robot.joint_names for name in Page(motion).texts)
+    assert pictures(motion)
+    if robot.constraints:
+        assert {c.name for c in robot.constraints} <= {text.split(":")[0] for text in read.texts}
+
+
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
+def test_every_linearization_is_shown(robot: jn.Model) -> None:
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    if robot.constraints:
+        q = robot.project(q)
+    for lin in (robot.linearize(q, rest, rest), robot.linearize(np.stack([q, q]), rest, rest)):
+        page = Page(lin._repr_html_())
+        assert any("jounce.Linearization: A" in text for text in page.texts)
+    forces = robot.constrained_dynamics(q, rest, rest)
+    assert set(robot.constraint_names) <= set(Page(forces._repr_html_()).texts)
+
+
+def test_robots_without_bodies_and_motions_without_times() -> None:
+    empty = jn.Builder().build()
+    assert "jounce.Model: 0 bodies" in "".join(Page(empty._repr_html_()).texts)
+    for count in (0, 1, 2):
+        Page(motion_of(jn.robots.panda(), count)._repr_html_())
+
+
+def test_names_stay_names() -> None:
+    builder = jn.Builder()
+    builder.add(EVIL, "world", jn.Revolute(name=EVIL + "joint"), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    builder.add("two\nlines", EVIL, jn.Revolute(), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    builder.close(EVIL + "tie", EVIL, "world", jn.OnPlane((0, 0, 1)))
+    robot = builder.build()
+    shown = [robot, motion_of(robot), robot.linearize([0, 0], [0, 0], [0, 0])]
+    for one in [*shown, robot.constrained_dynamics([0, 0], [0, 0], [0, 0])]:
+        page = one._repr_html_()
+        read = Page(page)
+        assert "script" not in read.tags
+        assert any("<script>" in text or "…" in text for text in read.texts), type(one)
+    assert any("two\\nlines" in text for text in Page(robot._repr_html_()).texts)
+
+
+def test_large_robots_are_folded_quick_and_short() -> None:
+    robot = jn.robots.aerial_manipulator(5, 10)
+    start = time.process_time()
+    page = robot._repr_html_()
+    assert time.process_time() - start < 0.5  # far less than that on a quiet machine
+    assert len(page) < 60_000
+    assert "<details><summary>51 links" in page
+    assert "<details open><summary>7 links" in jn.robots.aerial_manipulator()._repr_html_()
+    huge = jn.robots.aerial_manipulator(50, 20)._repr_html_()
+    assert len(huge) < 100_000
+    assert "and 851 more" in huge
+
+
+@pytest.mark.skipif(not TALOS.exists(), reason="example-robot-data is not installed")
+def test_talos_takes_less_than_50_ms() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = jn.load(TALOS, base="floating")
+    assert len(robot._repr_html_()) < 40_000
+    best = min(_seconds(robot) for _ in range(5))
+    assert best < 0.05
+
+
+def _seconds(robot: jn.Model) -> float:
+    start = time.process_time()
+    robot._repr_html_()
+    return time.process_time() - start
+
+
+def test_the_outline_of_a_ball_is_a_circle() -> None:
+    """An ellipsoid of uniform density with the inertia of a ball of radius 0.3 m: it fills a tenth of a 3 m arm."""
+    builder = jn.Builder()
+    place = np.eye(4)
+    place[2, 3] = 3.0
+    builder.add("arm", "world", jn.Revolute())
+    builder.add("ball", "arm", jn.Fixed(), placement=place, inertia=jn.Inertia(2.0, rotational=[0.4 * 2 * 0.3**2] * 3))
+    picture = ElementTree.fromstring(stick_figure(builder.build(allow_massless=True)))
+    ellipse = picture.find("ellipse")
+    high = 3.0 * VIEW[1, 2] + 2 * 0.3  # of the arm as seen, and the ball at its end, around which a margin is left
+    assert float(ellipse.get("rx")) == pytest.approx(float(ellipse.get("ry")), abs=0.11)
+    assert float(ellipse.get("rx")) == pytest.approx(0.3 * (230 - 28) / (high - 0.3), rel=0.02)
+
+
+def test_soft_bodies_are_curves() -> None:
+    builder = jn.Builder()
+    builder.add("rod", "world", body=jn.soft.Rod(1.0, 0.02, 1000.0, 1e6, rest=(0, 0, 1, 0, 1.0, 0)))
+    (picture,) = pictures(builder.build()._repr_html_())
+    curve = max((each.get("d") for each in picture.iter("path")), key=len)
+    assert curve.count("l") == 32
+
+
+def test_paths() -> None:
+    points = np.array([[0.0, 0.04], [1.26, -2.0], [np.nan, 1.0], [3.0, 4.0], [3.5, 4.0]])
+    assert path(points) == "M0 0l1.3 -2M3 4l0.5 0"
+
+
+def test_sampling_keeps_the_peaks() -> None:
+    at = np.linspace(0, 1, 5001)
+    values = np.sin(6 * at)
+    values[1234], values[4321] = 50.0, -30.0
+    time_, kept = trajectory_html.sampled(at, values)
+    assert len(kept) < 100
+    assert (kept.max(), kept.min()) == (50.0, -30.0)
+    assert (time_[0], time_[-1]) == (0.0, 1.0)
+    assert (np.diff(time_) > 0).all()
+    values[100:200] = np.nan
+    assert np.isnan(trajectory_html.sampled(at, values)[1]).any()
+
+
+def test_long_motions_are_short_pages() -> None:
+    robot = jn.robots.panda()
+    page = motion_of(robot, 20_000)._repr_html_()
+    assert len(page) < 40_000
+
+
+def pendulum(damping: float = 0.0) -> jn.Model:
+    builder = jn.Builder()
+    builder.add("bob", "world", jn.Revolute((0, 1, 0), damping=damping), inertia=jn.Inertia(1.0, com=(0, 0, -1)))
+    return builder.build()
+
+
+def test_eigenvalues_of_a_pendulum() -> None:
+    up = pendulum().linearize([np.pi], [0.0], [0.0])._repr_html_()
+    assert "2 eigenvalues: 1 unstable, 1 stable, 0 on the axis" in up
+    assert "unstable, doubles in 0.2213 s" in up  # log 2 / sqrt(9.81)
+    down = pendulum().linearize([0.0], [0.0], [0.0])._repr_html_()
+    assert "0 unstable, 0 stable, 2 on the axis" in down
+    assert "0 ± 3.132 i" in down
+    assert "0.4985 Hz" in down  # sqrt(9.81) / 2 pi
+    assert "0 unstable, 2 stable, 0 on the axis" in pendulum(0.1).linearize([0.0], [0.0], [0.0])._repr_html_()
+    assert {"δ bob", "δ bob'", "τ bob"} <= set(Page(down).texts)
+
+
+def test_zeros_that_coincide_are_on_the_axis() -> None:
+    """A body in free fall: 12 zeros in pairs, which rounding may split."""
+    robot = jn.robots.aerial_manipulator(0, 0)
+    turned = robot.random_configuration(np.random.default_rng(0))
+    page = robot.linearize(turned, np.zeros(6), np.zeros(6))._repr_html_()
+    assert "12 eigenvalues: 0 unstable, 0 stable, 12 on the axis" in page
+
+
+def test_matrices_are_pictures() -> None:
+    image = pytest.importorskip("matplotlib.image")
+    pixels = np.random.default_rng(0).integers(0, 256, (7, 5, 4)).astype(np.uint8)
+    read = image.imread(BytesIO(results_html.png(pixels)), format="png")
+    assert (np.round(255 * read) == pixels).all()
+    robot = jn.robots.aerial_manipulator()
+    page = robot.linearize(robot.neutral(), np.zeros(12), np.zeros(12))._repr_html_()
+    assert page.count("data:image/png") == 2
+    assert "δ base.vx" in page
+
+
+def test_equilibria_say_whether_they_are_stable() -> None:
+    page = pendulum().equilibrium(q0=[0.1])._repr_html_()
+    assert "jounce.Equilibrium: stable" in page
