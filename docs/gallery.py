@@ -1,6 +1,6 @@
-"""Writes the gallery and a page for each example, from the pages, the examples and their pictures.
+"""Writes the gallery and a page for each example and notebook, from the pages, the examples and their pictures.
 
-    python docs/gallery.py     # after adding a picture or an example; tests/test_site.py fails if it was forgotten
+    python docs/gallery.py     # after adding a picture, an example or a notebook; tests/test_site.py fails if it was forgotten
 
 An example's page has the story at the top of its file, its picture and its code. The gallery has these pictures and
 those of all other pages, in the order of the site's navigation, each a link to where it comes from.
@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+import notebook_pages  # noqa: E402
+
 EXAMPLES = DOCS.parent / "examples"
-MADE = re.compile(r"gallery\.md|examples/\w+\.md")
+MADE = re.compile(r"gallery\.md|(examples|notebooks)/\w+\.md")
 
 INTRODUCTION = """\
 # Gallery
@@ -115,6 +119,7 @@ def pages() -> dict[Path, str]:
     """What is to be written where."""
     shown = guides()
     made = {DOCS / "examples" / f"{name}.md": example_page(name, shown) for name in examples()}
+    made |= {file.with_suffix(".md"): notebook_pages.page(file) for file in sorted(DOCS.glob("notebooks/*.ipynb"))}
     return {**made, DOCS / "gallery.md": gallery(shown)}
 
 
