@@ -60,6 +60,7 @@ inline Counted sqrt(Counted a) { return Counted::note(&Operations::divisions, sq
 inline Counted sin(Counted a) { return Counted::note(&Operations::divisions, sin(a.x)); }
 inline Counted cos(Counted a) { return Counted::note(&Operations::divisions, cos(a.x)); }
 inline Counted atan2(Counted a, Counted b) { return Counted::note(&Operations::divisions, atan2(a.x, b.x)); }
+inline Counted tanh(Counted a) { return Counted::note(&Operations::divisions, tanh(a.x)); }
 inline Counted exp(Counted a) { return Counted::note(&Operations::divisions, exp(a.x)); }
 inline Counted log(Counted a) { return Counted::note(&Operations::divisions, log(a.x)); }
 inline Counted pow(Counted a, Counted b) { return Counted::note(&Operations::divisions, pow(a.x, b.x)); }

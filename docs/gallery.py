@@ -1,6 +1,6 @@
 """Writes the gallery and a page for each example and notebook, from the pages, the examples and their pictures.
 
-    python docs/gallery.py     # after adding a picture, an example or a notebook; tests/test_site.py fails if it was forgotten
+    python docs/gallery.py     # tests/test_site.py fails if it was forgotten after adding one of these
 
 An example's page has the story at the top of its file, its picture and its code. The gallery has these pictures and
 those of all other pages, in the order of the site's navigation, each a link to where it comes from.

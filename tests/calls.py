@@ -78,7 +78,7 @@ constraint_rows                         constraint      |
 constrained                             contacts        |
 unconstrained                                           | constraints
 lock                                    positions       |
-replace                                                 | armature damping friction friction_speed stiffness rest limits gravity
+replace                                 | armature damping friction friction_speed stiffness rest limits gravity
 attach                                  other to placement      | prefix
 subtree                                 name            |
 chain                                   base tip        |

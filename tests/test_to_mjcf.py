@@ -69,6 +69,14 @@ def test_every_joint(name: str) -> None:
     assert not Twins(robot, loaded(robot.to_mjcf())).faults()
 
 
+def test_friction_comes_back_and_its_speed_is_given_again() -> None:
+    robot = built(turn=jn.Revolute(friction=0.3, friction_speed=0.05), slide=jn.Prismatic((1, 0, 0), friction=2.0))
+    robot = robot.replace(friction_speed=0.05)
+    text = robot.to_mjcf()
+    assert text.count("frictionloss") == 2
+    assert not (faults := Twins(robot, jn.load(text, friction=0.05)).faults()), faults
+
+
 def test_all_of_them_in_a_row() -> None:
     robot = built(**JOINTS)
     text = robot.to_mjcf()

@@ -124,6 +124,18 @@ def test_every_joint(name: str) -> None:
     assert not (faults := Twins(robot := built(**{name: JOINTS[name]}), loaded(robot.to_urdf())).faults()), faults
 
 
+def test_friction_comes_back_and_its_speed_is_given_again() -> None:
+    rough = {"free": jn.Free(friction=0.3), "planar": jn.Planar((0, 1, 0), (0, 0, 1), friction=0.2, damping=0.1)}
+    rough |= {"universal": jn.Universal((1, 0, 1), (0, 1, 0), friction=(0.4, 0.0)), "slide": jn.Prismatic(friction=2.0)}
+    robot = built(**rough).replace(friction_speed=dict.fromkeys(rough, 0.05))
+    back = jn.load(robot.to_urdf(), friction=0.05)
+    assert not (faults := Twins(robot, back).faults()), faults
+    uneven = built(free=jn.Free(friction=(1, 2, 3, 4, 5, 6)))
+    with pytest.raises(jn.Error, match="friction that differs between the coordinates of joints 'free'; skip="):
+        uneven.to_urdf()
+    assert "friction" not in uneven.to_urdf(skip=["friction"])
+
+
 def test_all_of_them_in_a_row() -> None:
     robot = built(**JOINTS)
     back = loaded(robot.to_urdf())

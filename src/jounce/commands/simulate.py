@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jounce.trajectory import Trajectory
 
 _SHOWN = 40  # coordinates in the table
+Method = Literal["taylor", "rkmk", "implicit"]
 _METHODS = ["taylor", "rkmk", "implicit"]
 _NUMBER: dict[str, Any] = {"parser": number, "metavar": "NUMBER"}
 
@@ -98,13 +99,13 @@ def _times(duration: float, rate: float) -> list[float]:
     return [duration * i / count for i in range(count + 1)]
 
 
-def _chosen(method: str | None, hold: float | None) -> str:
+def _chosen(method: str | None, hold: float | None) -> Method:
     """The method; one that takes feedback, if the joints are held."""
     if method is not None and method not in _METHODS:
         raise ValueError(f"--method is {method!r}, expected {' or '.join(map(repr, _METHODS))}")
     if hold is not None and method == "taylor":
         raise ValueError("--method is 'taylor', which takes no feedback: with --hold, expected 'rkmk' or 'implicit'")
-    return method or ("taylor" if hold is None else "implicit")
+    return cast(Method, method) if method else "taylor" if hold is None else "implicit"
 
 
 def _tell(robot: Model, motion: Trajectory, name: str, method: str, seconds: float) -> None:

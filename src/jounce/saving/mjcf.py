@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-SKIP = ("armature", "constraints", "damping", "rotors", "springs", "visuals")
+SKIP = ("armature", "constraints", "damping", "friction", "rotors", "springs", "visuals")
+_DRIVE = {"armature": "armature", "damping": "damping", "friction": "frictionloss"}
 _MAX_DEPTH = 400  # bodies within bodies; MuJoCo's parser stops at 500
 _FAR = 1e10  # rad or m, for an end that a range must have
 _TYPES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
@@ -102,7 +103,7 @@ def _check(robot: Model, left_out: LeftOut) -> None:
             left_out.refuse("free joints on bodies that move", name)
         elif isinstance(joint, Free) and joint.stiffness.any() and (_pose_in_world(bodies, body) != np.eye(4)).any():
             left_out.refuse("springs at rest away from the world's origin, of free joints", name, "springs")
-        for key, skip in (("armature", "armature"), ("damping", "damping"), ("stiffness", "springs")):
+        for key, skip in (*((key, key) for key in _DRIVE), ("stiffness", "springs")):
             if any(p.kind in ("free", "spherical") for p in joint.primitives()) and np.ptp(getattr(joint, key)) > 0:
                 left_out.refuse(f"{key} that differs between the coordinates of joints", name, skip)
     if max(depth, default=0) > _MAX_DEPTH:
@@ -209,9 +210,9 @@ def _add_joint(body: Element, hinge: _Hinge, left_out: LeftOut) -> None:
         said["stiffness"] = number(joint.stiffness[k])
         if joint.rest:
             said["springref"] = number(joint.rest)
-    for key in ("damping", "armature"):
+    for key, attribute in _DRIVE.items():
         if getattr(joint, key)[k] and not _dropped(joint, key, key, left_out):
-            said[key] = number(getattr(joint, key)[k])
+            said[attribute] = number(getattr(joint, key)[k])
     said |= _limits(joint, hinge.name, left_out)
     add(body, "joint", said)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-SKIP = ("armature", "constraints", "damping", "gravity", "rotors", "springs", "visuals")
+SKIP = ("armature", "constraints", "damping", "friction", "gravity", "rotors", "springs", "visuals")
 _UNLIMITED = 1e308  # URDF's readers take no "inf", and need the attribute
 _NO_LIMITS = Limits()
+Losses = dict[str, float]  # of <dynamics>
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class _Step:
     name: str
     kind: str
     axis: Array | None = None
-    damping: float = 0.0
+    losses: Losses = field(default_factory=dict)
     limits: Limits = _NO_LIMITS
     follows: Follow | None = None
 
@@ -78,8 +79,9 @@ def _check(robot: Model, left_out: LeftOut) -> None:
             left_out.refuse("springs of joints", name, "springs")
         if joint.armature.any():
             left_out.refuse("armature of joints", name, "armature")
-        if isinstance(joint, Free) and np.ptp(joint.damping) > 0:
-            left_out.refuse("damping that differs between the coordinates of joints", name, "damping")
+        for key in ("damping", "friction"):
+            if isinstance(joint, Free) and np.ptp(getattr(joint, key)) > 0:
+                left_out.refuse(f"{key} that differs between the coordinates of joints", name, key)
     for constraint in robot.constraints:
         left_out.refuse("constraints", constraint.name, "constraints")
     if not np.array_equal(robot.gravity, (0.0, 0.0, -9.81)):
@@ -126,21 +128,21 @@ class _Links:
         if isinstance(joint, Fixed):
             return [_Step(unused(name, self._joints), "fixed")]
         if isinstance(joint, Free):
-            return [_Step(name, "floating", damping=_even(joint))]
+            return [_Step(name, "floating", losses=_even(joint))]
         if isinstance(joint, Planar) and _is_urdfs(joint):
             return [_Step(name, "planar", np.cross(joint.x, joint.y), _even(joint))]
         primitives = joint.primitives()
         if joint.nv == 1 and primitives[0].kind == "helical":
             axis, limits = primitives[0].axis, joint.limits or _NO_LIMITS
             slide = Follow(name, primitives[0].slide)
-            turn = _Step(name, _turning(limits), axis, float(joint.damping[0]), limits, joint.follows)
+            turn = _Step(name, _turning(limits), axis, _losses(joint, 0), limits, joint.follows)
             return [_Step(unused(f"{name}.slide", self._joints), "prismatic", axis, follows=slide), turn]
         steps = []
         for i, primitive in enumerate(primitives):
             limits = joint.limits or _NO_LIMITS
             own = name if len(primitives) == 1 else unused(f"{name}.{i}", self._joints)
             kind = "prismatic" if primitive.kind == "prismatic" else _turning(limits)
-            steps.append(_Step(own, kind, primitive.axis, float(joint.damping[i]), limits, joint.follows))
+            steps.append(_Step(own, kind, primitive.axis, _losses(joint, i), limits, joint.follows))
         return steps
 
     def _link(self, name: str) -> Element:
@@ -154,8 +156,8 @@ class _Links:
         if step.axis is not None:
             add(element, "axis", {"xyz": numbers(step.axis)})
         _add_limit(element, step)
-        if step.damping:
-            add(element, "dynamics", {"damping": number(step.damping)})
+        if any(step.losses.values()):
+            add(element, "dynamics", {key: number(value) for key, value in step.losses.items() if value})
         if step.follows is not None:
             ratio, offset = number(step.follows.ratio), number(step.follows.offset)
             add(element, "mimic", {"joint": step.follows.joint, "multiplier": ratio, "offset": offset})
@@ -186,12 +188,17 @@ def _add_inertial(link: Element, inertia: Inertia) -> None:
     add(inertial, "inertia", {key: number(inertia.rotational[at]) for key, at in pairs.items()})
 
 
-def _even(joint: Joint) -> float:
-    """The damping of all coordinates, none if they differ."""
-    return float(joint.damping[0]) if np.ptp(joint.damping) == 0 else 0.0
+def _losses(joint: Joint, i: int) -> Losses:
+    """What <dynamics> says of a coordinate."""
+    return {"damping": float(joint.damping[i]), "friction": float(joint.friction[i])}
+
+
+def _even(joint: Joint) -> Losses:
+    """The same for all coordinates; none of those that differ."""
+    return {key: x for key, x in _losses(joint, 0).items() if np.ptp(getattr(joint, key)) == 0}
 
 
 def _is_urdfs(joint: Planar) -> bool:
     """Whether a planar joint has the axes that readers give the one of a URDF."""
     x, y = in_plane(np.cross(joint.x, joint.y))
-    return bool(np.array_equal(x, joint.x) and np.array_equal(y, joint.y)) and np.ptp(joint.damping) == 0
+    return bool(np.array_equal(x, joint.x) and np.array_equal(y, joint.y)) and len(_even(joint)) == 2

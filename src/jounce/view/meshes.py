@@ -88,8 +88,8 @@ def parts_of(mesh: MeshFile | HeightFile | Triangles) -> list[Part]:
         if part.texture is None:
             made.append(Part(*creased(corners, sides), part.colour))
         else:
-            *split, texture = with_creases(corners, sides, part.texture)
-            made.append(Part(*split, part.colour, texture))
+            corners, sides, texture = with_creases(corners, sides, part.texture)
+            made.append(Part(corners, sides, part.colour, texture))
     return made
 
 
