@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -326,3 +327,26 @@ def test_convert_what_the_other_lacks(tmp_path: Path) -> None:
     assert not (tmp_path / "ball.urdf").exists()
     done = called("convert", str(tmp_path / "ball.xml"), str(tmp_path / "ball.urdf"), "--skip", "gravity")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- the page -------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mujoco")
+    page = (Path(__file__).parents[1] / "docs/command_line.md").read_text(encoding="utf-8")
+    (file,) = re.findall(r"^```xml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "pendulum.urdf").write_text(file)
+    monkeypatch.chdir(tmp_path)
+    count = 0
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        for said in re.split(r"^\$ jounce ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = said.partition("\n")
+            done = called(*command.split())
+            found, shown = (
+                re.sub(r"in \S+ s$", "in a moment", text, flags=re.MULTILINE).strip()
+                for text in (done.stdout + done.stderr, expected)
+            )
+            assert found == shown, command
+            count += 1
+    assert count == 9
