@@ -29,6 +29,7 @@ GIVEN_BACK |= {"ConstrainedDynamics", "ConstrainedInverseDynamics", "Impact", "I
 BASES = {"Joint", "Module", "SoftBody", "Strain"}
 OF_ANOTHER_LIBRARY = {"Pinocchio"}  # has all its methods in common with MuJoCo
 WITHOUT_ARGUMENTS = {"num_threads"}
+PATHS = {"load", "to_mjcf", "to_urdf"}  # a string may be one
 NUMPYS_WORDS = (
     "inhomogeneous|ambiguous|could not be broadcast|cannot reshape|matmul|einsum|for axis|array element|Exceeds the"
 )
@@ -136,7 +137,7 @@ def function_differences(name: str, seed: int) -> list[str]:
 
     def asked(arguments: dict[str, object]) -> object:
         own = {k: np.random.default_rng(0) if isinstance(x, np.random.Generator) else x for k, x in arguments.items()}
-        with warnings.catch_warnings(), _elsewhere() if name == "load" else nullcontext():  # a string may be a path
+        with warnings.catch_warnings(), _elsewhere() if name in PATHS else nullcontext():
             warnings.simplefilter("error")
             with differences.counted():
                 return outcome(lambda: function(**own))
