@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import subprocess
@@ -15,8 +14,9 @@ import numpy as np
 import pytest
 
 from jounce import demo, robots
-from jounce.demo.animation import write_animation
+from jounce.demo.animation import thrusts_of, write_animation
 from jounce.demo.command import _show_forces
+from jounce.demo.looks import dressed
 
 WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
@@ -88,20 +88,41 @@ def test_propellers_only_push() -> None:
 
 
 def test_animation_is_one_page(flight: demo.Flight, tmp_path: Path) -> None:
+    pytest.importorskip("viser")
     base = demo.TiltHex()
-    path = write_animation(robots.aerial_manipulator(), flight, base, base.speeds(flight.wrench), tmp_path / "a.html")
+    coarse = replace(flight, time=flight.time[::100], q=flight.q[::100])
+    speeds = base.speeds(flight.wrench)[::100]
+    path = write_animation(robots.aerial_manipulator(), coarse, base, speeds, tmp_path / "new" / "a.html")
     page = path.read_text(encoding="utf-8")
-    assert not re.search(r"https?://|<link|<script src|@import", page)  # no external resources
-    found = re.search(r"const DATA = (\{.*\});", page)
-    assert found is not None
-    data = json.loads(found[1])
-    frames = np.array(data["frames"])
-    assert frames.shape == (600, 37)
-    np.testing.assert_allclose(frames[:, :7], flight.q[::5, :7], atol=1e-4)
-    arms = frames[:, 7:31].reshape(-1, 2, 4, 3)
-    np.testing.assert_allclose(np.linalg.norm(np.diff(arms, axis=2), axis=-1), 0.12, atol=3e-4)  # links of 2 d
-    assert np.array(data["rotors"]).shape == (6, 3, 4)
-    assert [len(curves) for curves in data["torques"]] == [6] * 6
+    assert "<title>Aerial manipulator in flight</title>" in page
+    assert not re.search(r'<link[^>]*href="http|<script src|@import', page)  # no external resources
+    for said in ("forces: 0.1 m is 3.33 N", "forces (rates): 0.1 m is ", " N/s", "path of tool 1", "path of tool 2"):
+        assert said in page
+
+
+def test_thrusts_are_the_wrench_on_the_base(flight: demo.Flight) -> None:
+    """The arrows of the page, moved to the base, add up to its force and to its rate; their drag is not drawn."""
+    base = demo.TiltHex()
+    clad = dressed(robots.aerial_manipulator(), base)
+    wrenches = thrusts_of(base, base.speeds(flight.wrench)[::300, :2])
+    q = flight.q[::300]
+    for i in range(len(q)):
+        total = np.zeros((2, 3))
+        for k in range(6):
+            turn = np.linalg.inv(clad.pose("B1", q[i])) @ clad.pose(f"p{k + 1}", q[i])
+            total += wrenches[i, :, k, :3] @ turn[:3, :3].T
+        np.testing.assert_allclose(total, flight.wrench[300 * i, :2, :3], rtol=1e-9, atol=1e-9)
+
+
+def test_the_robot_of_the_page_is_the_same(flight: demo.Flight) -> None:
+    robot = robots.aerial_manipulator()
+    clad = dressed(robot, demo.TiltHex())
+    q, v = flight.q[700], flight.v[700]
+    np.testing.assert_allclose(clad.inverse_dynamics(q, v), robot.inverse_dynamics(q, v), rtol=1e-12)
+    for tool, link in (("tool 1", "B4"), ("tool 2", "B7")):
+        end = robot.pose(link, q) @ np.array([0, 0, -0.12, 1])
+        np.testing.assert_allclose(clad.pose(tool, q)[:3, 3], end[:3], atol=1e-12)
+    assert all(len(b.visuals) >= 2 for b in clad.bodies[:7])
 
 
 @pytest.mark.parametrize("slower", [1.0, 5.0, 50.0, 900.0])

@@ -484,6 +484,53 @@ def test_a_page_has_everything_inside(tmp_path: Path) -> None:
     assert any(np.allclose(m["position"], robot.pose("tip", motion.q[-1])[:3, 3], atol=1e-5) for m in last)
 
 
+def test_paths_are_drawn(tmp_path: Path) -> None:
+    robot, motion = swing()
+    with motion.show(robot, trace=["tip", "lower"]) as viewer:
+        line = nodes(viewer)["/robot/path of tip"]
+        points = np.asarray(line.points, dtype=float)
+        tips = np.array([robot.pose("tip", q)[:3, 3] for q in motion.q])
+        ends = np.concatenate([points[:1, 0], points[:, 1]])
+        assert np.allclose(ends[[0, -1]], tips[[0, -1]], atol=1e-6)
+        assert np.linalg.norm(ends[:, None] - tips[None], axis=2).min(axis=0).max() < 1e-6  # it passes all samples
+        assert "/robot/path of lower" in nodes(viewer)
+        assert "path of tip" in viewer._legend.content
+    for given, message in (("tip", "trace is 'tip'"), (["tap"], "trace: no body or frame is named 'tap'.*tip")):
+        with pytest.raises(ValueError, match=message):
+            motion.show(robot, trace=given)  # type: ignore[arg-type]
+
+
+def test_a_page_has_the_legend_of_its_arrows(tmp_path: Path) -> None:
+    robot, motion = swing()
+    push = np.zeros((len(motion), 2, 6))
+    push[:, 0, 0], push[:, 1, 2] = 4.0, 8.0
+    motion.show(robot, wrenches={"tip": push}, force_scale=(0.05, 0.2), save=tmp_path / "push.html", rate=5)
+    text = (tmp_path / "push.html").read_text(encoding="utf-8")
+    assert "forces: 0.1 m is 2 N</div>" in text
+    assert "forces (rates): 0.1 m is 0.5 N/s</div>" in text
+    assert text.index("forces: 0.1 m") > text.index("</title>")
+    motion.show(robot, save=tmp_path / "plain.html", rate=5)
+    assert "<aside" not in (tmp_path / "plain.html").read_text(encoding="utf-8")
+
+
+def test_all_of_a_robot_is_in_the_picture() -> None:
+    from jounce.view import camera
+
+    for size in ((1.0, 1.0, 1.0), (3.0, 2.0, 0.1), (0.1, 0.1, 4.0), (1e-9, 0, 0)):
+        box = np.array([[-0.5], [0.5]]) * size
+        away = camera._distance(box)
+        back = camera._FROM / np.linalg.norm(camera._FROM)
+        right = np.cross([0, 0, 1], back) / np.linalg.norm(np.cross([0, 0, 1], back))
+        corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
+        depth = away - corners @ back
+        assert (depth > 0).all()
+        slope = np.tan(camera._FIELD / 2)
+        high, wide = np.abs(corners @ np.cross(back, right)) / depth / slope, np.abs(corners @ right) / depth / slope
+        assert high.max() <= 0.87
+        assert wide.max() <= 1.25 * 0.87
+        assert max(high.max(), wide.max() / 1.25) > 0.85 or max(size) < 1e-6
+
+
 def test_a_page_of_a_robot_at_rest(tmp_path: Path) -> None:
     jn.load(ARM).show([0.1, 0.2], save=str(tmp_path / "arm.html"))
     assert (tmp_path / "arm.html").stat().st_size > 300_000

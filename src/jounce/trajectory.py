@@ -227,6 +227,7 @@ class Trajectory:
         wrench_frame: Frame = "body",
         force_scale: float | Sequence[float] | None = None,
         twists: bool | Sequence[str] = False,
+        trace: Sequence[str] = (),
         frames: bool = False,
         names: bool = False,
         com: bool = False,
@@ -248,6 +249,7 @@ class Trajectory:
             robot: whose motion it is.
             reference: a second motion of the same robot, shown as a ghost.
             wrenches: as in `Model.show`, over time: (T, 6) or (T, K, 6).
+            trace: names of bodies and frames whose paths are drawn.
             save: a file: write a page that plays without a server, and show nothing.
             rate: frames per second of such a page.
 

@@ -1,7 +1,7 @@
 """``jounce demo``: paper A's section 7, its aerial manipulator on the reference motion of Table 3.
 
 `motion` defines the motion, `flight` computes its forces and the motion back from them, `rotors` models the propellers;
-`figures` and `animation` show it.
+`figures`, `looks` and `animation` show it.
 """
 
 from jounce.demo.command import run

@@ -1,19 +1,20 @@
-"""The robot in flight as one self-contained HTML file: plain JavaScript on a canvas, no network."""
+"""The robot in flight as a page of the viewer: one HTML file, with the forces of the propellers and their rates."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 
 from jounce.demo.flight import Flight
+from jounce.demo.looks import dressed
 from jounce.demo.motion import Array
 from jounce.demo.rotors import TiltHex
 from jounce.model import Model
+from jounce.trajectory import Trajectory
 
-_FRAME = 0.05  # s
-_LINK = np.array([0.0, 0.0, -0.12, 1.0])  # where a link ends, in its own frame (2 d)
+_FRAME = 0.05  # s between samples; the page interpolates
+_RATE = 24.0  # frames per second
 
 
 def write_animation(robot: Model, flight: Flight, hexarotor: TiltHex, speeds: Array, path: Path) -> Path:
@@ -21,31 +22,29 @@ def write_animation(robot: Model, flight: Flight, hexarotor: TiltHex, speeds: Ar
 
     Args:
         robot: the aerial manipulator with two arms of three links.
-        speeds: (T, K, 6) of the propellers, rad/s.
+        speeds: (T, K, 6) of the propellers, rad/s, with at least one derivative.
     """
     every = max(1, round(_FRAME / (flight.time[1] - flight.time[0])))
-    frames = _frames(robot, flight.q[::every], hexarotor.thrust * speeds[::every, 0] ** 2)
-    data = {
-        "step": float(every * (flight.time[1] - flight.time[0])),
-        "frames": frames.round(4).tolist(),
-        "rotors": hexarotor.poses()[:, :3].round(5).tolist(),
-        "speeds": speeds[:: 2 * every, 0].T.round(2).tolist(),
-        "torques": [[_digits(curve) for curve in row.T] for row in np.moveaxis(flight.tau[:: 2 * every, :, 6:], 1, 0)],
-    }
-    page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
+    clad, thrusts = dressed(robot, hexarotor), thrusts_of(hexarotor, speeds[::every, :2])
+    motion = Trajectory.of(clad, flight.time[::every], flight.q[::every])
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page.replace("/*DATA*/null", json.dumps(data, separators=(",", ":"))), encoding="utf-8")
+    motion.show(
+        clad,
+        wrenches={f"p{i}": thrusts[:, :, i - 1] for i in range(1, 7)},
+        force_scale=0.03,
+        trace=["tool 1", "tool 2"],
+        name="Aerial manipulator in flight",
+        floor=-0.9,
+        save=path,
+        rate=_RATE,
+    )
     return path
 
 
-def _frames(robot: Model, q: Array, thrusts: Array) -> Array:
-    """(F, 37): position and quaternion of the base, for each arm its joints and its end, the thrusts."""
-    poses = robot.forward_kinematics(q).pose
-    joints = poses[:, 1:, :3, 3]
-    ends = (poses[:, [3, 6]] @ _LINK)[..., :3]
-    arms = np.concatenate([joints[:, :3], ends[:, :1], joints[:, 3:], ends[:, 1:]], axis=1)
-    return np.hstack([q[:, :7], arms.reshape(len(q), -1), thrusts])
-
-
-def _digits(curve: Array) -> list[float]:
-    return [float(f"{x:.4g}") for x in curve]
+def thrusts_of(hexarotor: TiltHex, speeds: Array) -> Array:
+    """Wrenches (T, 2, 6, 6) of the propellers, each in its own axes, and their rates: c_f w² and 2 c_f w dw/dt."""
+    w, rate = speeds[:, 0], speeds[:, 1]
+    wrench = np.zeros((len(w), 2, w.shape[1], 6))
+    wrench[:, 0, :, 2] = hexarotor.thrust * w**2
+    wrench[:, 1, :, 2] = 2 * hexarotor.thrust * w * rate
+    return wrench

@@ -14,6 +14,19 @@ Array = NDArray[np.float64]
 _FROM = np.array([0.80, -1.0, 0.42])  # the camera looks from in front, from the right and from above
 _SUN = np.array([0.15, -0.65, 0.9])
 _FIELD = math.radians(32.0)
+_WIDE = 1.25  # width of the picture over its height, at least
+_FILLED = 0.86  # of its height or width
+
+
+def _distance(box: Array) -> float:
+    """How far the camera has to be from the middle of a box (2, 3) to see all of its corners, m."""
+    back = _FROM / np.linalg.norm(_FROM)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    corners = np.stack(np.meshgrid(*box.T), axis=-1).reshape(-1, 3)
+    sides = np.abs(corners @ right) / _WIDE, np.abs(corners @ np.cross(back, right))
+    reach = np.maximum(*sides) / (_FILLED * math.tan(_FIELD / 2))
+    return max(float((corners @ back + reach).max()), 2e-3)
 
 
 def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
@@ -49,8 +62,7 @@ def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
             shadow_opacity=0.22,
             position=(float(centre[0]), float(centre[1]), floor),
         )
-    away = 0.53 * spread / math.sin(_FIELD / 2) * _FROM / np.linalg.norm(_FROM)
-    server.initial_camera.position = tuple(centre + away)
+    server.initial_camera.position = tuple(centre + _distance(bounds - centre) * _FROM / np.linalg.norm(_FROM))
     server.initial_camera.look_at = tuple(centre)
     server.initial_camera.fov = _FIELD
     server.initial_camera.near = 0.01 * spread

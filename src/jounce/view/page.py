@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,30 @@ from typing import Any
 import numpy as np
 
 from jounce._checks import printable, quoted, real
+from jounce.view.style import RGB
 
 MOST = 20_000  # frames in a page
+_CORNER = (
+    "position:fixed;left:16px;bottom:60px;z-index:10;pointer-events:none;padding:10px 14px;border-radius:10px;"
+    "background:rgba(255,255,255,.82);color:#1f2933;font:13px/1.6 system-ui,sans-serif;"
+    "box-shadow:0 4px 18px rgba(31,41,51,.10)"
+)
+
+
+def legend_lines(legend: Sequence[tuple[RGB, str]]) -> str:
+    """As HTML, one line each."""
+    mark = '<span style="display:inline-block;width:14px;height:4px;border-radius:2px;margin-right:8px;'
+    return "".join(
+        f'<div>{mark}vertical-align:3px;background:rgb({red},{green},{blue})"></span>{html.escape(printable(label))}</div>'
+        for (red, green, blue), label in legend
+    )
 
 
 def write_page(
     server: Any,
     path: str | PathLike[str],
     title: str,
+    legend: Sequence[tuple[RGB, str]],
     span: tuple[float, float],
     show: Callable[[float], None],
     rate: float,
@@ -29,6 +45,7 @@ def write_page(
         server: viser's, with the scene.
         path: of the file, under exactly that name.
         title: of the page.
+        legend: colours and what they mean, in a corner of the page.
         span: s, first and last time; the same for a robot that does not move.
         show: sets the scene to a time.
         rate: frames per second.
@@ -49,6 +66,9 @@ def write_page(
     if count:
         recording.insert_sleep(0.5)  # a pause at the end before it starts again
     page = recording.as_html().replace("<title>Viser</title>", f"<title>{html.escape(printable(title))}</title>", 1)
+    if legend:
+        at = page.rindex("</body>")
+        page = f'{page[:at]}<aside style="{_CORNER}">{legend_lines(legend)}</aside>{page[at:]}'
     target = Path(path)
     target.write_text(page, encoding="utf-8")
     return target

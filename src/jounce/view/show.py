@@ -116,25 +116,30 @@ def _look(robot: Model, options: Mapping[str, Any], moves: bool, times: int | No
         overlays=frozenset(kind for kind in KINDS if flag(kind, options[kind])),
         wrenches=Wrenches.of(robot, options["wrenches"], options["wrench_frame"], times),
         force_scale=options["force_scale"],
-        twists=_frames(robot, options["twists"], moves),
+        twists=_twisting(robot, options["twists"], moves),
+        traces=_frames("trace", robot, options.get("trace", ())),
     )
 
 
-def _frames(robot: Model, given: Any, moves: bool) -> tuple[str, ...]:
+def _twisting(robot: Model, given: Any, moves: bool) -> tuple[str, ...]:
     """Names of bodies or frames whose twists are shown."""
     if isinstance(given, (bool, np.bool_)):
-        chosen: Sequence[Any] = robot.body_names if given else ()
-    elif isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
-        chosen = given
-    else:
-        raise ValueError(f"twists is {quoted(given)}, expected True, False or names of bodies and frames")
-    for name in chosen:
-        if not isinstance(name, str) or name not in robot.frame_names:
-            hint = near(name if isinstance(name, str) else quoted(name), robot.frame_names)
-            raise ValueError(f"twists: no body or frame is named {quoted(name)}: {hint}")
+        given = robot.body_names if given else ()
+    chosen = _frames("twists", robot, given, "True, False or ")
     if chosen and not moves:
         raise ValueError("twists need a velocity: pass v")
-    return tuple(chosen)
+    return chosen
+
+
+def _frames(argument: str, robot: Model, given: Any, also: str = "") -> tuple[str, ...]:
+    """Names of bodies or frames, checked."""
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise ValueError(f"{argument} is {quoted(given)}, expected {also}names of bodies and frames")
+    for name in given:
+        if not isinstance(name, str) or name not in robot.frame_names:
+            hint = near(name if isinstance(name, str) else quoted(name), robot.frame_names)
+            raise ValueError(f"{argument}: no body or frame is named {quoted(name)}: {hint}")
+    return tuple(given)
 
 
 def _colour(given: Any) -> tuple[float, float, float, float] | None:

@@ -23,6 +23,7 @@ MASS: RGB = (230, 60, 50)  # the centre of mass
 INERTIA: RGB = (120, 130, 200)
 FORCES: tuple[RGB, ...] = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167))  # and their derivatives
 MOMENTS: tuple[RGB, ...] = ((240, 170, 110), (120, 180, 220), (120, 205, 180), (230, 185, 210))
+TRACES: tuple[RGB, ...] = ((130, 115, 180), (95, 150, 110), (175, 145, 75), (115, 125, 140))
 LINEAR: RGB = (60, 60, 60)
 ANGULAR: RGB = (150, 150, 150)
 FLOOR: RGB = (236, 239, 243)

@@ -22,11 +22,13 @@ from jounce.view.camera import set_stage
 from jounce.view.motion import Motion
 from jounce.view.names import node_name
 from jounce.view.overlays import KINDS, Overlays
-from jounce.view.page import write_page
+from jounce.view.page import legend_lines, write_page
 from jounce.view.player import Player
 from jounce.view.scene import DrawnRobot, Paint
 from jounce.view.server import start, stop
 from jounce.view.sliders import Sliders
+from jounce.view.style import RGB
+from jounce.view.traces import draw_traces
 
 Array = NDArray[np.float64]
 
@@ -42,6 +44,7 @@ class Look:
         wrenches: on it.
         force_scale: see `WrenchArrows`.
         twists: names of bodies and frames whose twists are shown.
+        traces: names of bodies and frames whose paths are shown.
     """
 
     name: str = "robot"
@@ -50,6 +53,7 @@ class Look:
     wrenches: Wrenches | None = None
     force_scale: Any = None
     twists: tuple[str, ...] = ()
+    traces: tuple[str, ...] = ()
 
 
 class _Shown:
@@ -64,6 +68,7 @@ class _Shown:
         if look.wrenches is not None:
             self.forces = WrenchArrows(self.drawn, look.wrenches, motion.q, look.force_scale)
         self.twists = self._twist_arrows() if look.twists else None
+        self.traces = draw_traces(self.drawn, motion, look.traces) if look.traces else []
         for kind in look.overlays:
             self.overlays.show(kind, True)
         self.show(float(motion.time[0]))
@@ -86,17 +91,15 @@ class _Shown:
         ]
         return np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)])
 
-    def legend(self) -> list[str]:
-        """One line for each kind of arrow: its colour, label and scale."""
+    def legend(self) -> list[tuple[RGB, str]]:
+        """A colour and a label for each kind of arrow, with its scale, and for each path."""
         arrows = [a for *_, a in self.forces.kinds] if self.forces else []
         arrows += [a for _, a in self.twists.kinds] if self.twists else []
         lines = []
         for a in arrows:
             if a.scale > 0:
-                red, green, blue = a.colour
-                mark = f"<span style='color:rgb({red},{green},{blue})'>&#9632;</span>"
-                lines.append(f"{mark} {a.label}: 0.1 m is {0.1 / a.scale:.3g} {a.unit}")
-        return lines
+                lines.append((a.colour, f"{a.label}: 0.1 m is {0.1 / a.scale:.3g} {a.unit}"))
+        return [*lines, *self.traces]
 
     def _twist_arrows(self) -> TwistArrows:
         assert self.motion.v is not None
@@ -241,11 +244,14 @@ class Viewer:
             reach = 1.5 * shown.drawn.size
             title = "Joints" if name == "robot" else f"Joints of {name}"
             self._boxes[f"sliders {name}"] = Sliders(gui, shown.motion.robot, shown.motion.q[0], title, reach, moved)
-        lines = [line for s in self._shown.values() for line in s.legend()]
+        lines = legend_lines(self._legends())
         if lines and self._legend is None:
-            self._legend = gui.add_markdown("", order=-1.0)
+            self._legend = gui.add_html("", order=-1.0)
         if lines:
-            self._legend.content = "\n\n".join(dict.fromkeys(lines))
+            self._legend.content = f"<div style='padding:0.3em 0.8em;font-size:0.8em'>{lines}</div>"
+
+    def _legends(self) -> list[tuple[RGB, str]]:
+        return list(dict.fromkeys(line for shown in self._shown.values() for line in shown.legend()))
 
     def _add_boxes(self, look: Look) -> None:
         gui = self._server.gui
@@ -278,7 +284,7 @@ class Viewer:
             playing = self._player is not None and self._player.playing
             if self._player is not None:
                 self._player.pause()
-            written = write_page(self._server, path, title, self.span, self._show, rate)
+            written = write_page(self._server, path, title, self._legends(), self.span, self._show, rate)
             if self._player is not None and playing:
                 self._player.play()
             return written
