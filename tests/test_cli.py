@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -30,9 +31,10 @@ def called(*arguments: str) -> subprocess.CompletedProcess[str]:
     from jounce.cli import main
 
     out, err, code = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings():
         patch.setattr(sys, "argv", ["jounce", *arguments])
         patch.setenv("COLUMNS", "100")
+        warnings.simplefilter("ignore", DeprecationWarning)  # between versions of typer and click
         try:
             main()
         except SystemExit as end:
@@ -100,8 +102,8 @@ def test_the_version() -> None:
     [
         (["simulate", "nowhere.urdf"], 1, "nowhere.urdf: does not exist"),
         (["convert", "nowhere.urdf", "out.xml"], 1, "nowhere.urdf: does not exist"),
-        (["simulate"], 2, "Missing argument 'file'."),
-        (["simulte"], 2, "No such command 'simulte'. Did you mean 'simulate'?"),
+        (["simulate"], 2, "Missing argument '"),
+        (["simulte"], 2, "No such command 'simulte'"),
         (["simulate", "SWING", "--tim", "1"], 2, "No such option"),
         (["simulate", "SWING", "--time", "abc"], 2, "Invalid value for '--time': 'abc', expected a number"),
         (["simulate", "SWING", "--time", "-1"], 1, "--time is -1, expected a positive number of seconds"),
