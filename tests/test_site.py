@@ -18,8 +18,8 @@ from types import ModuleType
 
 import pytest
 
-import browser
 import jounce as jn
+from jounce.view import browser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

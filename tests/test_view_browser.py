@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import browser as browsers
 import jounce as jn
 
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
+from jounce.view import browser as browsers
+
 images = pytest.importorskip("PIL.Image")
 pytestmark = pytest.mark.skipif(browsers.program() is None, reason="no Chromium here")
 
@@ -147,3 +148,33 @@ def test_a_picture_from_the_browser(page: browsers.Browser, tmp_path: Path) -> N
     assert picture.shape == (240, 320, 3)
     assert red(picture).sum() > 50
     assert blue(picture).sum() > 50
+
+
+def test_a_video_shows_every_time(tmp_path: Path) -> None:
+    robot = jn.load(ROBOT)
+    motion = jn.Trajectory.of(robot, [0.0, 1.0], [[-1.2], [1.2]])
+    path = motion.video(robot, tmp_path / "swing.gif", width=240, height=160, rate=4, speed=1.0, floor=False)
+    video = images.open(path)
+    assert (video.size, video.n_frames, video.info["duration"]) == ((240, 160), 5, 250)
+    places = []
+    for i in range(video.n_frames):
+        video.seek(i)
+        frame = np.asarray(video.convert("RGB"), dtype=float) / 255
+        assert (frame[:2] > 0.97).all()  # white around it, at all times
+        assert blue(frame).sum() > 20
+        places.append(np.nonzero(red(frame))[1].mean())
+    steps = np.diff(places)
+    assert (np.abs(steps) > 3).all()  # pixels, between any two frames
+    assert (np.sign(steps) == np.sign(steps[0])).all()
+    rise = [robot.pose(robot.body_names[-1], [q])[0, 2] for q in np.linspace(-1.2, 1.2, 5)]
+    assert abs(np.corrcoef(rise, places)[0, 1]) > 0.99
+
+
+def test_a_video_as_mp4(tmp_path: Path) -> None:
+    ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    robot = jn.load(ROBOT)
+    motion = jn.Trajectory.of(robot, [0.0, 1.0], [[-1.2], [1.2]])
+    path = motion.video(robot, tmp_path / "swing.mp4", width=160, height=96, rate=10, speed=2.0)
+    frames, seconds = ffmpeg.count_frames_and_secs(str(path))
+    assert frames == 6
+    assert seconds == pytest.approx(0.6, abs=0.05)

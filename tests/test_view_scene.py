@@ -725,6 +725,30 @@ def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
+def test_what_a_video_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, motion = swing()
+    good = tmp_path / "swing.gif"
+    for arguments, message in (
+        ({"path": "swing.avi"}, "path is 'swing.avi', expected one that ends in .mp4 or .gif"),
+        ({"path": 3}, "path is 3"),
+        ({"path": good, "rate": 0.0}, "rate is 0.0"),
+        ({"path": good, "rate": 1e9}, "rate is 1000000000.0, expected at most 20000 frames"),
+        ({"path": good, "speed": -1.0}, "speed is -1.0"),
+        ({"path": good, "width": 3}, "width is 3"),
+        ({"path": good, "save": "a.html"}, "save has no meaning for a video"),
+        ({"path": good, "trace": ["tap"]}, "trace: no body or frame is named 'tap'"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            motion.video(robot, **arguments)
+    monkeypatch.setattr("jounce.view.browser.program", lambda: None)
+    with pytest.raises(RuntimeError, match=r"needs Chrome or Chromium.*playwright install chromium"):
+        motion.video(robot, good)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(ImportError, match=re.escape("pip install 'jounce[video]'")):
+        motion.video(robot, tmp_path / "swing.mp4")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_picture_needs_a_browser(tmp_path: Path) -> None:
     with jn.load(ARM).show() as viewer, pytest.raises(RuntimeError, match="no browser has"):
         viewer.picture(tmp_path / "x.png", timeout=0.1)

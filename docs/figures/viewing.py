@@ -14,11 +14,9 @@ import numpy as np
 from PIL import Image
 
 import jounce as jn
+from jounce.view.browser import Browser
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parents[1] / "tests"))
-from browser import Browser  # noqa: E402
-
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 if len(sys.argv) > 1:
     ROBOTS = Path(sys.argv[1])

@@ -263,6 +263,39 @@ class Trajectory:
         options = {key: value for key, value in locals().items() if key not in ("self", "robot", "reference")}
         return show_trajectory(self, robot, reference, options)
 
+    def video(
+        self,
+        robot: Model,
+        path: str | PathLike[str],
+        *,
+        width: int = 1280,
+        height: int = 720,
+        rate: float = 30.0,
+        speed: float = 1.0,
+        program: str | None = None,
+        **options: Any,
+    ) -> Path:
+        """Writes a video of the motion, MP4 or GIF. Needs ``pip install 'jounce[video]'``, and Chrome or Chromium.
+
+        The browser has no window and draws in software, so no display and no graphics card is needed.
+
+        Args:
+            robot: whose motion it is.
+            path: of the file, which ends in .mp4 or .gif.
+            width, height: in pixels, even numbers for MP4.
+            rate: frames per second; a GIF has 50 at most.
+            speed: seconds of the motion per second of the video.
+            program: path of the browser; when left out, it is looked for.
+            options: as in `show`, such as `wrenches`, `trace` and `reference`.
+
+        Returns:
+            The path.
+        """
+        from jounce.view.show import video_of
+
+        form = {"width": width, "height": height, "rate": rate, "speed": speed, "program": program}
+        return video_of(self, robot, path, form, options)
+
 
 def _float64(key: str, value: object) -> Array:
     """The numbers as given, not copied."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +71,25 @@ def show_trajectory(
         ghost = Look(name="reference", paint=Paint(opacity=GHOST))
         robots.append((Motion.of("reference", robot, reference), ghost))
     return _shown(robots, options)
+
+
+def video_of(
+    trajectory: Trajectory,
+    robot: Model,
+    path: str | PathLike[str],
+    form: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> Path:
+    """See `Trajectory.video`."""
+    need_extra()
+    from jounce.view.video import checked_path
+
+    for name in options:
+        if name in ("save", "viewer", "browser"):
+            raise ValueError(f"{name} has no meaning for a video: use show")
+    target = checked_path(path)
+    with trajectory.show(robot, **options) as viewer:
+        return viewer.video(target, **form)
 
 
 def _shown(robots: list[tuple[Any, Look]], options: Mapping[str, Any]) -> Viewer:

@@ -29,6 +29,7 @@ from jounce.view.server import start, stop
 from jounce.view.sliders import Sliders
 from jounce.view.style import RGB
 from jounce.view.traces import draw_traces
+from jounce.view.video import checked_path, times, write_video
 
 Array = NDArray[np.float64]
 
@@ -85,10 +86,9 @@ class _Shown:
             self.twists.place(q, v)
 
     def bounds(self) -> Array:
-        every = [
-            self.drawn.bounds(self.motion.q[i])
-            for i in np.unique(np.linspace(0, len(self.motion.q) - 1, 25, dtype=int))
-        ]
+        time = self.motion.time
+        at = np.linspace(time[0], time[-1], 25 if len(time) > 1 else 1)
+        every = [self.drawn.bounds(self.motion.at(float(t))[0]) for t in at]
         return np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)])
 
     def legend(self) -> list[tuple[RGB, str]]:
@@ -308,6 +308,25 @@ class Viewer:
         pixels = next(iter(clients.values())).get_render(*sizes, transport_format="png")
         images.fromarray(pixels).save(path)
         return Path(path)
+
+    def video(
+        self,
+        path: str | PathLike[str],
+        *,
+        width: int = 1280,
+        height: int = 720,
+        rate: float = 30.0,
+        speed: float = 1.0,
+        program: str | None = None,
+    ) -> Path:
+        """Writes a video of all motions, drawn by Chrome or Chromium without a window. See `Trajectory.video`."""
+        target = checked_path(path)
+        with self._lock:
+            at = times(self.span, rate, speed)
+            if self._player is not None:
+                self._player.pause()
+            size = (width, height)
+            return write_video(target, self._server, self.url, self._show, at, rate, size, program)
 
     # Lifetime
 

@@ -1,10 +1,14 @@
-"""A browser without a window: Chromium, by its DevTools protocol. Nothing is needed beside viser's own packages."""
+"""A browser without a window: Chrome or Chromium, by its DevTools protocol. Python needs nothing beside viser's packages.
+
+For videos, for the tests of the viewer, and for the pictures of the documentation.
+"""
 
 from __future__ import annotations
 
 import base64
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -14,26 +18,59 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PROGRAMS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
+_PLACES = (  # where installers put it, outside the path
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    "C:/Program Files/Google/Chrome/Application/chrome.exe",
+    "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
+)
+_PLAYWRIGHT = (
+    ".cache/ms-playwright/chromium-*/chrome-linux*/chrome",
+    "Library/Caches/ms-playwright/chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
+    "AppData/Local/ms-playwright/chromium-*/chrome-win*/chrome.exe",
+)
 
 
 def program() -> str | None:
     """The path of a browser, if there is one."""
-    return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+    named = (shutil.which(name) for name in PROGRAMS)
+    placed = (place for place in _PLACES if os.path.isfile(place))
+    fetched = (str(found) for pattern in _PLAYWRIGHT for found in sorted(Path.home().glob(pattern), reverse=True))
+    return next((found for found in (*named, *placed, *fetched) if found), None)
 
 
 class Browser:
-    """A page in a browser; everything is drawn in software, without the network but for this machine."""
+    """A page in a browser; everything is drawn in software, without the network but for this machine.
 
-    def __init__(self, width: int = 900, height: int = 600, scale: float = 1.0) -> None:
+    Args:
+        width, height: of the page, in pixels.
+        scale: pixels of a picture for each of these.
+        path: of the program; found when left out.
+    """
+
+    def __init__(self, width: int = 900, height: int = 600, scale: float = 1.0, path: str | None = None) -> None:
         from websockets.sync.client import connect
 
-        path = program()
-        assert path is not None
+        path = path or program()
+        if path is None:
+            raise RuntimeError(
+                "this needs Chrome or Chromium, which was not found: install one, or "
+                "pip install playwright && playwright install chromium"
+            )
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         flags = [
-            *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions"),
-            "--hide-scrollbars",
+            *("--headless=new", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions"),
+            *(("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()),  # it refuses to start as root
             *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--remote-debugging-port=0"),
             *(
                 "--hide-scrollbars",
@@ -51,7 +88,8 @@ class Browser:
         self.errors: list[str] = []
         with ExitStack() as stack:  # whatever fails, the browser ends
             stack.callback(self._end)
-            self._socket = stack.enter_context(connect(self._address(), max_size=None, open_timeout=60))
+            opened = connect(self._address(), max_size=None, open_timeout=60, ping_interval=None)
+            self._socket = stack.enter_context(opened)
             self.call("Page.enable")
             self.call("Runtime.enable")
             self.call("Network.enable")
