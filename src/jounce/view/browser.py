@@ -1,4 +1,4 @@
-"""A browser without a window: Chrome or Chromium, by its DevTools protocol. Python needs nothing beside viser's packages.
+"""A browser without a window: Chrome or Chromium, by its DevTools protocol, with what viser brings and nothing more.
 
 For videos, for the tests of the viewer, and for the pictures of the documentation.
 """
