@@ -124,6 +124,7 @@ def test_the_version() -> None:
         (["simulate", "SWING", "--save", "a.txt"], 1, "--save is 'a.txt', expected a name that ends in .npz"),
         (["simulate", "SWING", "--plot", "no/a.png"], 1, "--plot is 'no/a.png', but there is no folder 'no'"),
         (["simulate", "SWING", "--start", "no.npz"], 1, "no.npz: does not exist"),
+        (["simulate", "no.urdf"], 1, "jounce: no.urdf: does not exist"),
         (["simulate", "SWING", "--rtol", "2"], 1, "rtol and atol are 2.0 and 1e-10, expected 0 <= rtol < 1"),
         (["convert", "SWING", "out.txt"], 1, "OUT is 'out.txt', expected a name that ends in .urdf, or in .xml or"),
         (["convert", "SWING", "SWING"], 1, "the file to be converted itself"),

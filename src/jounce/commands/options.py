@@ -74,11 +74,11 @@ def faults_in_one_line() -> Iterator[None]:
         warnings.showwarning = cast("Any", shown)
         try:
             yield
+        except (Error, ImportError, ValueError) as fault:
+            sys.exit(one_line(str(fault)))
         except OSError as fault:
             name = f"{fault.filename}: " if fault.filename else ""
             sys.exit(one_line(f"{name}{fault.strerror or fault}"))
-        except (Error, ImportError, ValueError) as fault:
-            sys.exit(one_line(str(fault)))
 
 
 def one_line(message: str) -> str:
