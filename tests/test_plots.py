@@ -213,6 +213,7 @@ def test_rounding_errors_do_not_fill_a_panel() -> None:
     assert high > 0.9
     low, high = reach([0.0, 1e-13, -2e-13], [0.0, 500.0, 100.0])  # next to moments of 500 N m
     assert high > 100
+    assert reach([0.0, 1e-8, -2e-8], [0.0, 500.0, 100.0])[1] > 100
     low, high = reach([3.0, 3.0 + 4e-16, 3.0])  # a constant
     assert 2 < low < 2.8
     assert 3.2 < high < 4
