@@ -80,8 +80,8 @@ array([ 0.  ,  0.  , -9.81])
 
 constexpr const char* hybrid_dynamics_signature =
     "def hybrid_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike, tau: "
-    "numpy.typing.ArrayLike, *, prescribed: numpy.typing.ArrayLike, wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None "
-    "= None, wrench_frame: " JOUNCE_AXES " = 'body', frame: " JOUNCE_AXES
+    "numpy.typing.ArrayLike, *, prescribed: numpy.typing.ArrayLike | collections.abc.Sequence[str], wrenches: "
+    "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: " JOUNCE_AXES " = 'body', frame: " JOUNCE_AXES
     " = 'body') -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 constexpr const char* hybrid_dynamics_doc = R"(Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
 
@@ -90,7 +90,7 @@ Args:
     v: (..., nv).
     acc: dv/dt of the prescribed joints, (..., nv) or a stack (..., r + 1, nv); other columns are not read.
     tau: forces of the other joints, in the same shape; the columns of prescribed joints are not read.
-    prescribed: (nv,) mask, True where acc is given; a joint is prescribed as a whole or not at all.
+    prescribed: names of joints, or a mask (nv,), True where acc is given; a joint is prescribed as a whole or not at all.
     wrenches, wrench_frame, frame: as in `forward_dynamics`.
 
 Returns:
@@ -98,9 +98,8 @@ Returns:
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()
->>> base = np.arange(robot.nv) < 6  # the base hovers while the arms swing freely
->>> q, zero = robot.random_configuration(np.random.default_rng(0)), np.zeros(robot.nv)
->>> acc, tau = robot.hybrid_dynamics(q, zero, zero, zero, prescribed=base)
+>>> q, zero = robot.random_configuration(0), np.zeros(robot.nv)
+>>> acc, tau = robot.hybrid_dynamics(q, zero, zero, zero, prescribed=["base"])  # hovers while the arms swing freely
 >>> bool(np.allclose(robot.forward_dynamics(q, zero, tau), acc))
 True
 )";

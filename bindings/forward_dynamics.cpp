@@ -253,6 +253,16 @@ nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, out);
 }
 
+// The columns of joints given by an array of names.
+std::unique_ptr<bool[]> mask_of_names(const CoreModel& model, const nb::object& names) {
+  auto mask = std::make_unique<bool[]>(model.tree().nv + 1);
+  for (const nb::handle name : nb::iter(names.attr("ravel")())) {
+    const nb::object columns = nb::find(model).attr("coordinate")(nb::str(name));  // which raises errors with names like it
+    for (int c = nb::cast<int>(columns.attr("start")); c < nb::cast<int>(columns.attr("stop")); ++c) mask[c] = true;
+  }
+  return mask;
+}
+
 std::unique_ptr<bool[]> mask_of(const CoreModel& model, nb::handle prescribed) {
   const Tree& tree = model.tree();
   const bool plain = PyArray_CheckExact(prescribed.ptr()) && PyArray_ISCARRAY_RO((PyArrayObject*)prescribed.ptr());
@@ -261,6 +271,7 @@ std::unique_ptr<bool[]> mask_of(const CoreModel& model, nb::handle prescribed) {
   if (!given.is_valid()) nb::raise_python_error();
   auto* array = reinterpret_cast<PyArrayObject*>(given.ptr());
   const Shape shape(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
+  if (PyArray_TYPE(array) == NPY_UNICODE || (shape.size() == 1 && shape[0] == 0 && tree.nv > 0)) return mask_of_names(model, given);
   if (PyArray_TYPE(array) != NPY_BOOL || shape.size() != 1 || shape[0] != tree.nv) {
     const nb::str type(nb::steal(PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array)))));
     fail("prescribed has shape " + describe(shape) + " and dtype " + type.c_str() + ", expected bool (" + std::to_string(tree.nv) + ",)");

@@ -44,6 +44,9 @@ class SaveError(Error, ValueError):
 class SaveWarning(UserWarning):
     """Something of no effect on the motion, such as a picture, that was left out of a written file."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
 
 class SingularError(Error, ValueError):
     """Equations that have no solution, or none in double precision."""

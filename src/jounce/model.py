@@ -23,7 +23,6 @@ from jounce.dynamics.constraints.independent_coordinates import IndependentCoord
 from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
 from jounce.dynamics.linearization import Linearization, linearize
-from jounce.dynamics.named_coordinates import prescribed_mask
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
 from jounce.editing.attach import attached
@@ -323,43 +322,6 @@ class Model(CoreModel):
             (..., nv).
         """
         return self.inverse_dynamics(q, v, np.zeros(self.nv), frame=frame)
-
-    def hybrid_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        acc: ArrayLike,
-        tau: ArrayLike,
-        *,
-        prescribed: ArrayLike | Sequence[str],
-        wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: Frame = "body",
-        frame: Frame = "body",
-    ) -> tuple[Array, Array]:
-        """Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
-
-        Args:
-            q: (..., nq).
-            v: (..., nv).
-            acc: dv/dt of the prescribed joints, (..., nv) or a stack (..., r + 1, nv); other columns are not read.
-            tau: forces of the other joints, in the same shape; the columns of prescribed joints are not read.
-            prescribed: names of joints, or a mask (nv,), True where acc is given; a joint is prescribed as a whole or
-                not at all.
-            wrenches, wrench_frame, frame: as in `forward_dynamics`.
-
-        Returns:
-            acc and tau, complete.
-
-        >>> import jounce as jn
-        >>> robot = jn.robots.quadrotor_arm()
-        >>> q, zero = robot.random_configuration(0), np.zeros(robot.nv)
-        >>> acc, tau = robot.hybrid_dynamics(q, zero, zero, zero, prescribed=["base"])  # hovers while the arm swings
-        >>> bool(np.allclose(robot.forward_dynamics(q, zero, tau), acc))
-        True
-        """
-        mask = prescribed_mask(self, prescribed)
-        options: dict[str, Any] = {"wrenches": wrenches, "wrench_frame": wrench_frame, "frame": frame}
-        return super().hybrid_dynamics(q, v, acc, tau, prescribed=mask, **options)
 
     def generalized_inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: Frame = "body"

@@ -39,23 +39,6 @@ def actuated_columns(model: Model, actuated: ArrayLike | Sequence[str] | None) -
     return columns
 
 
-def prescribed_mask(model: Model, prescribed: ArrayLike | Sequence[str]) -> Any:
-    """A mask (nv,) of named joints; what is not names is left to the core to check."""
-    if isinstance(prescribed, np.ndarray) and prescribed.dtype.kind != "U":
-        return prescribed
-    try:
-        given = np.asarray(prescribed)
-    except (ValueError, TypeError):  # ragged
-        return prescribed
-    none = given.shape == (0,) and model.nv > 0
-    if given.dtype.kind != "U" and not none:
-        return prescribed
-    mask = np.zeros(model.nv, dtype=np.bool_)
-    if not none:
-        mask[_columns_of(model, given)] = True
-    return mask
-
-
 def _columns_of(model: Model, names: NDArray[Any]) -> NDArray[np.intp]:
     """Those of some joints, in the order of their names."""
     every = np.arange(model.nv)
