@@ -74,7 +74,8 @@ struct State {
   }
   void forward_derivatives() {
     const Block k{K.data(), tree.nv, 0}, d{D.data(), tree.nv, 0}, m{inverse.data(), tree.nv, 0};
-    forward_dynamics_derivatives_kernel(1, false).run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, m, &equations}, 0, 1, block());
+    forward_dynamics_derivatives_kernel(1, false).run({&tree, states(1), tau.data(), 0, {}, out.data(), k, d, m, &equations}, 0, 1,
+                                                      block());
   }
 };
 
