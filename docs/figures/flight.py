@@ -1,6 +1,6 @@
 """Draws flight.png: the aerial manipulator on its reference motion, its joint torques and their derivatives.
 
-The robot is robot_in_flight.jpg, a screenshot (#t=18) of the animation that `jounce demo` writes, in a browser.
+The robot is robot_in_flight.jpg, which viewing.py draws: a moment of the animation that `jounce demo` writes.
 
     python docs/figures/flight.py
 """
