@@ -1,4 +1,4 @@
-"""Draws viewing.png, viewing_forces.png, viewing_robots.png and robot_in_flight.jpg: what robot.show shows, in Chromium.
+"""Draws viewing.png, viewing_forces.png, viewing_robots.png, robot_in_flight.jpg: what robot.show shows, in Chromium.
 
 python docs/figures/viewing.py     # needs 'jounce[view]', example-robot-data and Chromium
 """
@@ -64,7 +64,7 @@ def cropped(image, left, right):
 
 
 def save(image, name):
-    image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
+    image.quantize(192, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
 
 
 def shown(robot, q, least=8, **options):
@@ -141,7 +141,7 @@ def robots():
     strip = Image.new("RGB", (4 * 360, 480), "white")
     for i, part in enumerate(parts):
         strip.paste(part, (360 * i, 0))
-    save(strip, "viewing_robots.png")
+    strip.save(HERE / "viewing_robots.png", optimize=True)  # too many colours for a palette
 
 
 def in_flight():
