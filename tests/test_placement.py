@@ -53,7 +53,7 @@ def test_a_rotation_is_cleared_of_rounding() -> None:
         ({"axis": (0, 0, 1), "angle": 1, "rotation": np.eye(3)}, "axis and angle and rotation were given"),
         ({"axis": (0, 0, 1)}, "axis was given without angle"),
         ({"angle": 1.0}, "angle was given without axis"),
-        ({"axis": (0, 0, 0), "angle": 1.0}, "axis is .*, expected a direction"),
+        ({"axis": (0, 0, 0), "angle": 1.0}, "axis is .*, expected a non-zero direction"),
         ({"quaternion": (1, 0, 0, 1)}, "quaternion is .*, of length 1.41421, expected x y z w of length 1"),
         ({"quaternion": (1, 0, 0)}, r"quaternion has shape \(3,\)"),
         ({"rotation": 2 * np.eye(3)}, "rotation has an upper left block that is not a rotation"),

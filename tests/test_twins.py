@@ -399,6 +399,8 @@ def test_out(kind: str, call: Call) -> None:
     robot, model = KINDS[kind], KINDS[kind].model
     for frame in ("body", "world"):
         options = {"frame": frame} if "frame" in call.keywords else {}
+        if "velocity_frame" in call.keywords:
+            options["velocity_frame"] = frame
         for shape in ((), (3,)):
             given = good(call, robot, shape)
             expected = np.asarray(ask(model, call, given, **options))
