@@ -280,7 +280,7 @@ def test_errors(robot: jn.Model, hover: jn.Linearization) -> None:
     raises("not stabilizable", level, Q, np.ones(2))
     raises("not stabilizable", level, Q, np.ones(2), dt=0.01)
     batch = robot.linearize(np.tile(hover.q, (3, 1)), hover.v, hover.tau, actuated=ROTORS)
-    raises(r"batch of shape \(3,\)", batch, Q, R)
+    raises(r"batch shape \(3,\)", batch, Q, R)
 
     still = [np.tile(x, (3, 1)) for x in (hover.q, hover.v, hover.tau)]
     for message, motion in (

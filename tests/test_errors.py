@@ -106,7 +106,7 @@ def test_regulators() -> None:
     pytest.importorskip("scipy")
     with pytest.raises(control.NoRegulator, match="the system is not stabilizable: no input reaches"):
         control.lqr(hover(["shoulder"]), np.ones(16), np.ones(1))
-    with pytest.raises(control.NoRegulator, match="no stabilizing solution; is every motion in Q"):
+    with pytest.raises(control.NoRegulator, match="no stabilizing solution: does Q penalize"):
         control.lqr(hover(), np.zeros(16), np.ones(8))
     with pytest.raises(ValueError, match=r"^lin is <jounce.Model.*>, expected a Linearization"):
         control.lqr(jn.robots.quadrotor_arm(), np.ones(16), np.ones(8))  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     if not isinstance(lin, Linearization):
         raise ValueError(f"lin is {quoted(lin)}, expected a Linearization, as robot.linearize returns it")
     if lin.A.ndim != 2:
-        raise ValueError(f"lin is of a batch of shape {lin.A.shape[:-2]}, expected one state; for a motion see tvlqr")
+        raise ValueError(f"lin has batch shape {lin.A.shape[:-2]}, expected a single state; for a motion use tvlqr")
     cost, price = _weight("Q", Q, len(lin.A), definite=False), _weight("R", R, lin.B.shape[-1], definite=True)
     if lin.lift is not None:
         cost = lin.lift.T @ cost @ lin.lift
@@ -115,7 +115,7 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         _check_stabilizable(A, B, step)
     if not solved or not margin > 0 or (unseen and _is_idle(A, cost, step)):
         raise NoRegulator(
-            "the Riccati equation has no stabilizing solution; is every motion in Q, and within reach of the inputs?"
+            "the Riccati equation has no stabilizing solution: does Q penalize all motions, and do inputs reach them?"
         )
     if lin.independent is not None:
         K, P = K @ lin.independent, lin.independent.T @ P @ lin.independent
