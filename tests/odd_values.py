@@ -298,8 +298,9 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "Spline": (jn.Spline, {"knots": [0.0, 1.0, 3.0, 4.0], "values": [0.0, 2.0, 1.0, 1.0], "degree": 5}),
     "CustomJoint": (
         jn.CustomJoint,
-        {"pose": _sleeve, "n": 2, "scale": 0.5, "damping": 0.1, "stiffness": 1.0, "rest": 0.2, "limits": None,
-         "rotor": None, "coordinate_names": ("x", "y"), "coordinate_units": ("m", "rad"), "name": None},
+        {"pose": _sleeve, "n": 2, "scale": 0.5, "damping": 0.1, "friction": 0.2, "friction_speed": 0.05,
+         "stiffness": 1.0, "rest": 0.2, "limits": None, "rotor": None,
+         "coordinate_names": ("x", "y"), "coordinate_units": ("m", "rad"), "name": None},
     ),
     "Rod": (
         soft.Rod,
