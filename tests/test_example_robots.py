@@ -56,7 +56,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(example_robots, "distribution", missing)
+    monkeypatch.setattr("importlib.metadata.distribution", missing)
     with pytest.raises(jn.LoadError, match=r"needs the package example-robot-data: pip install example-robot-data$"):
         jn.load("example-robot-data:panda")
 

@@ -1,12 +1,11 @@
 """jounce: the dynamics of robots to any order in time."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jounce import robots, soft, view
 from jounce._core import MAX_ORDER, num_threads, set_num_threads
 from jounce.builder import Builder
 from jounce.denavit_hartenberg import from_dh
-from jounce.display.plots import plot
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics
 from jounce.dynamics.constraints.impact import Impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates
@@ -49,6 +48,9 @@ from jounce.parts.placement import placement
 from jounce.parts.spline import Spline
 from jounce.simulation.simulate import simulate
 from jounce.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from jounce.display.plots import plot
 
 __all__ = [
     "MAX_ORDER",
@@ -120,8 +122,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("jounce")
-    if name in ("control", "conversions"):  # likewise
+    if name in ("control", "conversions", "plot"):  # likewise
         from importlib import import_module
 
-        return import_module(f".{name}", __name__)
+        return import_module("jounce.display.plots").plot if name == "plot" else import_module(f".{name}", __name__)
     raise AttributeError(f"module 'jounce' has no attribute {name!r}")

@@ -25,12 +25,6 @@ from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
 from jounce.dynamics.linearization import Linearization, linearize
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
-from jounce.editing.attach import attached
-from jounce.editing.cut import chain, subtree
-from jounce.editing.lock import locked
-from jounce.editing.payload import loaded
-from jounce.editing.replace import replaced
-from jounce.editing.ties import unconstrained
 from jounce.editing.tree import Tree, expect_name
 from jounce.errors import SingularError
 from jounce.parts.constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
@@ -780,6 +774,8 @@ class Model(CoreModel):
         >>> arm.joint_names
         ('q1', 'q2', 'q3', 'q5', 'q6')
         """
+        from jounce.editing.lock import locked
+
         return _model(locked(self._tree(), positions))
 
     def replace(
@@ -817,6 +813,8 @@ class Model(CoreModel):
         """
         options = {"armature": armature, "damping": damping, "stiffness": stiffness, "rest": rest, "limits": limits}
         options |= {"friction": friction, "friction_speed": friction_speed}
+        from jounce.editing.replace import replaced
+
         return _model(replaced(self._tree(), gravity, options))
 
     def attach(self, other: Model, to: str = "world", placement: ArrayLike | None = None, *, prefix: str = "") -> Model:
@@ -843,6 +841,8 @@ class Model(CoreModel):
         >>> two.nv, two.joint_names[:2], two.joint_names[-1]
         (15, ('torso', 'left_q1'), 'right_q7')
         """
+        from jounce.editing.attach import attached
+
         return _model(attached(self._tree(), a_model("other", other)._tree(), to, placement, prefix))
 
     def subtree(self, name: str | int) -> Model:
@@ -862,6 +862,8 @@ class Model(CoreModel):
         >>> jn.robots.aerial_manipulator().subtree("B3").joint_names
         ('q3', 'q4')
         """
+        from jounce.editing.cut import subtree
+
         return _model(subtree(self._tree(), self.frame_names[self.frame_index(name)]))
 
     def chain(self, base: str, tip: str) -> Model:
@@ -882,6 +884,8 @@ class Model(CoreModel):
         """
         for key, given in (("base", base), ("tip", tip)):
             expect_name(f"{key} is no body or frame:", given, ["world"] * (key == "base") + list(self.frame_names))
+        from jounce.editing.cut import chain
+
         return _model(chain(self._tree(), base, tip))
 
     def payload(self, name: str | int, inertia: Inertia, placement: ArrayLike | None = None) -> Model:
@@ -899,6 +903,8 @@ class Model(CoreModel):
         >>> round(float(weight), 3)
         4.905
         """
+        from jounce.editing.payload import loaded
+
         return _model(loaded(self._tree(), self.frame_names[self.frame_index(name)], inertia, placement))
 
     def unconstrained(self, constraints: Sequence[str] | None = None) -> Model:
@@ -909,6 +915,8 @@ class Model(CoreModel):
         >>> held.unconstrained(["tool"]).constraint_names
         ('quadrotor',)
         """
+        from jounce.editing.ties import unconstrained
+
         return _model(unconstrained(self._tree(), constraints))
 
     # Derivatives

@@ -5,7 +5,6 @@ The wheel contains files only, in the prefix of cmeel wheels, and its metadata l
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from jounce._checks import near
@@ -33,6 +32,8 @@ def example_robot(source: str) -> Path:
 
 def _files(source: str) -> list[Path]:
     """All URDF files of the package."""
+    from importlib.metadata import PackageNotFoundError, distribution  # on demand: it imports a lot
+
     try:
         listed = distribution(_PACKAGE).files or []
     except PackageNotFoundError:
