@@ -1101,3 +1101,12 @@ def test_derivatives_of_a_robot_without_constraints():
     ):
         np.testing.assert_array_equal(mine, expected)
     assert (found.jacobian.shape, found.forces, found.forces_q) == ((0, 8), {}, {})
+
+
+def test_more_dimensions_than_numpy_broadcasts() -> None:
+    b = jn.Builder()
+    b.add("arm", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0, (0.2, 0, 0), [0.1, 0.1, 0.1]))
+    b.add("tool", "arm", jn.Revolute((0, 1, 0)), shift(0.4), jn.Inertia(1.0, (0.2, 0, 0), [0.1, 0.1, 0.1]))
+    robot = b.build().constrained({"tool": jn.OnPlane((0, 0, 1))})
+    with pytest.raises(ValueError, match="the batch dimensions do not broadcast: v "):
+        robot.linearize(np.zeros(2), np.zeros(2), np.zeros((1,) * 45 + (2,)))

@@ -284,7 +284,7 @@ def _error(robot: Model, q_ref: Array, v_ref: Array, q: ArrayLike, v: ArrayLike)
     if step.shape != change.shape:
         try:
             step, change = np.broadcast_arrays(step, change)
-        except ValueError:
+        except (ValueError, RuntimeError):  # NumPy raises the latter for more than 32 dimensions
             given = f"q {np.shape(q)}, v {np.shape(v)}"
             raise ValueError(f"the batch dimensions do not broadcast: {given}") from None
     return np.concatenate([step, change], axis=-1)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, quoted, real, reals, rows_of, shapes
+from jounce._checks import Frame, batch_of, quoted, real, reals, rows_of, shapes
 from jounce._core import discretize, pseudo_inverse
 from jounce.dynamics.constraints.constrained import free_directions
 from jounce.dynamics.constraints.derivatives import constrained_derivatives
@@ -151,10 +151,8 @@ def _constrained(
     constant combination of x, z' is the same combination of x', also at moving states.
     """
     force, speed = rows_of("tau", tau, model.nv, "nv"), rows_of("v", v, model.nv, "nv")
-    try:  # otherwise a tau with more dimensions than v would be taken for a stack
-        speed, force = np.broadcast_arrays(speed, force)
-    except ValueError:
-        raise ValueError(f"the batch dimensions do not broadcast: v {speed.shape}, tau {force.shape}") from None
+    shape = batch_of(v=speed.shape, tau=force.shape)  # a tau with more dimensions than v would be taken for a stack
+    speed, force = np.broadcast_to(speed, shape), np.broadcast_to(force, shape)
     change = constrained_derivatives(model, q, speed, force, wrenches, wrench_frame)
     lead, n = change.acc.shape[:-1], model.nv
     velocity = owned(v, change.acc.shape)

@@ -132,7 +132,7 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
         given[index], moves[index] = values, True
     try:
         lead = np.broadcast_shapes(*(x.shape[:-2] for x in given.values()))
-    except ValueError:
+    except (ValueError, RuntimeError):  # NumPy raises the latter for more than 32 dimensions
         shapes_ = ", ".join(f"{model.constraint_names[i]!r} {x.shape}" for i, x in given.items())
         raise ValueError(f"the batch dimensions of motions do not broadcast: {shapes_}") from None
     motion = np.zeros((*lead, len(moves), order + 2, 6))
