@@ -117,6 +117,9 @@ def test_every_instruction_set(isa: str) -> None:
             there = cont2discrete((A, B, np.eye(n), np.zeros((n, m))), 0.3)
             np.testing.assert_allclose(E, there[0], rtol=0, atol=1e-13 * np.abs(E).max())
             np.testing.assert_allclose(F, there[1], rtol=0, atol=1e-13 * np.abs(F).max())
+            stay = np.stack([A, A]), np.stack([B, B]), np.eye(n), np.eye(m), regulator.P  # P at rest stays at rest
+            _, P = control.riccati([0.0, 0.3], *stay)
+            np.testing.assert_allclose(P[0], regulator.P, rtol=0, atol=1e-12 * np.abs(P).max())
     finally:
         use_instruction_set(before)
 
@@ -200,13 +203,13 @@ def test_regulator_to_fifty_digits(rates: tuple[float, ...]) -> None:
     )
 
 
-@pytest.mark.parametrize("step", [1e-3, 0.1, 1.0, 10.0])
-def test_backward_to_fifty_digits(step: float) -> None:
+@pytest.mark.parametrize("n", [4, 7, 9])  # even, odd, and more than the numbers in a register
+@pytest.mark.parametrize("step", [1e-3, 0.02, 0.1, 0.3, 1.0, 10.0])  # polynomials of every degree
+def test_backward_to_fifty_digits(step: float, n: int) -> None:
     """One interval with constant A and B: P = (L21 + L22 P1) (L11 + L12 P1)^-1, with L = exp(-step M)."""
-    rng = np.random.default_rng(4)
-    n, m = 4, 2
-    A, B, Q, R = rng.normal(size=(n, n)), rng.normal(size=(n, m)), np.diag([1.0, 0, 2, 3]), np.diag([0.5, 2.0])
-    end = np.diag([0.0, 1.0, 5.0, 0.2])
+    rng, m = np.random.default_rng(4), 2
+    A, B, R = rng.normal(size=(n, n)), rng.normal(size=(n, m)), np.diag([0.5, 2.0])
+    Q, end = (np.diag(np.resize(diagonal, n)) for diagonal in ([1.0, 0, 2, 3], [0.0, 1.0, 5.0, 0.2]))
     K, P = control.riccati([0.0, step], np.stack([A, A]), np.stack([B, B]), Q, R, end)
     with mpmath.workdps(80):
         G = B @ np.linalg.solve(R, B.T)

@@ -10,6 +10,9 @@
 // rate sqrt(k). (N. J. Higham, The scaling and squaring method for the matrix exponential revisited, SIAM J. Matrix Anal. Appl. 26,
 // 2005; A. H. Al-Mohy and N. J. Higham, A new scaling and squaring algorithm for the matrix exponential, the same 31, 2009.)
 //
+// M of doubling.hpp is Hamiltonian, [A -G; -Q -A^T] with symmetric G and Q: the last block of its odd powers is minus the transpose of
+// the first, and that of its even powers is the transpose of the first, so of a product three blocks are enough.
+//
 // With u held, x(h) = exp(h A) x + (integral of exp(s A) ds) B u. The second is (exp(X) - 1) / X at X = h A, times h B; its approximant
 // follows from the same polynomials, 2 (V - U)^-1 p. Squaring takes (E, F) to (E E, E F + F).
 #pragma once
@@ -21,9 +24,12 @@ JOUNCE_BEGIN
 // p and V for a matrix that is halved as often as needed.
 class PadeApproximant {
  public:
+  enum class Kind { general, hamiltonian };
+
   template <class Arena>
-  PadeApproximant(int n, Arena& arena)
-      : X_(Matrix::take(n, n, arena)),
+  PadeApproximant(int n, Arena& arena, Kind kind = Kind::general)
+      : kind_(kind),
+        X_(Matrix::take(n, n, arena)),
         p_(Matrix::take(n, n, arena)),
         V_(Matrix::take(n, n, arena)),
         term_(Matrix::take(n, n, arena)),
@@ -34,25 +40,31 @@ class PadeApproximant {
   const Matrix& X() const { return X_; }  // to be filled; then X / 2^s
   const Matrix& p() const { return p_; }
   const Matrix& V() const { return V_; }
+  void U(const Matrix& to) const {
+    if (kind_ == Kind::general)
+      multiply(X_, p_, to);
+    else
+      multiply_blocks<Into::set>(X_, p_, to, -1);
+  }
 
   // Returns s, or -1 if X holds what is not a number.
   int run() {
     int halvings = halve_to(std::pow(2.0, 100));  // so that its powers are numbers
     if (halvings < 0) return -1;
     const double size = X_.norm();
-    multiply(X_, X_, power_[0]);
+    multiply_even(X_, X_, power_[0]);
     const double second = power_[0].norm();
     if (const double root = std::sqrt(second); root <= theta(3) && excess(3, size) == 0) return sums<3>(), halvings;
-    multiply(power_[0], power_[0], power_[1]);
+    multiply_even(power_[0], power_[0], power_[1]);
     const double fourth = power_[1].norm();
     // ||X^6|| is at most ||X^4|| ||X^2||
     if (const double root = larger(std::pow(fourth, 0.25), std::pow(fourth * second, 1.0 / 6)); root <= theta(5) && excess(5, size) == 0)
       return sums<5>(), halvings;
-    multiply(power_[0], power_[1], power_[2]);
+    multiply_even(power_[0], power_[1], power_[2]);
     const double root = larger(std::pow(fourth, 0.25), std::pow(power_[2].norm(), 1.0 / 6));
     if (root <= theta(7) && excess(7, size) == 0) return sums<7>(), halvings;
     if (root <= theta(9) && excess(9, size) == 0) {
-      multiply(power_[1], power_[1], power_[3]);
+      multiply_even(power_[1], power_[1], power_[3]);
       return sums<9>(), halvings;
     }
     int more = 0;
@@ -81,6 +93,26 @@ class PadeApproximant {
     }
   };
 
+  // A product that is an even polynomial of X.
+  template <Into into = Into::set>
+  void multiply_even(const Matrix& A, const Matrix& B, const Matrix& C) const {
+    if (kind_ == Kind::general)
+      multiply<into>(A, B, C);
+    else
+      multiply_blocks<into>(A, B, C, 1);
+  }
+  // The upper blocks of a product, the lower left one, and `sign` times the transpose of the first.
+  template <Into into>
+  static void multiply_blocks(const Matrix& A, const Matrix& B, const Matrix& C, double sign) {
+    const int n = A.rows / 2;
+    multiply_numbers<into>(n, 2 * n, C.stride, A.first, A.stride, 1, B.first, B.stride, C.first, C.stride);
+    multiply_numbers<into>(n, 2 * n, round_up(n, native_width), A.row(n), A.stride, 1, B.first, B.stride, C.row(n), C.stride);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) C(n + i, n + j) = sign * C(j, i);
+      for (int j = 2 * n; j < C.stride; ++j) C(n + i, j) = 0;
+    }
+  }
+
   int halve_to(double most) {
     const double size = X_.norm();
     if (size - size != 0) return -1;
@@ -93,38 +125,33 @@ class PadeApproximant {
     if (halvings == 0) return;
     const double factor = std::pow(0.5, halvings);
     X_.scale(factor);
-    for (int i = 0; i < 3; ++i) {
-      power_[i].scale(factor), power_[i].scale(factor);
-      for (int j = 0; j < i; ++j) power_[i].scale(factor), power_[i].scale(factor);
-    }
+    double square = factor * factor, all = square;
+    for (int i = 0; i < 3; ++i, all *= square) power_[i].scale(all);
   }
 
   // Halvings that the powers of |X|, which set the rounding errors, ask for at degree m; `size` is the norm of X.
   int excess(int m, double size) {
     if (size <= theta(m)) return 0;
     using Register = Pack<native_width>;
-    const int n = X_.rows;
-    double *x = row_, *y = row_ + X_.stride, log = 0;
+    const int n = X_.rows, last = 2 * m + 1;
+    double *x = row_, *y = row_ + X_.stride, norm[28] = {};            // logarithms of the norms of |X|^k
+    double room = std::log(size) - 53 * std::log(2.0);                 // for the last of them
+    for (int i = 1; i <= m; ++i) room += std::log(double(m + i) / i);  // binomial coefficient of 2 m and m
+    for (int i = 2; i <= last; ++i) room += std::log(double(i));
+    if (last * std::log(size) <= room) return 0;
     for (std::ptrdiff_t i = 0; i < X_.size(); i += native_width) magnitude(Register::load(X_.first + i)).store(term_.first + i);
     for (int i = 0; i < n; ++i) x[i] = 1;
-    for (int k = 0; k < 2 * m + 1; ++k) {  // 1 |X|^k, whose largest number is the norm of |X|^k
-      for (int c = 0; c < X_.stride; c += native_width) {
-        Register sum(0.0);
-        for (int i = 0; i < n; ++i) sum += Register(x[i]) * Register::load(term_.row(i) + c);
-        sum.store(y + c);
-      }
+    for (int k = 1; k <= last; ++k) {  // 1 |X|^k, whose largest number is the norm of |X|^k
+      multiply_numbers<Into::set>(1, n, X_.stride, x, 0, 1, term_.first, X_.stride, y, 0);
       double largest = 0;
       for (int i = 0; i < n; ++i) largest = larger(largest, y[i]);
       if (!(largest > 0)) return 0;
-      log += std::log(largest);
+      norm[k] = norm[k - 1] + std::log(largest);
+      if (last / k * norm[k] + norm[last % k] <= room) return 0;  // norms of products are at most the products of norms
       for (int i = 0; i < n; ++i) x[i] = y[i] / largest;
     }
-    log -= std::log(size);
-    for (int i = 1; i <= m; ++i) log -= std::log(double(m + i) / i);  // binomial coefficient of 2 m and m
-    for (int i = 2; i <= 2 * m + 1; ++i) log -= std::log(double(i));
-    log += 53 * std::log(2.0);
     int count = 0;
-    for (double left = log / std::log(2.0); left > 0; left -= 2 * m) ++count;
+    for (double left = (norm[last] - room) / std::log(2.0); left > 0; left -= 2 * m) ++count;
     return count;
   }
 
@@ -148,10 +175,11 @@ class PadeApproximant {
     for (int odd = 0; odd < 2; ++odd) {  // X^6 times the upper half, plus the lower one
       sum<3>(term_, c.b + odd, 4);
       sum<3>(*both[odd], c.b + odd);
-      multiply<Into::add>(power_[2], term_, *both[odd]);
+      multiply_even<Into::add>(power_[2], term_, *both[odd]);
     }
   }
 
+  Kind kind_;
   Matrix X_, p_, V_, term_, power_[4];  // X^2, X^4, X^6, X^8
   double* row_;
 };
@@ -175,7 +203,7 @@ class Discretization {
     const int halvings = pade_.run();
     if (halvings < 0) return false;
     B_.load(B, m, 2 * step * std::pow(0.5, halvings));
-    multiply(pade_.X(), pade_.p(), E_);  // U
+    pade_.U(E_);
     factors_.matrix().copy(pade_.V()), factors_.matrix().add(-1, E_);
     E_.add(1, pade_.V());
     multiply(pade_.p(), B_, F_);

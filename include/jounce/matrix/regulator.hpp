@@ -91,7 +91,7 @@ class RiccatiInterval {
   template <class Arena>
   RiccatiInterval(int n, int inputs, Arena& arena)
       : weight_(inputs, arena),
-        pade_(2 * n, arena),
+        pade_(2 * n, arena, PadeApproximant::Kind::hamiltonian),
         pencil_(n, arena),
         interval_(n, arena),
         T_(Matrix::take(inputs, n, arena)),
@@ -123,7 +123,7 @@ class RiccatiInterval {
     Q_.scale(unit);
     const int halvings = pade_.run();
     if (halvings < 0) return false;
-    multiply(pade_.X(), pade_.p(), pencil_.L);  // U
+    pade_.U(pencil_.L);
     pencil_.N.copy(pade_.V()), pencil_.N.add(-1, pencil_.L);
     pencil_.L.add(1, pade_.V());
     if (!pencil_.solve(interval_)) return false;
