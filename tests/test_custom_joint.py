@@ -328,6 +328,17 @@ def test_a_gimbal_lock_is_found_wherever_it_is(reach: float) -> None:
     jn.CustomJoint(euler, 3, limits=[None, jn.Limits(-1.5, 1.5), None])
 
 
+def test_new_limits_are_checked_like_the_first() -> None:
+    """Between -1 and 1 rad these angles are fine; at a quarter turn of the middle one, two of them turn alike."""
+    b = jn.Builder()
+    b.add("ball", "world", jn.CustomJoint(euler, 3), inertia=jn.Inertia(1.0, (0.1, 0.2, 0.3), (0.1, 0.2, 0.3)))
+    robot, reach = b.build(), jn.Limits(-2.0, 2.0)
+    with pytest.raises(ValueError, match=r"joint 'ball': pose\(q\): coordinates move the body alike at q = "):
+        robot.replace(limits={"ball": [None, reach, None]})
+    assert robot.replace(limits={"ball": [reach, None, reach]}).upper.tolist() == [2.0, np.inf, 2.0]
+
+
+
 def test_ranges_of_coordinates_with_one_limit() -> None:
     for limits, lower, upper in (
         (jn.Limits(lower=5.0), 5.0, 7.0),

@@ -104,13 +104,11 @@ class CustomJoint(Joint):
         reach = np.broadcast_to(array_of("scale", scale, (), (n,)), (n,))
         if not (reach > 0).all():
             raise ValueError(f"scale is {quoted(scale)}, expected positive numbers")
-        lower, upper = _range(each, reach)
-        functions = Functions("", _Pose(pose), n, upper / 2 - lower / 2, upper / 2 + lower / 2)
-        functions.check_poses(recorded := functions.recorded("pose", (4, 4)))
+        functions = _functions(pose, *_range(each, reach))
+        recorded = functions.recorded("pose", (4, 4))
         derived = Expressions(recorded.tape, moving_frame(recorded, n))
         frame = simplified(derived)
-        functions.check_smooth("pose", frame)
-        _check_screws(functions.places, lower, upper, frame, n)
+        _check_motion(functions, recorded, frame, *_range(each, reach))
         self._set(
             rest=0.0 if n > 1 else float(np.ravel(array_of("rest", rest, (), (1,)))[0]),
             scale=frozen(reach),
@@ -139,6 +137,12 @@ class CustomJoint(Joint):
             coordinate_rest=frozen(np.broadcast_to(rest, (n,))),
             rest=float(rest.ravel()[0]) if n == 1 else 0.0,
         )
+        if "limits" in own:
+            frame = self._recorded
+            p, R = frame.outputs[:3], frame.outputs[3:12]
+            pose = [x for i in range(3) for x in (*R[3 * i : 3 * i + 3], p[i])]
+            recorded = Expressions(frame.tape, [*pose, 0.0, 0.0, 0.0, 1.0])
+            _check_motion(_functions(None, *made.range), recorded, frame, *made.range)
         return made
 
     @property
@@ -243,6 +247,17 @@ def _range(limits: Sequence[Limits | None], scale: Array) -> tuple[Array, Array]
         lower.append(low if np.isfinite(low) else -s if -s < high else high - 2 * s)
         upper.append(high if np.isfinite(high) else s if s > low else low + 2 * s)
     return np.array(lower), np.array(upper)
+
+
+def _functions(pose: Any, lower: Array, upper: Array) -> Functions:
+    return Functions("", _Pose(pose), len(lower), upper / 2 - lower / 2, upper / 2 + lower / 2)
+
+
+def _check_motion(functions: Functions, pose: Expressions, frame: Expressions, lower: Array, upper: Array) -> None:
+    """Checks a recorded pose (4, 4), and what `moving_frame` makes of it, in the range of the coordinates."""
+    functions.check_poses(pose)
+    functions.check_smooth("pose", frame)
+    _check_screws(functions.places, lower, upper, frame, functions.n)
 
 
 def _check_screws(places: Array, lower: Array, upper: Array, frame: Expressions, n: int) -> None:
