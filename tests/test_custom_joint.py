@@ -338,7 +338,6 @@ def test_new_limits_are_checked_like_the_first() -> None:
     assert robot.replace(limits={"ball": [reach, None, reach]}).upper.tolist() == [2.0, np.inf, 2.0]
 
 
-
 def test_ranges_of_coordinates_with_one_limit() -> None:
     for limits, lower, upper in (
         (jn.Limits(lower=5.0), 5.0, 7.0),
