@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -149,16 +150,16 @@ class TrackingRegulator:
     def __repr__(self) -> str:
         return shapes(self, "time", "K", "P")
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _intervals(self) -> tuple[Array, Array]:
+        """(T - 1, nv) each: the displacement, and the rate at the end of the tangent coordinates at the start."""
         step = self.robot.difference(self.q[:-1], self.q[1:])
-        # At the end of an interval, the rate of the tangent coordinates at its start: dexp^-1_{-step} v.
-        rate = self.v[1:].copy()
+        rate = self.v[1:].copy()  # then dexp^-1_{-step} v
         for where in ball_columns(self.robot):
             ad = bracket_matrix(step[:, where])
             first = ad @ rate[:, where, None]
             rate[:, where] += (first / 2 + ad @ first / 12)[..., 0]
-        object.__setattr__(self, "_step", step)
-        object.__setattr__(self, "_rate", rate)
+        return step, rate
 
     def reference(self, t: float) -> tuple[Array, Array, Array]:
         """q (nq,), v (nv,) and tau (nv,) of the motion at a time; held constant outside its time range.
@@ -166,7 +167,7 @@ class TrackingRegulator:
         Interpolation on the group is cubic, from the velocities and accelerations at the times; tau is linear.
         """
         k, s, h = self._interval(t)
-        step, rate = (getattr(self, key)[k] for key in ("_step", "_rate"))
+        step, rate = (each[k] for each in self._intervals)
         u = s * (1 - s) ** 2 * h * self.v[k] + s * s * (3 - 2 * s) * step + s * s * (s - 1) * h * rate
         a = h * self.acceleration[k : k + 2]
         rise = s * s * (3 - 2 * s)
