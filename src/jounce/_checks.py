@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Literal, TypeGuard
@@ -199,6 +198,8 @@ def shapes(of: object, *keys: str) -> str:
 
 def near(name: str, names: Iterable[str]) -> str:
     """A hint for an unknown name: close matches, or the first few names."""
+    import difflib  # on demand: few programs make mistakes
+
     known = list(names)
     close = difflib.get_close_matches(name[:200], known, n=3, cutoff=0.5)
     if close:

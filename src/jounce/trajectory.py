@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import stat
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from os import PathLike
@@ -349,6 +348,8 @@ def names(robot: Model) -> Names:
 
 
 def _loaded(file: IO[bytes]) -> Trajectory:
+    import zipfile  # on demand: it imports a lot
+
     keys = [f.name for f in fields(Trajectory)]
     values: dict[str, Any] = {}
     with zipfile.ZipFile(file) as archive:
