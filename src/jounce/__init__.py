@@ -46,11 +46,11 @@ from jounce.parts.joints import (
 )
 from jounce.parts.placement import placement
 from jounce.parts.spline import Spline
-from jounce.simulation.simulate import simulate
 from jounce.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from jounce.display.plots import plot
+    from jounce.simulation.simulate import simulate
 
 __all__ = [
     "MAX_ORDER",
@@ -117,13 +117,20 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
+_ON_DEMAND = {"plot": "jounce.display.plots", "simulate": "jounce.simulation.simulate"}
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":  # on demand: looking it up takes longer than the rest of the import
         from importlib.metadata import version
 
         return version("jounce")
-    if name in ("control", "conversions", "plot"):  # likewise
+    if name in ("control", "conversions", *_ON_DEMAND):  # likewise
         from importlib import import_module
 
-        return import_module("jounce.display.plots").plot if name == "plot" else import_module(f".{name}", __name__)
+        return (
+            getattr(import_module(_ON_DEMAND[name]), name)
+            if name in _ON_DEMAND
+            else import_module(f".{name}", __name__)
+        )
     raise AttributeError(f"module 'jounce' has no attribute {name!r}")
