@@ -14,8 +14,9 @@ from jounce.view import MeshFile, Triangles
 from jounce.view.creases import creased
 
 trimesh = pytest.importorskip("trimesh")
-from jounce.view import meshes  # noqa: E402
+from jounce.view import creases, meshes  # noqa: E402
 from jounce.view.meshes import MeshError, parts_of  # noqa: E402
+from jounce.view.stl import binary_stl  # noqa: E402
 
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0.2, 0.3, 1.5]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
@@ -199,6 +200,28 @@ def test_triangles_without_a_file() -> None:
     assert part.faces.shape == (4, 3)
     with pytest.raises(MeshError, match="without vertices"):
         parts_of(Triangles("t", TETRAHEDRON.astype(np.float32), FACES.astype(np.int32) + 1))
+
+
+def test_vertices_merge_where_they_are_the_same_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of rows is that of numbers made of them; rows of the same number are told apart all the same."""
+    rng = np.random.default_rng(3)
+    points = rng.integers(-2, 3, size=(400, 3)).astype(np.float32)
+    for mix in (creases._MIX, np.zeros(3, dtype=np.uint64)):
+        monkeypatch.setattr(creases, "_MIX", mix)
+        places, joined = creases._merged(points)
+        assert np.array_equal(places[joined], points)
+        assert len(places) == len(np.unique(points, axis=0))
+
+
+def test_binary_stl_is_read_as_trimesh_reads_it() -> None:
+    content = trimesh.creation.icosphere(subdivisions=2).export(file_type="stl")
+    peer = trimesh.load(io.BytesIO(content), file_type="stl", process=False)
+    corners = binary_stl(content)
+    assert corners is not None
+    assert np.array_equal(corners, np.asarray(peer.vertices, dtype=np.float32)[peer.faces])
+    assert binary_stl(content + b" ") is None
+    assert binary_stl(content[:60]) is None
+    assert binary_stl(trimesh.creation.box().export(file_type="stl_ascii").encode()) is None
 
 
 def test_edges_of_a_cube_are_sharp_and_those_of_a_sphere_are_not() -> None:

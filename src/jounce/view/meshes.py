@@ -30,6 +30,7 @@ from jounce.loading.xml_source import reason_of, regular_bytes
 from jounce.parts.pose import rotation
 from jounce.parts.visual import Colour, HeightFile, MeshFile, Triangles
 from jounce.view.creases import creased
+from jounce.view.stl import binary_stl
 from jounce.view.textures import Texture, picture_of, texture_of, with_creases
 
 MAX_BYTES = 100_000_000
@@ -79,7 +80,9 @@ def parts_of(mesh: MeshFile | HeightFile | Triangles) -> list[Part]:
     for part in _joined(raw):
         vertices, faces = np.asarray(part.vertices, dtype=np.float64), np.asarray(part.faces)
         if isinstance(mesh, MeshFile):
-            vertices = (vertices - mesh.shift) @ rotation(mesh.turn) * mesh.scale
+            if any(mesh.shift) or any(mesh.turn[1:]):
+                vertices = (vertices - mesh.shift) @ rotation(mesh.turn)
+            vertices = vertices * mesh.scale
             if np.prod(mesh.scale) < 0:  # mirroring turns faces inside out
                 faces = faces[:, ::-1]
         if not (np.abs(vertices) < 1e6).all():
@@ -191,6 +194,8 @@ def _from_file(mesh: MeshFile) -> list[Part]:
 
 
 def _parsed(content: bytes, kind: str, path: Path, within: tuple[str, ...]) -> list[Part]:
+    if kind == "stl" and (corners := binary_stl(content)) is not None:
+        return [Part(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))]
     scene = _scene(content, kind, path, within)
     if kind == "dae" and len(scene.graph.nodes_geometry) < content.count(b"<instance_geometry"):
         scene = _scene(_BINDINGS.sub(b"", content), kind, path, within)  # a broken material drops its geometry

@@ -78,21 +78,23 @@ class DrawnRobot:
         self._boxes: list[tuple[int, Array]] = []  # frame, and the corners (8, 3) of a visual on it
         self._taken: set[str] = set()
         scene.add_frame(self.root, show_axes=False)
+        self._poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
+        turns = quaternions(self._poses[:, :3, :3])
         self.nodes = [
             scene.add_frame(
                 self.path(frame),
                 show_axes=False,
+                wxyz=turns[i],
+                position=self._poses[i, :3, 3],
                 axes_length=_AXES * self.size,
                 axes_radius=0.035 * _AXES * self.size,
                 origin_radius=0.06 * _AXES * self.size,
             )
-            for frame in robot.frame_names
+            for i, frame in enumerate(robot.frame_names)
         ]
         self._labels = [node.name for node in self.nodes]
-        self._poses: Array | None = None
         self._draw_bodies()
         self._tubes = [self._draw_tube(soft, q) for soft in robot._soft]
-        self.place(q)
         self._warn()
 
     def path(self, label: str) -> str:
@@ -102,9 +104,9 @@ class DrawnRobot:
     def place(self, q: Array) -> Array:
         """Moves it to q (nq,); returns the poses (frames, 4, 4) of its frames in the world."""
         poses = self.robot.forward_kinematics(q, frames=self.robot.frame_names).pose
-        turns = quaternions(poses[:, :3, :3])
+        turns, moved = quaternions(poses[:, :3, :3]), (poses != self._poses).any(axis=(1, 2))
         for i, node in enumerate(self.nodes):
-            if self._poses is None or not np.array_equal(poses[i], self._poses[i]):
+            if moved[i]:
                 node.wxyz, node.position = turns[i], poses[i, :3, 3]
         for tube, handle in self._tubes:
             handle.vertices = tube.vertices(q).astype(np.float32)

@@ -158,7 +158,7 @@ class Viewer:
 
     def add(self, motion: Motion, look: Look) -> str:
         """Adds a robot; returns its name in this viewer."""
-        with self._lock:
+        with self._lock, self._server.atomic():
             look = replace(look, name=node_name(look.name, self._names))
             shown = _Shown(self._server.scene, motion, look)
             self._shown[look.name] = shown
