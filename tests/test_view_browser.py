@@ -137,6 +137,31 @@ def test_a_saved_page_plays_without_a_server_or_the_network(page: browsers.Brows
     assert not outside
 
 
+def test_pictures_on_shapes_are_seen(page: browsers.Browser, tmp_path: Path) -> None:
+    """Red on the left half of a box and blue on the right, live and from a saved page."""
+    halves = np.zeros((32, 64, 3), dtype=np.uint8)
+    halves[:, :32, 0] = halves[:, 32:, 2] = 200
+    images.fromarray(halves).save(tmp_path / "halves.png")
+    (tmp_path / "box.urdf").write_text(
+        """<robot name="r"> <link name="a"> <visual> <geometry> <box size="1 1 1"/> </geometry>
+        <material name="m"> <texture filename="halves.png"/> </material> </visual> </link> </robot>"""
+    )
+    robot = jn.load(tmp_path / "box.urdf")
+    robot.show(save=tmp_path / "page.html", floor=False)
+    with robot.show(floor=False) as viewer:
+        for url in (viewer.url, (tmp_path / "page.html").as_uri()):
+            page.errors.clear()
+            page.open(url)
+            page.nodes(3)
+            picture = seen(page)
+            assert red(picture).sum() > 2000
+            assert blue(picture).sum() > 2000
+            front = slice(int(0.55 * len(picture)), int(0.65 * len(picture)))  # below the top: two sides, red before blue
+            columns = np.nonzero(red(picture)[front].any(axis=0))[0], np.nonzero(blue(picture)[front].any(axis=0))[0]
+            assert columns[0].min() < columns[1].min()
+            assert not page.errors
+
+
 def test_a_picture_from_the_browser(page: browsers.Browser, tmp_path: Path) -> None:
     robot = jn.load(ROBOT)
     with robot.show() as viewer:

@@ -294,7 +294,8 @@ def test_height_fields_are_mujocos(tmp_path: Path, as_model: bool) -> None:
 def test_height_fields_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     pytest.importorskip("trimesh")
-    from jounce.view.meshes import MeshError, parts_of
+    from jounce.view.mesh_files import MeshError
+    from jounce.view.meshes import parts_of
 
     path = _hills(tmp_path)
     (tmp_path / "ground" / "hills.png").write_bytes(b"not a picture")

@@ -14,9 +14,11 @@ from jounce.view import MeshFile, Triangles
 from jounce.view.creases import creased
 
 trimesh = pytest.importorskip("trimesh")
-from jounce.view import creases, meshes  # noqa: E402
-from jounce.view.meshes import MeshError, parts_of  # noqa: E402
+from jounce.view import creases, mesh_files, meshes  # noqa: E402
+from jounce.view.mesh_files import MeshError  # noqa: E402
+from jounce.view.meshes import parts_of  # noqa: E402
 from jounce.view.stl import binary_stl  # noqa: E402
+from jounce.view.textures import as_glb  # noqa: E402
 
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0.2, 0.3, 1.5]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
@@ -111,8 +113,6 @@ def test_materials_of_an_obj_come_from_its_folder_alone(tmp_path: Path) -> None:
 def test_pictures_on_meshes(tmp_path: Path) -> None:
     """A roof of two slopes, red on the left and blue on the right: the picture is on it, and the ridge stays sharp."""
     images = pytest.importorskip("PIL.Image")
-    from jounce.view.textures import as_glb
-
     inside, outside = tmp_path / "in", tmp_path / "out"
     (inside / "pictures").mkdir(parents=True)
     outside.mkdir()
@@ -128,9 +128,9 @@ def test_pictures_on_meshes(tmp_path: Path) -> None:
     (inside / "m.mtl").write_text("newmtl a\nKd 1 1 1\nmap_Kd pictures/p.png\n")
     mesh = file(inside, "t.obj", roof)
     (part,) = parts_of(mesh)
-    assert part.texture is not None
+    assert part.wrap is not None
     assert part.colour == pytest.approx((0.5, 0.0, 0.5, 1.0), abs=0.1)  # the mean, where it has to be one colour
-    drawn = trimesh.load(io.BytesIO(as_glb(part.vertices, part.faces, part.texture)), file_type="glb", force="mesh")
+    drawn = trimesh.load(io.BytesIO(as_glb(part.vertices, part.faces, part.wrap)), file_type="glb", force="mesh")
     picture = np.asarray(drawn.visual.material.baseColorTexture.convert("RGB"), dtype=float)
     assert max(picture.shape) == 1024
     middle, uv = drawn.vertices[drawn.faces].mean(axis=1), drawn.visual.uv[drawn.faces].mean(axis=1)
@@ -142,9 +142,81 @@ def test_pictures_on_meshes(tmp_path: Path) -> None:
     assert np.allclose(drawn.vertex_normals[drawn.faces], slope[:, None], atol=1e-3)
 
     (inside / "m.mtl").write_text("newmtl a\nKd 1 1 1\nmap_Kd ../out/p.png\n")
-    assert all(p.texture is None for p in parts_of(mesh))  # outside
+    assert all(p.wrap is None for p in parts_of(mesh))  # outside
     (inside / "p.png").write_bytes(b"not a picture")
-    assert all(p.texture is None for p in parts_of(mesh))
+    assert all(p.wrap is None for p in parts_of(mesh))
+
+
+ROOF = """<?xml version="1.0"?> <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset> <unit meter="1" name="m"/> <up_axis>Z_UP</up_axis> </asset>
+<library_images> <image id="i"> <init_from>{picture}</init_from> </image> </library_images>
+<library_effects> <effect id="e"> <profile_COMMON>
+  <newparam sid="s"> <surface type="2D"> <init_from>i</init_from> </surface> </newparam>
+  <newparam sid="t"> <sampler2D> <source>s</source> </sampler2D> </newparam>
+  <technique sid="c"> <lambert> <diffuse> <texture texture="t" texcoord="UV"/> </diffuse> </lambert> </technique>
+  </profile_COMMON> </effect> </library_effects>
+<library_materials> <material id="m"> <instance_effect url="#e"/> </material> </library_materials>
+<library_geometries> <geometry id="g"> <mesh>
+  <source id="p"> <float_array id="a" count="18">0 0 0 0 1 0 1 0 1 1 1 1 2 0 0 2 1 0</float_array> <technique_common>
+    <accessor source="#a" count="6" stride="3"> <param name="X" type="float"/> <param name="Y" type="float"/>
+    <param name="Z" type="float"/> </accessor> </technique_common> </source>
+  <source id="q"> <float_array id="b" count="12">0 0 0 1 0.5 0 0.5 1 1 0 1 1</float_array> <technique_common>
+    <accessor source="#b" count="6" stride="2"> <param name="S" type="float"/> <param name="T" type="float"/>
+    </accessor> </technique_common> </source>
+  <vertices id="v"> <input semantic="POSITION" source="#p"/> </vertices>
+  <triangles material="s" count="4"> <input semantic="VERTEX" source="#v" offset="0"/>
+    <input semantic="TEXCOORD" source="#q" offset="1" set="0"/>
+    <p>0 0 2 2 3 3 0 0 3 3 1 1 2 2 4 4 5 5 2 2 5 5 3 3</p> </triangles> </mesh> </geometry> </library_geometries>
+<library_visual_scenes> <visual_scene id="w"> <node> <instance_geometry url="#g"> <bind_material> <technique_common>
+  <instance_material symbol="s" target="#m"> <bind_vertex_input semantic="UV" input_semantic="TEXCOORD" input_set="0"/>
+  </instance_material> </technique_common> </bind_material> </instance_geometry> </node> </visual_scene>
+</library_visual_scenes> <scene> <instance_visual_scene url="#w"/> </scene> </COLLADA>"""
+
+
+def test_pictures_of_collada(tmp_path: Path) -> None:
+    """The roof again: red below 1, blue above, lighter at the far end; from the folder of the file, or from none."""
+    pytest.importorskip("collada")
+    images = pytest.importorskip("PIL.Image")
+    (tmp_path / "in" / "pictures").mkdir(parents=True)
+    colours = np.zeros((64, 64, 3), dtype=np.uint8)
+    colours[:, :32, 0] = colours[:, 32:, 2] = 200
+    colours[:32] += 50  # the upper half
+    images.fromarray(colours).save(tmp_path / "in" / "pictures" / "p.png")
+    images.fromarray(colours).save(tmp_path / "out.png")
+    for name in ("pictures/p.png", "./pictures/p.png", "file://pictures/p.png", "pictures\\p.png"):
+        missing: dict[str, str] = {}
+        (part,) = parts_of(file(tmp_path / "in", "t.dae", ROOF.format(picture=name)), missing=missing)
+        assert not missing
+        assert part.wrap is not None
+        assert part.colour == pytest.approx((0.5, 0.1, 0.5, 1.0), abs=0.1)
+        drawn = trimesh.load(io.BytesIO(as_glb(part.vertices, part.faces, part.wrap)), file_type="glb", force="mesh")
+        picture = np.asarray(drawn.visual.material.baseColorTexture.convert("RGB"), dtype=float)
+        middle, uv = drawn.vertices[drawn.faces].mean(axis=1), drawn.visual.uv[drawn.faces].mean(axis=1)
+        assert len(middle) == 4
+        for (x, y, _), (u, v) in zip(middle, uv, strict=True):
+            found = picture[int((1 - v) * len(picture)), int(u * len(picture))]
+            light = 50 * (y > 0.5)
+            assert np.allclose(found, [200 + light, light, light] if x < 1 else [light, light, 200 + light], atol=12)
+
+    (tmp_path / "in" / "text.png").write_text("no picture")
+    for name, reason in (
+        ("gone.png", "does not exist"),
+        ("../out.png", "outside the folders that may be read"),
+        ("text.png", "is not a picture that can be read"),
+    ):
+        missing = {}
+        (part,) = parts_of(file(tmp_path / "in", "t.dae", ROOF.format(picture=name)), missing=missing)
+        assert part.wrap is None
+        assert list(missing) == [name]
+        assert reason in missing[name]
+
+
+def test_an_obj_with_coordinates_but_without_materials_has_no_colour(tmp_path: Path) -> None:
+    text = "{}v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n"
+    for head in ("", "mtllib gone.mtl\nusemtl a\n"):
+        (part,) = parts_of(file(tmp_path, "t.obj", text.format(head)))
+        assert part.colour is None
+        assert part.wrap is None
 
 
 @pytest.mark.parametrize(
@@ -175,7 +247,7 @@ def test_what_is_missing_or_huge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(meshes, "MAX_FACES", 3)
     with pytest.raises(MeshError, match="4 faces, more than the 3"):
         parts_of(mesh)
-    monkeypatch.setattr(meshes, "MAX_BYTES", 100)
+    monkeypatch.setattr(mesh_files, "MAX_BYTES", 100)
     with pytest.raises(MeshError, match="MB"):
         parts_of(mesh)
     Path(mesh.path).unlink()

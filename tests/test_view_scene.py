@@ -830,9 +830,9 @@ def test_robots_of_example_robot_data(path: Path, monkeypatch: pytest.MonkeyPatc
     """
     from jounce.view import meshes, scene
 
-    def small(mesh: Any) -> list[meshes.Part]:
+    def small(mesh: Any, *rest: Any) -> list[meshes.Part]:
         if os.environ.get("JOUNCE_ALL_MESHES") or Path(mesh.path).stat().st_size < 50_000:
-            return meshes.parts_of(mesh)
+            return meshes.parts_of(mesh, *rest)
         return [meshes.Part(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], dtype=np.int32))]
 
     monkeypatch.setattr(scene, "parts_of", small)

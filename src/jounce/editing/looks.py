@@ -16,4 +16,4 @@ def together(own: Sequence[Visual], other: Sequence[Visual], placement: Array) -
     """Those of a frame, and those of another that is placed in it; files are read when one looks."""
     if isinstance(other, tuple) and not other:
         return own
-    return ReadLater(lambda: (*own, *(Visual(v.shape, placement @ v.placement, v.colour) for v in other)))
+    return ReadLater(lambda: (*own, *(Visual(v.shape, placement @ v.placement, v.colour, v.texture) for v in other)))

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from jounce.loading.xml_source import short
+from jounce.parts.texture import PictureFile
 from jounce.parts.visual import HeightFile, MeshFile, Undrawn
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}")
@@ -102,7 +103,7 @@ def _inside(path: str, folder: str) -> bool:
     return path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 
-def real_path(mesh: MeshFile | HeightFile) -> Path | None:
-    """The path of a mesh file with links followed; None if they lead out of the folders it may be in."""
+def real_path(mesh: MeshFile | HeightFile | PictureFile) -> Path | None:
+    """The path of a mesh or a picture with links followed; None if they lead out of the folders it may be in."""
     real = os.path.realpath(mesh.path)
     return Path(real) if any(_inside(real, os.path.realpath(folder)) for folder in mesh.within) else None

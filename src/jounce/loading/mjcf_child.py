@@ -63,7 +63,10 @@ def compiled(mujoco: Any, spec: Any, needed: Mapping[str, str], files: Mapping[s
 
 
 def mesh_sources(spec: Any) -> dict[str, Any]:
-    """For each mesh by name: file, scale, shift, rotation, and the vertices and faces given in the document."""
+    """For each mesh by name: file, scale, shift, rotation, and what the document itself gives.
+
+    That is vertices, faces, places on a picture, and which of these belong to the corners of the faces.
+    """
     return {
         mesh.name: (
             mesh.file,
@@ -72,6 +75,8 @@ def mesh_sources(spec: Any) -> dict[str, Any]:
             [float(x) for x in mesh.refquat],
             [] if mesh.file else [float(x) for x in mesh.uservert],
             [] if mesh.file else [int(x) for x in mesh.userface],
+            [] if mesh.file else [float(x) for x in mesh.usertexcoord],
+            [] if mesh.file else [int(x) for x in mesh.userfacetexcoord],
         )
         for mesh in spec.meshes
     }

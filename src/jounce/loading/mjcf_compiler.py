@@ -36,6 +36,7 @@ from jounce.loading.mjcf_child import (
     without_lengths,
 )
 from jounce.loading.mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, documents_of
+from jounce.loading.mjcf_textures import TextureSource, mesh_with_uv
 from jounce.loading.mjcf_visuals import MeshSource
 from jounce.loading.xml_source import content_of, from_tree, read_xml, reason_of, short
 from jounce.parts.pose import rotation
@@ -44,7 +45,7 @@ from jounce.parts.visual import Triangles
 MAX_SECONDS = 5  # of processor time for MuJoCo to compile a file
 MAX_WAIT = 60  # seconds of wall clock, for a busy machine or one without limits on processor time
 MAX_MEMORY = 4 << 30  # bytes
-Meshes = dict[str | int, MeshSource | Triangles | FieldSource]
+Meshes = dict[str | int | tuple[str, int], MeshSource | Triangles | FieldSource | TextureSource]
 _PROGRAM = str(mjcf_child.__file__)
 _WAY_OUT = "; if you trust the file, compile it yourself and pass the mujoco.MjModel"
 
@@ -148,9 +149,9 @@ def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> 
 
 
 def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
-    """Where the meshes of the documents are, by name, and the height fields, by number."""
+    """Where the meshes of the documents are, by name, the height fields, by number, and the textures."""
     sources: Meshes = {}
-    for name, (word, scale, shift, turn, vertices, faces) in found.items():
+    for name, (word, scale, shift, turn, vertices, faces, places_on, of_faces) in found.items():
         file = documents.meshes.get(word)
         if file is not None:
             places, within = documents.folders.places(file.name, file.places)
@@ -158,11 +159,17 @@ def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
         elif vertices and faces:
             corners = np.array(vertices, dtype=np.float64).reshape(-1, 3) - shift
             corners = corners @ rotation(turn) * scale
-            sources[name] = Triangles(name, corners.astype(np.float32), np.array(faces, dtype=np.int32).reshape(-1, 3))
+            flat = np.array(faces, dtype=np.int32).reshape(-1, 3)
+            sources[name] = mesh_with_uv(name, corners, flat, np.array(places_on), np.array(of_faces, dtype=np.int32))
     for i, field in enumerate(documents.fields):
         named = field.file
         places, within = documents.folders.places(named.name, named.places) if named is not None else ((), ())
         sources[i] = FieldSource(named.name if named is not None else "", places, within, field.grid, field.elevation)
+    for i, texture in enumerate(documents.textures):
+        files = {
+            key: (file.name, *documents.folders.places(file.name, file.places)) for key, file in texture.files.items()
+        }
+        sources["texture", i] = TextureSource(texture.said, files)
     return sources
 
 
@@ -260,7 +267,7 @@ def _gives_inertia(mujoco: Any, spec: Any, geom: Any) -> bool:
 
 
 def _stand_in(mujoco: Any, spec: Any, needed: dict[str, str]) -> bool:
-    """Replaces meshes that no inertia depends on by tetrahedra, height fields by planes, textures by grey."""
+    """Replaces meshes that no inertia depends on by tetrahedra, height fields by planes, textures by white."""
     found = False
     for mesh in spec.meshes:
         if mesh.file and _called(mesh) not in needed:
@@ -273,6 +280,7 @@ def _stand_in(mujoco: Any, spec: Any, needed: dict[str, str]) -> bool:
     for texture in spec.textures:
         if texture.file or any(texture.cubefiles):
             texture.file, texture.builtin = "", mujoco.mjtBuiltin.mjBUILTIN_FLAT
+            texture.rgb1 = texture.rgb2 = [1.0, 1.0, 1.0]  # which leaves the colour of a material as it is
             texture.width, texture.height = 1, 1 if texture.type == mujoco.mjtTexture.mjTEXTURE_2D else 6
             for side in range(len(texture.cubefiles)):
                 texture.cubefiles[side] = ""

@@ -9,7 +9,7 @@ and one for each attached model. In these documents files have placeholder names
     flexcomp            its file is passed to MuJoCo in memory, since its points become bodies
     mesh                read later, and only if an inertia depends on it
     hfield              read when it is drawn: replaced by a plane, whose number of columns says which field it is
-    texture             never read: replaced by a grey point
+    texture             read when it is drawn: replaced by a point, whose colour says which texture it is
     size, sensor, ...   left out, since the dynamics do not depend on them (`_LEFT_OUT`)
 
 Every element has its own line, numbered on across documents, so that a line number in MuJoCo's messages identifies the
@@ -29,6 +29,7 @@ from pathlib import Path, PurePath
 from jounce.errors import LoadError
 from jounce.loading.folders import Folders
 from jounce.loading.xml_source import MAX_BYTES, Element, read_xml, short, too_deep
+from jounce.parts.texture import SIDES
 
 MAX_DEPTH = 450  # MuJoCo's parser stops at 500
 MAX_ELEMENTS = 100_000  # as written, in all files together
@@ -38,6 +39,7 @@ MAX_FILES = 1000  # of XML, counted each time they are named
 MAX_NESTED = 10  # models inside each other
 MAX_TOTAL = 300_000_000  # bytes of all files together
 MAX_FIELDS = 100  # height fields that are drawn
+PICTURES = ("file", *(f"file{side}" for side in SIDES))  # attributes of a texture that name files
 
 _LEFT_OUT = {"size", "sensor", "keyframe", "custom", "visual", "statistic", "skin"}
 _PLAIN_ELEMENTS, _PLAIN_LENGTH = 1000, 5000
@@ -76,6 +78,14 @@ class HeightField:
 
 
 @dataclass
+class TextureElement:
+    """What an element says of a texture, and the files it names, by attribute."""
+
+    said: dict[str, str]
+    files: dict[str, FileName]
+
+
+@dataclass
 class Documents:
     """What MuJoCo gets in place of a file.
 
@@ -86,6 +96,7 @@ class Documents:
         models: documents of models and files of flexcomps, by placeholder.
         meshes: files that are not read yet, by placeholder.
         fields: height fields; the one at index i has 2 + i columns in the documents.
+        textures: the one at index i has the colour i, as a number of three bytes, in the documents.
         names: of the files, by placeholder.
         lines: the element of each line, from line 1 on.
         rules: ``inertiafromgeom`` of each document.
@@ -100,6 +111,7 @@ class Documents:
     models: dict[str, bytes] = field(default_factory=dict)
     meshes: dict[str, FileName] = field(default_factory=dict)
     fields: list[HeightField] = field(default_factory=list)
+    textures: list[TextureElement] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     lines: list[Element] = field(default_factory=list)
     rules: set[str] = field(default_factory=set)
@@ -237,7 +249,7 @@ class _Document:
 
     def _read_compilers(self, elements: list[Element]) -> None:
         """Removes the asset folders from the document, and records which shapes may have mass."""
-        self._asset_folder = self._mesh_folder = ""
+        self._asset_folder = self._mesh_folder = self._picture_folder = ""
         self._strip = False
         rule, groups = "auto", [0, 5]
         for element in elements:
@@ -246,7 +258,7 @@ class _Document:
             said = element.attributes
             self._asset_folder = said.pop("assetdir", self._asset_folder)
             self._mesh_folder = said.pop("meshdir", self._mesh_folder)
-            said.pop("texturedir", None)
+            self._picture_folder = said.pop("texturedir", self._picture_folder)
             self._strip = said.get("strippath", str(self._strip).lower()) == "true"
             rule = said.get("inertiafromgeom", rule)
             given = [int(n) for n in said.get("inertiagrouprange", "").split() if re.fullmatch(r"[-+]?\d{1,9}", n)]
@@ -267,7 +279,8 @@ class _Document:
             said |= {"nrow": "2", "ncol": self._field(element, name)}
             _keep(element, "name", "size", "class", "nrow", "ncol")
         elif tag == "texture":
-            _keep(element, "name", "type", "class")
+            said["rgb1"] = self._texture(element)
+            _keep(element, "name", "type", "class", "rgb1")
             said |= {"builtin": "flat", "width": "1", "height": "1" if said.get("type") == "2d" else "6"}
         elif tag == "mesh" and name:
             said["file"] = word = self._word(name)
@@ -279,8 +292,8 @@ class _Document:
         elif name:
             raise element.error(f"names a file, {short(name)!r}, expected none in this element")
 
-    def _asset(self, element: Element, name: str) -> FileName:
-        places = self._places(element, (self._mesh_folder or self._asset_folder).replace("\\", "/"))
+    def _asset(self, element: Element, name: str, folder: str = "") -> FileName:
+        places = self._places(element, (folder or self._mesh_folder or self._asset_folder).replace("\\", "/"))
         return FileName(element, PurePath(name.replace("\\", "/")).name if self._strip else name, places)
 
     def _field(self, element: Element, name: str) -> str:
@@ -292,6 +305,15 @@ class _Document:
             known.append(HeightField(file, grid, said.get("elevation", "")))
             return str(1 + len(known))
         return str(2 + MAX_FIELDS)
+
+    def _texture(self, element: Element) -> str:
+        """Records a texture; returns the colour of its stand-in."""
+        said, known = dict(element.attributes), self._made.textures
+        folder = self._picture_folder or self._asset_folder or "."
+        files = {key: self._asset(element, said[key], folder) for key in PICTURES if said.get(key)}
+        known.append(TextureElement(said, files))
+        number = (len(known) - 1).to_bytes(3, "big")
+        return " ".join(f"{(byte + 0.5) / 255:.6f}" for byte in number)
 
     def _word(self, name: str) -> str:
         """A unique placeholder for a file, with the same suffix, which tells the format."""

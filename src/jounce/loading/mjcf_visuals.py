@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from jounce.errors import LoadError
 from jounce.loading.height_fields import FieldSource, surface
+from jounce.loading.mjcf_textures import MjcfTextures, TextureSource, mesh_with_uv
 from jounce.loading.xml_source import short
 from jounce.parts.pose import inverse, pose
 from jounce.parts.visual import (
@@ -43,6 +44,10 @@ _GREY = (0.5, 0.5, 0.5, 1.0)  # of geoms that were given no colour
 _KEYS = ("geom_type", "geom_dataid", "geom_group", "geom_matid", "geom_size", "geom_pos", "geom_quat", "geom_rgba")
 _FIELDS = ("hfield_size", "hfield_nrow", "hfield_ncol", "hfield_adr", "hfield_data")
 _MESHES = ("mesh_pos", "mesh_quat", "mat_rgba")
+_TRIANGLES = (
+    *("mesh_vert", "mesh_face", "mesh_vertadr", "mesh_vertnum", "mesh_faceadr", "mesh_facenum"),
+    *("mesh_texcoord", "mesh_facetexcoord", "mesh_texcoordadr", "mesh_texcoordnum"),
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class MeshSource:
         return MeshFile(path, self.within, self.scale, self.shift, self.turn)
 
 
-Sources = Mapping[str | int, MeshSource | Triangles | FieldSource]
+Sources = Mapping[str | int | tuple[str, int], MeshSource | Triangles | FieldSource | TextureSource]
 
 
 class MjcfVisuals:
@@ -79,7 +84,8 @@ class MjcfVisuals:
     Args:
         model: an MjModel. The parts that are needed are copied.
         meshes: the sources of what has only a stand-in in the model: of meshes by name, of height fields by number
-            (2 less than the columns of the stand-in); None if the model has them all.
+            (2 less than the columns of the stand-in), of textures by ("texture", number); None if the model has them
+            all.
     """
 
     def __init__(self, model: Any, meshes: Sources | None) -> None:
@@ -89,10 +95,14 @@ class MjcfVisuals:
         self._sources = meshes
         self._tables: dict[str, NDArray[Any]] = {}
         if meshes is None and model.nmesh:
-            keys = ("mesh_vert", "mesh_face", "mesh_vertadr", "mesh_vertnum", "mesh_faceadr", "mesh_facenum")
-            self._tables = {key: np.array(getattr(model, key)) for key in keys}
+            self._tables = {key: np.array(getattr(model, key)) for key in _TRIANGLES}
         self._fields = {key: np.array(getattr(model, key)) for key in _FIELDS} if model.nhfield else {}
         self._groups = _SHOWN if (self._of["geom_group"] < _SHOWN).any() else 100
+        used = self._of["geom_matid"][self._of["geom_group"] < self._groups]
+        textures = {key: source for key, source in (meshes or {}).items() if isinstance(source, TextureSource)}
+        self._texture = MjcfTextures(
+            model, sorted({int(i) for i in used if i >= 0}), None if meshes is None else textures
+        )
         self._mesh = cache(self._read_mesh)
         self._field = cache(self._read_field)
 
@@ -131,7 +141,7 @@ class MjcfVisuals:
             shape = Box((2 * size[0], 2 * size[1], 2 * size[2]))
         else:
             shape = Undrawn(f"geom {i}", "has a shape that is not drawn")
-        return Visual(shape, placement, self._colour(i))
+        return Visual(shape, placement, self._colour(i), self._texture.of(int(self._of["geom_matid"][i])))
 
     def _colour(self, i: int) -> Colour:
         own = tuple(float(x) for x in self._of["geom_rgba"][i])
@@ -160,11 +170,15 @@ class MjcfVisuals:
         name = self._names[mesh]
         if self._sources is not None:
             source = self._sources.get(name)
-            if source is None or isinstance(source, FieldSource):
+            if not isinstance(source, (MeshSource, Triangles)):
                 return Undrawn(f"mesh {short(name)!r}", "has no file")
             return source.shape() if isinstance(source, MeshSource) else source
         t = self._tables
         vertices = t["mesh_vert"][t["mesh_vertadr"][mesh] :][: t["mesh_vertnum"][mesh]]
         faces = t["mesh_face"][t["mesh_faceadr"][mesh] :][: t["mesh_facenum"][mesh]]
         back = pose(self._of["mesh_pos"][mesh], self._of["mesh_quat"][mesh])
-        return Triangles(name, (vertices @ back[:3, :3].T + back[:3, 3]).astype(np.float32), faces.astype(np.int32))
+        places, on = np.zeros((0, 2)), np.zeros((0, 3), dtype=np.int32)
+        if (first := int(t["mesh_texcoordadr"][mesh])) >= 0:
+            places = t["mesh_texcoord"][first:][: t["mesh_texcoordnum"][mesh]]
+            on = t["mesh_facetexcoord"][t["mesh_faceadr"][mesh] :][: t["mesh_facenum"][mesh]]
+        return mesh_with_uv(name, vertices @ back[:3, :3].T + back[:3, 3], faces, places, on)

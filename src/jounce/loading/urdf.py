@@ -35,7 +35,7 @@ KNOWN = frozenset(
     (
         *("link", "inertial", "mass", "inertia", "joint", "parent", "child", "origin", "axis", "limit", "dynamics"),
         *("mimic", "visual", "geometry", "box", "sphere", "cylinder", "capsule", "ellipsoid", "mesh", "material"),
-        "color",
+        *("color", "texture"),
     )
 )
 MAX_LINKS = 20_000  # a model of that many takes seconds to build

@@ -9,7 +9,20 @@ from jounce.errors import LoadError
 from jounce.loading.mesh_paths import MeshPaths
 from jounce.loading.origin import pose_of
 from jounce.loading.xml_source import Element
-from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Ellipsoid, ReadLater, Shape, Sphere, Undrawn, Visual
+from jounce.parts.texture import NoPicture, PictureFile, Texture
+from jounce.parts.visual import (
+    Box,
+    Capsule,
+    Colour,
+    Cylinder,
+    Ellipsoid,
+    MeshFile,
+    ReadLater,
+    Shape,
+    Sphere,
+    Undrawn,
+    Visual,
+)
 
 
 class UrdfVisuals:
@@ -40,7 +53,7 @@ class UrdfVisuals:
 
     def _visual(self, link: str, element: Element) -> Visual:
         try:
-            return Visual(self._shape(element), pose_of(element.only("origin")), self._colour(element))
+            return Visual(self._shape(element), pose_of(element.only("origin")), *self._material(element))
         except LoadError as fault:
             return Visual(Undrawn(f"a visual of link {link!r}", str(fault)), pose_of(None))
 
@@ -63,23 +76,41 @@ class UrdfVisuals:
             return make(_length(shape, "radius"), _length(shape, "length"))
         raise shape.error("is not a shape")
 
-    def _colour(self, visual: Element) -> Colour | None:
+    def _material(self, visual: Element) -> tuple[Colour | None, Texture | None]:
+        """Its colour and its picture, or those of the material of that name."""
         material = visual.only("material")
         if material is None:
-            return None
-        own = _colour(material)
-        return own if own is not None else self._colours.get(material.attributes.get("name", ""))
+            return None, None
+        own = _colour(material), self._texture(material)
+        return own if own != (None, None) else self._named.get(material.attributes.get("name", ""), own)
 
     @cached_property
-    def _colours(self) -> dict[str, Colour]:
+    def _named(self) -> dict[str, tuple[Colour | None, Texture | None]]:
         """By material name; materials may be defined anywhere in a file, those at the top level take precedence."""
         nested = [m for elements in self._known for visual in elements for m in visual.all("material")]
-        found: dict[str, Colour] = {}
+        found: dict[str, tuple[Colour | None, Texture | None]] = {}
         for material in (*self._materials, *nested):
-            colour = _colour(material)
-            if colour is not None:
-                found.setdefault(material.attributes.get("name", ""), colour)
+            said = _colour(material), self._texture(material)
+            if said != (None, None):
+                found.setdefault(material.attributes.get("name", ""), said)
         return found
+
+    def _texture(self, material: Element) -> Texture | None:
+        """The picture of its <texture>; None if there is none."""
+        try:
+            element = material.only("texture")
+            name = "" if element is None else element.attributes.get("filename", "").strip()
+        except LoadError:
+            return None
+        if not name:
+            return None
+        found = self._paths.find(name)
+        picture: PictureFile | NoPicture = (
+            PictureFile(found.path, found.within, name)
+            if isinstance(found, MeshFile)
+            else NoPicture(found.what, found.reason, name)
+        )
+        return Texture((picture,), tinted=False)
 
 
 def _colour(material: Element) -> Colour | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import frozen
+from jounce.parts.texture import Texture
 
 Array = NDArray[np.float64]
 Colour = tuple[float, float, float, float]  # red, green, blue, opacity, each 0 to 1
@@ -95,20 +96,25 @@ class HeightFile:
 
 @dataclass(frozen=True, eq=False)
 class Triangles:
-    """A mesh that came without a file: vertices (V, 3) and the three corners of each face (F, 3)."""
+    """A mesh that came without a file: vertices (V, 3) and the three corners of each face (F, 3).
+
+    For a picture on it, `uv` (V, 2) is where on that each vertex is, from 0 to 1 and from the lower left.
+    """
 
     name: str
     vertices: NDArray[np.float32]
     faces: NDArray[np.int32]
+    uv: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
-        for key in ("vertices", "faces"):
-            array = np.array(getattr(self, key))
-            array.flags.writeable = False
-            object.__setattr__(self, key, array.view())
+        for key in ("vertices", "faces", "uv"):
+            if getattr(self, key) is not None:
+                array = np.array(getattr(self, key))
+                array.flags.writeable = False
+                object.__setattr__(self, key, array.view())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Triangles, (self.name, self.vertices, self.faces)
+        return Triangles, (self.name, self.vertices, self.faces, self.uv)
 
 
 @dataclass(frozen=True)
@@ -132,17 +138,19 @@ class Visual:
         shape: what it is.
         placement: (4, 4) its pose in the frame of the body.
         colour: None where the file gives none.
+        texture: the picture on it, if there is one.
     """
 
     shape: Shape
     placement: Array
     colour: Colour | None = None
+    texture: Texture | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "placement", frozen(self.placement))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Visual, (self.shape, self.placement, self.colour)
+        return Visual, (self.shape, self.placement, self.colour, self.texture)
 
 
 class ReadLater(Sequence[Visual]):

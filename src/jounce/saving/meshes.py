@@ -1,4 +1,4 @@
-"""The names of mesh files in a document that is written somewhere else than the one they came from."""
+"""The names of mesh files and pictures in a document that is written somewhere else than the one they came from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.parts.pose import pose, rotation
-from jounce.parts.visual import MeshFile
+from jounce.parts.texture import PictureFile
+from jounce.parts.visual import HeightFile, MeshFile
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
@@ -20,7 +21,7 @@ def has_address(name: str) -> bool:
     return bool(_ADDRESS.match(name))
 
 
-def file_name(mesh: MeshFile, path: Path | None) -> str:
+def file_name(mesh: MeshFile | HeightFile | PictureFile, path: Path | None) -> str:
     """Relative to the folder of the document, if that is written to a file and they share a disk; else absolute."""
     if path is None:
         return Path(mesh.path).as_posix()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jounce._checks import quoted
 from jounce.parts.pose import shift
+from jounce.parts.texture import NoPicture, PictureFile, Texture
 from jounce.parts.visual import (
     Box,
     Capsule,
@@ -43,25 +44,48 @@ class UrdfVisuals:
 
     def __init__(self, path: Path | None, left_out: LeftOut) -> None:
         self._path, self._left_out = path, left_out
-        self._materials: dict[Colour, str] = {}
+        self._materials: dict[tuple[Colour | None, str], str] = {}
 
     def add(self, link: Element, body: str, visuals: Sequence[Visual]) -> None:
         """Adds them to a link; none if they are to be left out."""
         for visual in () if "visuals" in self._left_out.skip else visuals:
+            material = visual.colour, self._picture(body, visual)
             for shape, placement in self._parts(body, visual):
                 element = add(link, "visual")
                 add_origin(element, visual.placement @ placement)
                 self._add_shape(add(element, "geometry"), shape)
-                if visual.colour is not None:
-                    name = self._materials.setdefault(visual.colour, f"colour_{len(self._materials) + 1}")
+                if material != (None, ""):
+                    kind = "picture" if material[1] else "colour"
+                    name = self._materials.setdefault(material, f"{kind}_{len(self._materials) + 1}")
                     add(element, "material", {"name": name})
 
     def materials(self) -> Iterator[Element]:
-        """The <material> of each colour."""
-        for colour, name in self._materials.items():
+        """The <material> of each colour and picture."""
+        for (colour, picture), name in self._materials.items():
             material = Element("material", {"name": name})
-            add(material, "color", {"rgba": numbers(colour)})
+            if colour is not None:
+                add(material, "color", {"rgba": numbers(colour)})
+            if picture:
+                add(material, "texture", {"filename": a_name("name of a picture", picture)})
             yield material
+
+    def _picture(self, body: str, visual: Visual) -> str:
+        """The name of the picture on it, "" for none."""
+        texture = visual.texture
+        if texture is None:
+            return ""
+        if texture == Texture(texture.pictures, tinted=texture.tinted):
+            (picture,) = texture.pictures
+            if isinstance(picture, PictureFile):
+                return picture.name if self._keeps(picture.name) else file_name(picture, self._path)
+            if isinstance(picture, NoPicture) and picture.name:
+                return picture.name
+        self._left_out.mention(f"texture of {quoted(body)}", "URDF has no such textures")
+        return ""
+
+    def _keeps(self, name: str) -> bool:
+        """Whether a name holds anywhere, or nothing better is known."""
+        return bool(name) and (has_address(name) or self._path is None)
 
     def _parts(self, body: str, visual: Visual) -> Iterator[tuple[Shape, Array]]:
         """The shapes that URDF has for a visual, and their poses in its place."""
@@ -92,7 +116,7 @@ class UrdfVisuals:
 
     def _mesh(self, mesh: MeshFile | Undrawn) -> str:
         """Its original name if that holds anywhere, or if nothing better is known."""
-        if mesh.name and (isinstance(mesh, Undrawn) or has_address(mesh.name) or self._path is None):
+        if self._keeps(mesh.name) or (mesh.name and isinstance(mesh, Undrawn)):
             return mesh.name
         assert isinstance(mesh, MeshFile)
         return file_name(mesh, self._path)

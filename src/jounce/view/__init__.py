@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jounce.parts.texture import NoPicture, Pattern, PictureFile, Pixels, Texture
     from jounce.parts.visual import (
         Box,
         Capsule,
@@ -31,13 +32,23 @@ __all__ = [
     "Ellipsoid",
     "HeightFile",
     "MeshFile",
+    "NoPicture",
+    "Pattern",
+    "PictureFile",
+    "Pixels",
     "Sphere",
+    "Texture",
     "Triangles",
     "Undrawn",
     "ViewWarning",
     "Viewer",
     "Visual",
 ]
+_ELSEWHERE = {
+    "ViewWarning": "jounce.view.scene",
+    "Viewer": "jounce.view.viewer",
+    **dict.fromkeys(("NoPicture", "Pattern", "PictureFile", "Pixels", "Texture"), "jounce.parts.texture"),
+}
 
 
 def __dir__() -> list[str]:
@@ -46,6 +57,5 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        own = {"ViewWarning": "jounce.view.scene", "Viewer": "jounce.view.viewer"}
-        return getattr(import_module(own.get(name, "jounce.parts.visual")), name)
+        return getattr(import_module(_ELSEWHERE.get(name, "jounce.parts.visual")), name)
     raise AttributeError(f"module 'jounce.view' has no attribute {name!r}")

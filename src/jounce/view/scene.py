@@ -27,12 +27,14 @@ from jounce.parts.visual import (
     Undrawn,
     Visual,
 )
-from jounce.view.meshes import MeshError, Part, parts_of
+from jounce.view.mesh_files import MeshError
+from jounce.view.meshes import Part, coated, parts_of
 from jounce.view.names import node_name
+from jounce.view.pictures import PictureError
 from jounce.view.plain import plain_visuals
 from jounce.view.shapes import capsule
 from jounce.view.style import LINK, SOFT, rgb
-from jounce.view.textures import as_glb
+from jounce.view.textures import Coat, as_glb
 from jounce.view.tubes import Tube
 
 Array = NDArray[np.float64]
@@ -75,6 +77,7 @@ class DrawnRobot:
         self.size = robot_size(robot, q)
         self._left_out: dict[str, str] = {}
         self._cache: dict[object, list[Part]] = {}
+        self._coats: dict[object, Coat | None] = {}
         self._boxes: list[tuple[int, Array]] = []  # frame, and the corners (8, 3) of a visual on it
         self._taken: set[str] = set()
         scene.add_frame(self.root, show_axes=False)
@@ -153,28 +156,43 @@ class DrawnRobot:
         return count
 
     def _parts(self, visual: Visual) -> list[Part | None]:
-        """The parts of a mesh; [None] for other shapes; an empty list for what cannot be drawn."""
+        """The parts of a mesh, or of a shape with a texture; [None] for other shapes; [] for what cannot be drawn."""
         shape = visual.shape
         if isinstance(shape, Undrawn):
             self._left_out.setdefault(shape.what, shape.reason)
             return []
+        coat = self._coat(visual)
         if not isinstance(shape, (MeshFile, HeightFile, Triangles)):
-            return [None]
-        if shape not in self._cache:
+            return [None if coat is None else coated(shape, coat)]
+        if (shape, coat) not in self._cache:
             try:
-                self._cache[shape] = parts_of(shape)
+                self._cache[shape, coat] = parts_of(shape, coat, self._left_out)
             except MeshError as fault:
                 name = shape.name if isinstance(shape, Triangles) else shape.path
                 self._left_out.setdefault(name, str(fault))
-                self._cache[shape] = []
-        return list(self._cache[shape])
+                self._cache[shape, coat] = []
+        return list(self._cache[shape, coat])
+
+    def _coat(self, visual: Visual) -> Coat | None:
+        """The texture of a visual; None if it has none, or none that can be drawn."""
+        if visual.texture is None or self.paint.colour is not None:
+            return None
+        key = visual.texture, visual.colour
+        if key not in self._coats:
+            try:
+                self._coats[key] = Coat(*key)
+            except PictureError as fault:
+                self._left_out.setdefault(fault.what, fault.why)
+                self._coats[key] = None
+        return self._coats[key]
 
     def _add(self, label: str, visual: Visual, part: Part | None) -> Array:
         """Adds a shape, or a part of a mesh; returns the corners (8, 3) of its bounding box in its frame."""
         shape = visual.shape
         own = part.colour if part is not None and part.colour is not None else visual.colour
         colour = self.paint.colour or own or LINK
-        opacity = colour[3] * self.paint.opacity
+        whole = colour if visual.texture is None or visual.colour is None else visual.colour
+        opacity = whole[3] * self.paint.opacity
         options: dict[str, Any] = {
             "color": rgb(colour),
             "opacity": None if opacity >= 1 else opacity,
@@ -182,9 +200,9 @@ class DrawnRobot:
             "position": visual.placement[:3, 3],
             "cast_shadow": opacity > 0.5,
         }
-        if part is not None and part.texture is not None and self.paint.colour is None and opacity >= 1:
+        if part is not None and part.wrap is not None and self.paint.colour is None and opacity >= 1:
             where = {key: options[key] for key in ("wxyz", "position", "cast_shadow")}
-            self.scene.add_glb(label, as_glb(part.vertices, part.faces, part.texture), receive_shadow=False, **where)
+            self.scene.add_glb(label, as_glb(part.vertices, part.faces, part.wrap), receive_shadow=False, **where)
             low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
         elif part is not None:
             self.scene.add_mesh_simple(label, part.vertices, part.faces, side="double", receive_shadow=False, **options)

@@ -1,81 +1,116 @@
-"""Pictures on meshes."""
+"""Pictures on shapes and meshes: triangles with a place on the picture for each corner, as binary glTF."""
 
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.parts.texture import Texture
+from jounce.parts.visual import Colour
 from jounce.view.creases import split_at_creases
+from jounce.view.cube_map import on_cube, sheet
+from jounce.view.pictures import Rows, mean_colour, packed, rows_of
+from jounce.view.wraps import Solid, half_sizes, surface_of
 
-MAX_PIXELS = 1024  # of either side; larger pictures are made smaller
-_QUALITY = 88
+Array = NDArray[np.float64]
+Faces = NDArray[np.int32]
+_WIDEST = 512  # pixels of a side of a cube
 
 
 @dataclass(frozen=True, eq=False)
-class Texture:
+class Wrap:
     """A picture on a mesh.
 
     Attributes:
-        picture: as JPEG.
-        uv: (V, 2) where on it each vertex is, from 0 to 1, from the lower left.
-        normals: (V, 3) of the surface, once creases are found.
+        picture: as PNG or JPEG.
+        uv: (V, 2) where on it each vertex is, from 0 to 1, from the lower left; beyond that it is repeated.
+        normals: (V, 3) of the surface.
     """
 
     picture: bytes
     uv: NDArray[Any]
-    normals: NDArray[Any] | None = None
+    normals: NDArray[Any]
 
 
-def texture_of(visual: Any, count: int) -> Texture | None:
-    """The texture of a mesh of `count` vertices as trimesh read it; None if there is none that can be drawn."""
-    picture = picture_of(visual.material)
-    uv = None if picture is None or visual.uv is None else np.asarray(visual.uv, dtype=np.float64)
-    if picture is None or uv is None or uv.shape != (count, 2) or not (np.abs(uv) < 1e6).all():
-        return None
-    if max(picture.size) < 2:  # one pixel is a colour
-        return None
-    try:
-        return Texture(_as_jpeg(picture), uv.astype(np.float32))
-    except Exception:  # whatever Pillow raises for a picture that is broken
-        return None
+class Coat:
+    """A texture that is ready to be laid on shapes.
+
+    Args:
+        texture: that it is.
+        tint: colour of the shape, which tints it if the texture says so.
+
+    Attributes:
+        colour: its mean.
+
+    Raises:
+        PictureError: its picture cannot be drawn.
+    """
+
+    def __init__(self, texture: Texture, tint: Colour | None) -> None:
+        self.texture = texture
+        found = rows_of(texture)
+        if isinstance(found, list):
+            step = -(-found[0].shape[0] // _WIDEST)
+            rows, self._first, self._extent = sheet([side[::step, ::step] for side in found])
+        else:
+            rows = found
+        rows = _tinted(rows, tint) if texture.tinted and tint is not None else rows
+        self.colour = mean_colour(rows)
+        self.picture = packed(rows)
+
+    def on_shape(self, shape: Solid) -> tuple[Array, Faces, Array]:
+        """Vertices (V, 3), faces (F, 3) and places on the picture (V, 2)."""
+        surface, size = surface_of(shape), half_sizes(shape)
+        if self.texture.cube:
+            rays = surface.unit * (size if self.texture.uniform else 1.0)
+            return self._on_cube(surface.vertices, rays, surface.faces)
+        return surface.vertices, surface.faces, self._repeated(surface.uv, size)
+
+    def on_mesh(self, vertices: Array, faces: Faces, uv: Array | None, box: Array) -> tuple[Array, Faces, Array]:
+        """The same of a mesh, or a part of one, with the bounds (2, 3) of all of it."""
+        middle, size = box.mean(axis=0), np.maximum(np.ptp(box, axis=0) / 2, 1e-9)
+        if self.texture.cube:
+            return self._on_cube(vertices, (vertices - middle) * (size if self.texture.uniform else 1.0), faces)
+        if uv is not None:
+            return vertices, faces, self._repeated(uv, size)
+        scale = np.array(self.texture.repeat) / (1.0 if self.texture.uniform else size[:2])
+        return vertices, faces, 0.5 + 0.5 * scale * (vertices - middle)[:, :2]
+
+    def _repeated(self, uv: Array, size: Array) -> Array:
+        """From the upper left, where MuJoCo begins."""
+        often = np.array([x if x > 0 else 1.0 for x in self.texture.repeat])
+        if self.texture.uniform:
+            often = often * size[:2]
+        return np.asarray(np.array([0.0, 1.0]) + often * (uv - [0.0, 1.0]))
+
+    def _on_cube(self, vertices: Array, rays: Array, faces: Faces) -> tuple[Array, Faces, Array]:
+        corners, side, st = on_cube(vertices, rays, faces)
+        uv = self._first[side][:, None] + self._extent[side][:, None] * st
+        return corners.reshape(-1, 3), np.arange(3 * len(corners), dtype=np.int32).reshape(-1, 3), uv.reshape(-1, 2)
 
 
-def picture_of(material: Any) -> Any:
-    """The picture of a material as trimesh read it, or None."""
-    return getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
-
-
-def _as_jpeg(picture: Any) -> bytes:
-    """The picture on white, not larger than need be."""
-    images: Any = import_module("PIL.Image")
-    full = picture.convert("RGBA")
-    opaque = images.new("RGB", full.size, (255, 255, 255))
-    opaque.paste(full, mask=full.getchannel("A"))
-    opaque.thumbnail((MAX_PIXELS, MAX_PIXELS))
-    with io.BytesIO() as file:
-        opaque.save(file, format="JPEG", quality=_QUALITY)
-        return file.getvalue()
+def _tinted(rows: Rows, tint: Colour) -> Rows:
+    return np.asarray(rows * np.array(tint[:3])).round().astype(np.uint8)
 
 
 def with_creases(
-    vertices: NDArray[np.float32], faces: NDArray[np.int32], texture: Texture
-) -> tuple[NDArray[np.float32], NDArray[np.int32], Texture]:
-    """The same surface, with vertices split at creases and at the seams of the picture."""
+    vertices: NDArray[np.float32], faces: Faces, uv: NDArray[Any]
+) -> tuple[NDArray[np.float32], Faces, NDArray[Any], NDArray[Any]]:
+    """The same surface, with vertices split at creases and at the seams of the picture, uv and normals for each."""
     split, corners, whole = split_at_creases(vertices, faces)
-    uv = texture.uv[faces[whole]].reshape(-1, 2)
+    uv = uv[faces[whole]].reshape(-1, 2).astype(np.float32)
     rows = np.concatenate([corners.reshape(-1, 1), uv], axis=1, dtype=np.float64)
     _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     kept = corners.ravel()[first]
-    found = replace(texture, uv=uv[first], normals=_normals(split, corners)[kept])
-    return split[kept], index.reshape(-1, 3).astype(np.int32), found
+    return split[kept], index.reshape(-1, 3).astype(np.int32), uv[first], _normals(split, corners)[kept]
 
 
-def _normals(vertices: NDArray[Any], faces: NDArray[Any]) -> NDArray[np.float64]:
+def _normals(vertices: NDArray[Any], faces: NDArray[Any]) -> Array:
     """(V, 3) of length 1, the mean of the faces around, weighted by area."""
     corners = np.asarray(vertices, dtype=np.float64)[faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -86,12 +121,12 @@ def _normals(vertices: NDArray[Any], faces: NDArray[Any]) -> NDArray[np.float64]
     return np.where(length > 0, total / np.maximum(length, 1e-300), [0.0, 0.0, 1.0])
 
 
-def as_glb(vertices: NDArray[Any], faces: NDArray[Any], texture: Texture) -> bytes:
+def as_glb(vertices: NDArray[Any], faces: NDArray[Any], wrap: Wrap) -> bytes:
     """The mesh with its picture, as binary glTF."""
     trimesh: Any = import_module("trimesh")
     images: Any = import_module("PIL.Image")
     material = trimesh.visual.material.PBRMaterial(
-        baseColorTexture=images.open(io.BytesIO(texture.picture)),
+        baseColorTexture=images.open(io.BytesIO(wrap.picture)),
         metallicFactor=0.0,
         roughnessFactor=0.8,
         doubleSided=True,
@@ -99,8 +134,8 @@ def as_glb(vertices: NDArray[Any], faces: NDArray[Any], texture: Texture) -> byt
     mesh = trimesh.Trimesh(
         vertices,
         faces,
-        vertex_normals=texture.normals,
-        visual=trimesh.visual.TextureVisuals(uv=texture.uv, material=material),
+        vertex_normals=wrap.normals,
+        visual=trimesh.visual.TextureVisuals(uv=wrap.uv, material=material),
         process=False,
     )
     return bytes(mesh.export(file_type="glb", include_normals=True))

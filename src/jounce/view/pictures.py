@@ -1,0 +1,175 @@
+"""The pixels of pictures: from files, which are not trusted, from patterns, and from compiled models.
+
+A file is read whole, up to a limit, from a folder that may be read, and its size is looked at before it is decoded.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce.errors import LoadError
+from jounce.loading.mesh_paths import real_path
+from jounce.loading.xml_source import reason_of, regular_bytes
+from jounce.parts.texture import SIDES, NoPicture, Pattern, Picture, PictureFile, Pixels, Texture
+from jounce.view.patterns import pattern_rows, pattern_sides
+
+MAX_BYTES = 20_000_000  # of a file
+MAX_PIXELS = 50_000_000  # in it
+MAX_SIDE = 1024  # pixels; larger pictures are made smaller
+_KINDS = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "GIF", "WEBP")
+_QUALITY = 88
+Rows = NDArray[np.uint8]  # (H, W, 3), from the top
+
+
+class PictureError(LoadError):
+    """Why a picture is left out, and which."""
+
+    def __init__(self, why: str, what: str = "") -> None:
+        super().__init__(f"{what} {why}".strip())
+        self.why, self.what = why, what
+
+
+def rows_of(texture: Texture) -> Rows | list[Rows]:
+    """The picture of a texture; of a cube its six sides, all (W, W, 3), in the order of `SIDES`.
+
+    Raises:
+        PictureError: one of them cannot be drawn; the message names it and says why.
+    """
+    if not texture.cube:
+        return _flipped(texture, _rows(texture.pictures[0]))
+    if len(texture.pictures) == 1:
+        (picture,) = texture.pictures
+        if isinstance(picture, Pattern):
+            return pattern_sides(picture)
+        rows = _rows(picture)
+        if isinstance(picture, Pixels):  # as it is in a compiled model
+            return [rows] * 6 if rows.shape[0] == rows.shape[1] else np.split(rows, 6)
+        return _cells(texture, _flipped(texture, rows))
+    sides = [None if picture is None else _flipped(texture, _rows(picture)) for picture in texture.pictures]
+    return _alike(texture, sides)
+
+
+def checked_picture(content: bytes) -> Any:
+    """Pillow's picture, not decoded yet.
+
+    Raises:
+        PictureError: it is none, or too large.
+    """
+    images: Any = import_module("PIL.Image")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its size
+            picture = images.open(io.BytesIO(content), formats=_KINDS)
+            if picture.size[0] * picture.size[1] > MAX_PIXELS:
+                raise images.DecompressionBombError
+            return picture
+    except images.DecompressionBombError:
+        raise PictureError(f"has more than the {MAX_PIXELS:,} pixels that are drawn") from None
+    except Exception as fault:  # whatever Pillow raises for a file that is not a picture
+        raise PictureError(f"is not a picture that can be read ({type(fault).__name__})") from None
+
+
+def as_rows(picture: Any) -> Rows:
+    """Of Pillow's picture, on white, not larger than need be.
+
+    Raises:
+        PictureError: it is broken.
+    """
+    images: Any = import_module("PIL.Image")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            picture.draft("RGB", (MAX_SIDE, MAX_SIDE))
+            full = picture.convert("RGBA") if "A" in picture.mode or "transparency" in picture.info else picture
+            if full.mode == "RGBA":
+                opaque = images.new("RGB", full.size, (255, 255, 255))
+                opaque.paste(full, mask=full.getchannel("A"))
+                full = opaque
+            full = full.convert("RGB")
+            full.thumbnail((MAX_SIDE, MAX_SIDE))
+            return np.asarray(full, dtype=np.uint8)
+    except Exception as fault:
+        raise PictureError(f"is not a picture that can be read ({type(fault).__name__})") from None
+
+
+def packed(rows: Rows) -> bytes:
+    """As PNG or as JPEG, whichever is smaller."""
+    images: Any = import_module("PIL.Image")
+    made = []
+    for options in ({"format": "PNG", "optimize": True}, {"format": "JPEG", "quality": _QUALITY}):
+        with io.BytesIO() as file:
+            images.fromarray(np.ascontiguousarray(rows)).save(file, **options)
+            made.append(file.getvalue())
+    return min(made, key=len)
+
+
+def mean_colour(rows: Rows) -> tuple[float, float, float, float]:
+    """Of all its pixels."""
+    red, green, blue = (float(x) / 255 for x in rows.reshape(-1, 3).mean(axis=0))
+    return red, green, blue, 1.0
+
+
+def _rows(picture: Picture | None) -> Rows:
+    if isinstance(picture, Pattern):
+        return pattern_rows(picture)
+    if isinstance(picture, Pixels):
+        return picture.rows
+    if isinstance(picture, PictureFile):
+        try:
+            return as_rows(checked_picture(_content(picture)))
+        except PictureError as fault:
+            raise PictureError(fault.why, picture.path) from None
+    assert isinstance(picture, NoPicture)
+    raise PictureError(picture.reason, picture.what)
+
+
+def _content(file: PictureFile) -> bytes:
+    path = real_path(file)
+    if path is None:
+        raise PictureError("is a link that leads out of the folders that may be read: pass allow= to jounce.load")
+    try:
+        return regular_bytes(path, MAX_BYTES)
+    except LoadError as fault:
+        raise PictureError(str(fault)) from None
+    except (OSError, ValueError) as fault:
+        raise PictureError(f"cannot be read: {reason_of(fault)}") from None
+
+
+def _flipped(texture: Texture, rows: Rows) -> Rows:
+    across, down = texture.flip
+    return rows[:: -1 if down else 1, :: -1 if across else 1]
+
+
+def _cells(texture: Texture, rows: Rows) -> list[Rows]:
+    """The sides of a cube, cut out of one picture; the same for all if it is not divided."""
+    down, across = texture.grid
+    if down * across == 1:
+        return [_square(rows)] * 6
+    height, width = rows.shape[0] // down, rows.shape[1] // across
+    found: dict[str, Rows] = {}
+    for k, letter in enumerate(texture.layout[: down * across]):
+        i, j = divmod(k, across)
+        found[letter] = rows[height * i : height * (i + 1), width * j : width * (j + 1)]
+    return _alike(texture, [found.get(side[0].upper()) for side in SIDES])
+
+
+def _alike(texture: Texture, sides: list[Rows | None]) -> list[Rows]:
+    """Squares of one size, in the colour for it where one is missing."""
+    width = max((side.shape[1] for side in sides if side is not None), default=1)
+    blank = np.empty((width, width, 3), dtype=np.uint8)
+    blank[:] = [int(255 * min(max(x, 0.0), 1.0)) for x in texture.missing]
+    return [blank if side is None else _square(side, width) for side in sides]
+
+
+def _square(rows: Rows, width: int | None = None) -> Rows:
+    width = width or rows.shape[1]
+    if rows.shape[:2] == (width, width):
+        return rows
+    images: Any = import_module("PIL.Image")
+    return np.asarray(images.fromarray(np.ascontiguousarray(rows)).resize((width, width)), dtype=np.uint8)
