@@ -1,17 +1,20 @@
-"""Draws viewing.png, viewing_forces.png, viewing_robots.png, robot_in_flight.jpg: what robot.show shows, in Chromium.
+"""Draws viewing.png, viewing_forces.png, viewing_robots.png, viewing_textures.png, robot_in_flight.jpg.
 
-python docs/figures/viewing.py     # needs 'jounce[view]', example-robot-data and Chromium
+What robot.show shows, in Chromium:
+
+python docs/figures/viewing.py     # needs 'jounce[mjcf,view]', example-robot-data and Chromium
 """
 
 import io
 import sys
 import sysconfig
+import tempfile
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageChops, ImageDraw
 
 import jounce as jn
 from jounce import demo
@@ -63,19 +66,27 @@ def cropped(image, left, right):
     return image.crop((int(left * width), 0, int(right * width), height))
 
 
+def resized(image, width):
+    return image.resize((width, round(width * image.height / image.width)), Image.Resampling.LANCZOS)
+
+
 def save(image, name):
-    image.quantize(192, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
+    image.quantize(256, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
 
 
-def shown(robot, q, least=8, **options):
-    with Browser(900, 600, 1.25) as browser, robot.show(q, **options) as viewer:
+def shown(robot, q, least=8, size=(900, 600), scale=1.25, **options):
+    with Browser(*size, scale) as browser, robot.show(q, **options) as viewer:
         return settled(browser, viewer, least)
 
 
 def page():
     robot = load("anymal_b_simple_description/robots/anymal.urdf", base="floating")
-    with Browser(1100, 640, 1.25) as browser, robot.show(stance(robot), name="robot") as viewer:
-        save(settled(browser, viewer, 60, panel=True).resize((1100, 640), Image.Resampling.LANCZOS), "viewing.png")
+    with Browser(1280, 660, 1.5) as browser, robot.show(stance(robot), name="robot") as viewer:
+        picture = cropped(settled(browser, viewer, 60, panel=True), 0.14, 1.0)  # it leaves as much room on either side
+        save(
+            picture.resize((1400, round(1400 * picture.height / picture.width)), Image.Resampling.LANCZOS),
+            "viewing.png",
+        )
 
 
 def forces():
@@ -87,8 +98,11 @@ def forces():
     tau = held.tau.copy()
     tau[1, standing.coordinate("LF_HFE")] = tau[1, standing.coordinate("RF_HFE")] = -60.0  # N m/s
     found = standing.constrained_dynamics(q, np.zeros(standing.nv), tau)
-    picture = shown(standing, q, 60, wrenches=found.forces, com=True, opacity=0.5, force_scale=(1.5e-3, 6e-4))
-    save(cropped(picture, 0.12, 0.88).resize((684, 600), Image.Resampling.LANCZOS), "viewing_forces.png")
+    look = {"com": True, "colour": "#8d97a6", "opacity": 0.4, "force_scale": (3.2e-3, 1.4e-3)}
+    picture = shown(standing, q, 60, scale=2, wrenches=found.forces, **look)
+    width, height = picture.size
+    close = picture.crop((int(0.18 * width), int(0.18 * height), int(0.84 * width), int(0.93 * height)))
+    save(resized(close, 1080), "viewing_forces.png")
 
 
 def upright():
@@ -144,6 +158,66 @@ def robots():
     strip.save(HERE / "viewing_robots.png", optimize=True)  # too many colours for a palette
 
 
+def lettered(text, size, ground, ink):
+    """A picture that tells left from right, and up from down."""
+    image = Image.new("RGB", size, ground)
+    draw, (width, height) = ImageDraw.Draw(image), size
+    draw.rectangle([0, 0, width - 1, height - 1], outline=ink, width=width // 24)
+    draw.polygon([(0, 0), (width // 3, 0), (0, height // 3)], fill=ink)
+    draw.text((width / 2, height / 2), text, fill=ink, font_size=0.55 * height, anchor="mm")
+    return image
+
+
+SHAPES = ('type="box" size=".3 .3 .35"', 'type="sphere" size=".35"', 'type="cylinder" size=".27 .35"',
+          'type="capsule" size=".22 .2"')  # fmt: skip
+SIDES = {
+    "right": "#c8553d",
+    "left": "#588157",
+    "up": "#33658a",
+    "down": "#dd9e2f",
+    "front": "#5f9ea0",
+    "back": "#8d5a97",
+}
+
+
+def textures():
+    """Shapes with textures of MuJoCo's, on steps."""
+    kinds = {
+        "flat": ('type="2d" file="flat.png"', ""),
+        "tinted": ('type="2d" file="flat.png"', 'rgba="0.55 0.85 1 1" texrepeat="4 3"'),
+        "six": (" ".join(f'file{side}="{side}.png"' for side in SIDES), ""),
+        "gradient": ('builtin="gradient" width="256" height="256" rgb1="0.95 0.75 0.4" rgb2="0.35 0.2 0.5"', ""),
+        "board": ('type="2d" builtin="checker" width="256" height="256" rgb1=".62 .66 .7" rgb2=".74 .77 .8"',
+                  'texrepeat="8 2"'),
+    }  # fmt: skip
+    assets = "".join(
+        f'<texture name="{k}" {t}/> <material name="{k}" texture="{k}" {m}/>' for k, (t, m) in kinds.items()
+    )
+    geoms = "".join(
+        f'<geom type="box" size="2.2 .5 {0.2 + 0.2 * j}" pos="0 {j - 1.5} {0.2 + 0.2 * j}" material="board"/>'
+        + "".join(
+            f'<geom {shape} material="{kind}" pos="{1.05 * i - 1.6} {j - 1.5} {0.76 + 0.4 * j}" euler="0 0 25"/>'
+            for i, kind in enumerate(list(kinds)[:4])
+        )
+        for j, shape in enumerate(SHAPES)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        lettered("A", (384, 288), "#e0a526", "#7a0c0c").save(Path(folder, "flat.png"))
+        for side, ground in SIDES.items():
+            lettered(side[0].upper(), (256, 256), ground, "#22223b").save(Path(folder, f"{side}.png"))
+        Path(folder, "scene.xml").write_text(
+            f"""<mujoco> <asset> {assets} </asset>
+            <worldbody> <body euler="0 0 33"> {geoms} </body> </worldbody> </mujoco>"""
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", jn.LoadWarning)
+            scene = jn.load(Path(folder, "scene.xml"))
+        picture = shown(scene, scene.neutral(), 17, scale=2, floor=False)
+    left, top, right, bottom = ImageChops.invert(picture).getbbox()
+    close = picture.crop((left - 40, top - 30, right + 40, bottom + 30))
+    resized(close, 1000).save(HERE / "viewing_textures.png", optimize=True)  # too many colours for a palette
+
+
 def in_flight():
     """For flight.py: the aerial manipulator at 18 s, near enough to see its propellers."""
     robot, q, thrusts = flight(18.0)
@@ -154,5 +228,5 @@ def in_flight():
 
 
 if __name__ == "__main__":
-    for draw in [globals()[name] for name in sys.argv[2:]] or [page, forces, robots, in_flight]:
+    for draw in [globals()[name] for name in sys.argv[2:]] or [page, forces, robots, textures, in_flight]:
         draw()
