@@ -156,7 +156,7 @@ def test_pictures_on_shapes_are_seen(page: browsers.Browser, tmp_path: Path) -> 
             picture = seen(page)
             assert red(picture).sum() > 2000
             assert blue(picture).sum() > 2000
-            front = slice(int(0.55 * len(picture)), int(0.65 * len(picture)))  # below the top: two sides, red before blue
+            front = slice(int(0.55 * len(picture)), int(0.65 * len(picture)))  # below the top
             columns = np.nonzero(red(picture)[front].any(axis=0))[0], np.nonzero(blue(picture)[front].any(axis=0))[0]
             assert columns[0].min() < columns[1].min()
             assert not page.errors

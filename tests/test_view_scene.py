@@ -359,6 +359,30 @@ def test_time_goes_to_any_place_and_plays() -> None:
         assert moved.is_set()
 
 
+def test_bodies_and_arrows_are_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a robot is added, moved by a call, by a slider or over time, a browser gets all of it or nothing."""
+    robot = jn.load(ARM)
+    motion = jn.Trajectory.of(robot, [0.0, 1.0], [[0.0, 0.0], [1.0, 1.0]])
+    forces = {"lower": np.tile([0.0, 0, 5, 0, 0, 0], (2, 1))}
+    with robot.show(wrenches={"upper": [0.0, 0, 5, 0, 0, 0]}) as viewer:
+        buffer = viewer._server._websock_server.get_message_buffer()
+        push, open_blocks = type(buffer).push, []
+
+        def noted(self: Any, message: Any) -> None:
+            if self is buffer and "Scene" in str(message.entity_type or type(message).__name__).title():
+                open_blocks.append(buffer.atomic_counter)
+            push(self, message)
+
+        monkeypatch.setattr(type(buffer), "push", noted)
+        viewer.update([0.5, 0.5])
+        assert len(open_blocks) >= 3
+        viewer._boxes["sliders robot"]._moved(np.array([0.2, 0.1]))
+        motion.show(robot, wrenches=forces, viewer=viewer, name="other")
+        viewer.go(0.5)
+        assert len(open_blocks) > 20
+        assert min(open_blocks) > 0
+
+
 def test_a_motion_with_forces_over_time() -> None:
     robot, motion = swing()
     forces = np.zeros((6, 2, 6))

@@ -176,7 +176,7 @@ class Viewer:
         """
         from jounce.view.show import configuration, velocity
 
-        with self._lock:
+        with self._lock, self._server.atomic():
             shown = self._named(name)
             robot = shown.motion.robot
             q = configuration(robot, q)
@@ -238,7 +238,7 @@ class Viewer:
         if len(shown.motion.time) == 1 and shown.motion.robot.nq:
 
             def moved(q: Array) -> None:
-                with self._lock:
+                with self._lock, self._server.atomic():
                     shown.place(q, None if shown.motion.v is None else shown.motion.v[0], 0.0)
 
             reach = 1.5 * shown.drawn.size
@@ -264,7 +264,7 @@ class Viewer:
         self._boxes[kind] = box
 
         def ticked(_event: Any) -> None:
-            with self._lock:
+            with self._lock, self._server.atomic():
                 for shown in self._shown.values():
                     shown.overlays.show(kind, box.value)
 
