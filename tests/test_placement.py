@@ -55,6 +55,8 @@ def test_a_rotation_is_cleared_of_rounding() -> None:
         ({"angle": 1.0}, "angle was given without axis"),
         ({"axis": (0, 0, 0), "angle": 1.0}, "axis is .*, expected a non-zero direction"),
         ({"quaternion": (1, 0, 0, 1)}, "quaternion is .*, of length 1.41421, expected x y z w of length 1"),
+        ({"quaternion": (0, 0, 0, 2)}, "quaternion is .*, of length 2, expected x y z w of length 1"),
+        ({"quaternion": (0, 3e300, 4e300, 0)}, r"quaternion is .*, of length 5e\+300, expected"),
         ({"quaternion": (1, 0, 0)}, r"quaternion has shape \(3,\)"),
         ({"rotation": 2 * np.eye(3)}, "rotation has an upper left block that is not a rotation"),
         ({"rotation": -np.eye(3)}, "rotation has an upper left block that is not a rotation"),

@@ -357,6 +357,18 @@ def test_a_base_that_is_held_and_the_force_that_adds_to_tau() -> None:
     np.testing.assert_allclose(rest.reactions["base"][:3] - less[:3], [1.0, 2.0, 5.0], rtol=1e-9)
 
 
+def test_joints_of_a_robot_without_any_stiffness_are_named() -> None:
+    robot = jn.robots.panda()
+    with pytest.raises(jn.NoEquilibrium, match="no stiffness and no constraint; hold with held=, or start") as caught:
+        robot.equilibrium()
+    assert caught.value.loose == ("q2", "q4", "q6")  # the others turn about vertical axes
+    b = jn.Builder()
+    b.add("rod", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0, com=(0.1, 0, -0.3)))
+    with pytest.raises(jn.NoEquilibrium, match="nothing holds joint 'rod'"):
+        b.build().equilibrium()
+    np.testing.assert_allclose(b.build().equilibrium(q0=[0.0]).q, np.arctan2(0.1, 0.3), rtol=1e-12)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_held_joints_of_any_robot(kind: str) -> None:
     """With all joints held, the forces at rest are what holds them, less what the constraints bear."""

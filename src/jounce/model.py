@@ -1341,7 +1341,7 @@ class Model(CoreModel):
                 inertias that no body has, and what `skip` leaves out, unless it does; or the file cannot be written.
 
         Warns:
-            SaveWarning: once, about visuals and ranges that MuJoCo does not take.
+            SaveWarning: once, about visuals and ranges that MuJoCo does not take, and placements of free joints.
 
         >>> import jounce as jn
         >>> b = jn.Builder()

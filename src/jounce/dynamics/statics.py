@@ -56,7 +56,8 @@ class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a 
     """
 
     def __init__(self, part: float, of: str, q: Array, why: str = _GIVES_WAY, loose: tuple[str, ...] = ()) -> None:
-        said = f"; nothing holds {_joints(loose)}: no stiffness and no constraint; held= would" if loose else ""
+        held = "no stiffness and no constraint; hold with held=, or start near rest with q0="
+        said = f"; nothing holds {_joints(loose)}: {held}" if loose else ""
         super().__init__(f"no equilibrium found beyond {part:.4g} of {of}: {why}{said}")
         self.part, self.q, self.loose, self._of, self._why = part, q, loose, of, why
 
@@ -181,7 +182,7 @@ class _Statics:
     def loose(self, forces: _Forces, pull: Array) -> tuple[str, ...]:
         """The joints that forces `pull` push and nothing holds: neither elasticity, nor a constraint, nor a hand."""
         elastic, tied = np.abs(forces.K[0]), np.abs(forces.ties.J).max(axis=0, initial=0.0) > 0
-        stiff = elastic.max(axis=1, initial=0.0) > _ZERO * _most(elastic)
+        stiff = elastic.max(axis=1, initial=0.0) > _ZERO * _most(forces.K)
         pushed = self.free & ~tied & ~stiff & (np.abs(pull) > _BALANCED * forces.size)
         return tuple(name for name in self.robot.joint_names if pushed[self.robot.coordinate(name)].any())
 

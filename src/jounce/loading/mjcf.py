@@ -35,6 +35,7 @@ from jounce.parts.pose import Array, pose, rotation, shift
 from jounce.parts.visual import Visual
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+FAR = 1e10  # rad or m: an end of a range from there on is none
 _MASSLESS = Inertia(0.0)
 _ORIGIN = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])  # position, and quaternion w x y z
 
@@ -227,7 +228,8 @@ class _Reading:
         model = self.model
         limits: dict[str, float] = {}
         if model.jnt_limited[j]:
-            limits |= {"lower": model.jnt_range[j, 0], "upper": model.jnt_range[j, 1]}
+            lower, upper = model.jnt_range[j].tolist()
+            limits |= {"lower": lower if lower > -FAR else -np.inf, "upper": upper if upper < FAR else np.inf}
         if model.jnt_actfrclimited[j]:
             limits["effort"] = float(np.abs(model.jnt_actfrcrange[j]).max())
         return self._made(f"joint {short(self.joint_names[j])!r}", Limits, **limits) if limits else None

@@ -88,7 +88,7 @@ def about(axis: Array, angle: float) -> Array:
 def unit_quaternion(name: str, value: object) -> Array:
     """(4,) x y z w, of length 1 within 1e-6, normalised."""
     given = array_of(name, value, (4,))
-    length = float(np.linalg.norm(given)) if float(np.abs(given).max()) < 2 else np.inf
+    length = math.hypot(*given.tolist())
     if abs(length - 1) > 1e-6:
         raise ValueError(f"{name} is {quoted(value)}, of length {length:g}, expected x y z w of length 1")
     return given / length

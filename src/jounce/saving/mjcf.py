@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from jounce._checks import quoted
 from jounce.core_tables import BodyRecord
 from jounce.errors import SaveError
+from jounce.loading.mjcf import FAR
 from jounce.parts.joints import Free, Joint, Prismatic, Revolute
 from jounce.parts.pose import inverse, quaternions
 from jounce.saving.document import Element, a_name, a_path, add, number, numbers, text_of, write
@@ -34,7 +35,6 @@ Array = NDArray[np.float64]
 SKIP = ("armature", "constraints", "damping", "friction", "rotors", "springs", "visuals")
 _DRIVE = {"armature": "armature", "damping": "damping", "friction": "frictionloss"}
 _MAX_DEPTH = 400  # bodies within bodies; MuJoCo's parser stops at 500
-_FAR = 1e10  # rad or m, for an end that a range must have
 _TYPES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
 
 
@@ -71,6 +71,8 @@ def to_mjcf(robot: Model, path: Any, name: str, skip: Any) -> str:
         above, placement = merged.above(i)
         if isinstance(body.joint, Free):
             above, placement = -1, merged.in_world(i)
+            if (placement != np.eye(4)).any():
+                left_out.mention(f"placement of joint {quoted(body.joint_name)}", "there q is the pose in the world")
         element = elements[i] = add(elements[above], "body", {"name": _named("name of a body", body.name)})
         _add_pose(element, placement)
         for hinge in merged.hinges(i, taken):
@@ -231,7 +233,7 @@ def _limits(joint: Joint, name: str, left_out: LeftOut) -> dict[str, str]:
     if limits.lower == limits.upper:
         left_out.mention(f"range of joint {quoted(name)}", "MuJoCo takes none whose ends are the same")
     elif not (math.isinf(limits.lower) and math.isinf(limits.upper)):
-        said["range"] = numbers((max(limits.lower, -_FAR), min(limits.upper, _FAR)))
+        said["range"] = numbers((max(limits.lower, -FAR), min(limits.upper, FAR)))
     if 0 < limits.effort < math.inf:
         said["actuatorfrcrange"] = numbers((-limits.effort, limits.effort))
     return said
