@@ -296,3 +296,20 @@ def test_errors(robot: jn.Model, hover: jn.Linearization) -> None:
         control.tvlqr(robot, ([0.0, 1.0, 2.0], *still), Q, R, Q[:3], actuated=ROTORS)
     with pytest.raises(ValueError, match="A has shape"):
         control.riccati([0.0, 1.0], np.ones((2, 3, 2)), np.ones((2, 3, 1)), [1, 1, 1], [1], [1, 1, 1])
+
+
+def test_a_state_in_which_the_robot_does_not_stay() -> None:
+    robot = jn.robots.panda()
+    still, weights = np.zeros(7), (np.ones(14), np.ones(7))
+    with pytest.warns(UserWarning, match=r"^the robot does not stay in this state, it accelerates by up to 5\d"):
+        control.lqr(robot.linearize(robot.neutral(), still, still), *weights)
+    control.lqr(robot.linearize(robot.neutral(), still, robot.gravity_force(robot.neutral())), *weights)
+
+
+def test_matrices_that_are_not_one_for_each_time() -> None:
+    A, B, one = np.zeros((3, 2, 2)), np.ones((3, 2, 1)), np.eye(1)
+    for key, given in (("A", (A[0], B)), ("B", (A, B[0]))):
+        with pytest.raises(
+            ValueError, match=rf"^{key} has shape \(2, \d\), expected 3 matrices, one for each of the ti"
+        ):
+            control.riccati([0.0, 1.0, 2.0], *given, np.eye(2), one, np.eye(2))

@@ -14,6 +14,7 @@ algebra is in the core, include/jounce/matrix/: derivations and papers are at th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,7 @@ from jounce.trajectory import Trajectory
 __all__ = ["NoRegulator", "Regulator", "TrackingRegulator", "lqr", "riccati", "tvlqr"]
 
 Array = NDArray[np.float64]
+_STILL = 1e-3  # m/s^2 or rad/s^2
 
 
 def __dir__() -> list[str]:
@@ -88,6 +90,9 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         ValueError: a shape is wrong, or Q or R is not definite.
         NoRegulator: also a ``ValueError``: no gain makes the system stable with finite cost.
 
+    Warns:
+        UserWarning: the robot does not stay in this state: it accelerates.
+
     >>> import jounce as jn
     >>> from jounce import control
     >>> robot = jn.robots.quadrotor_arm()
@@ -106,6 +111,13 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         cost = lin.lift.T @ cost @ lin.lift
     step = None if dt is None else real("dt", dt)
     A, B = lin.reduced() if step is None else lin.discretize(step)
+    if (moves := float(np.abs(lin.acceleration).max(initial=0.0))) > _STILL:
+        warnings.warn(
+            f"the robot does not stay in this state, it accelerates by up to {moves:.3g} m/s^2 or rad/s^2: the gain is "
+            "for a state that it can stay in, with tau as robot.gravity_force(q) or robot.equilibrium() gives it",
+            UserWarning,
+            stacklevel=2,
+        )
     K, P, solved, unseen = _core.regulator(A, B, cost, price, step is not None)
     with np.errstate(over="ignore", invalid="ignore"):
         closed = A - B @ K
@@ -268,8 +280,11 @@ def riccati(
         SingularError: the numbers are too large or too small for an answer in double precision.
     """
     time = _increasing("times", times)
-    given = reals("B", B)
-    count, (n, m) = len(time), given.shape[-2:] if given.ndim == 3 else (0, 0)
+    count = len(time)
+    for name, given in (("A", reals("A", A)), ("B", reals("B", B))):
+        if given.ndim != 3:
+            raise ValueError(f"{name} has shape {given.shape}, expected {count} matrices, one for each of the times")
+    n, m = np.shape(B)[1:]
     B, A = array_of("B", B, (count, n, m)), array_of("A", A, (count, n, n))
     cost, end = (_weight(key, value, n, definite=False) for key, value in (("Q", Q), ("Q_final", Q_final)))
     K, P, solved = _core.regulators(time, A, B, cost, _weight("R", R, m, definite=True), end)
