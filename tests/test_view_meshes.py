@@ -15,10 +15,10 @@ from jounce.view.creases import creased
 
 trimesh = pytest.importorskip("trimesh")
 from jounce.view import creases, mesh_files, meshes  # noqa: E402
+from jounce.view.glb import as_glb  # noqa: E402
 from jounce.view.mesh_files import MeshError  # noqa: E402
-from jounce.view.meshes import parts_of  # noqa: E402
+from jounce.view.meshes import Part, parts_of  # noqa: E402
 from jounce.view.stl import binary_stl  # noqa: E402
-from jounce.view.textures import as_glb  # noqa: E402
 
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0.2, 0.3, 1.5]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
@@ -48,6 +48,11 @@ def file(folder: Path, name: str, content: str | bytes) -> MeshFile:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return MeshFile(str(path), (str(folder),))
+
+
+def glb(part: Part) -> bytes:
+    assert part.wrap is not None
+    return as_glb(part.vertices, part.faces, part.wrap.normals, part.wrap.uv, part.wrap.picture)
 
 
 def bounds(mesh: MeshFile) -> np.ndarray:
@@ -130,7 +135,7 @@ def test_pictures_on_meshes(tmp_path: Path) -> None:
     (part,) = parts_of(mesh)
     assert part.wrap is not None
     assert part.colour == pytest.approx((0.5, 0.0, 0.5, 1.0), abs=0.1)  # the mean, where it has to be one colour
-    drawn = trimesh.load(io.BytesIO(as_glb(part.vertices, part.faces, part.wrap)), file_type="glb", force="mesh")
+    drawn = trimesh.load(io.BytesIO(glb(part)), file_type="glb", force="mesh")
     picture = np.asarray(drawn.visual.material.baseColorTexture.convert("RGB"), dtype=float)
     assert max(picture.shape) == 1024
     middle, uv = drawn.vertices[drawn.faces].mean(axis=1), drawn.visual.uv[drawn.faces].mean(axis=1)
@@ -189,7 +194,7 @@ def test_pictures_of_collada(tmp_path: Path) -> None:
         assert not missing
         assert part.wrap is not None
         assert part.colour == pytest.approx((0.5, 0.1, 0.5, 1.0), abs=0.1)
-        drawn = trimesh.load(io.BytesIO(as_glb(part.vertices, part.faces, part.wrap)), file_type="glb", force="mesh")
+        drawn = trimesh.load(io.BytesIO(glb(part)), file_type="glb", force="mesh")
         picture = np.asarray(drawn.visual.material.baseColorTexture.convert("RGB"), dtype=float)
         middle, uv = drawn.vertices[drawn.faces].mean(axis=1), drawn.visual.uv[drawn.faces].mean(axis=1)
         assert len(middle) == 4

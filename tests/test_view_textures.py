@@ -21,9 +21,10 @@ pytest.importorskip("viser")
 trimesh = pytest.importorskip("trimesh")
 images = pytest.importorskip("PIL.Image")
 from jounce.view import ViewWarning, pictures  # noqa: E402
+from jounce.view.glb import as_glb  # noqa: E402
 from jounce.view.meshes import Part, coated, parts_of  # noqa: E402
 from jounce.view.pictures import PictureError, mean_colour, packed, rows_of  # noqa: E402
-from jounce.view.textures import Coat, as_glb  # noqa: E402
+from jounce.view.textures import Coat  # noqa: E402
 
 PAINTS = ((230, 20, 20), (20, 230, 20), (20, 20, 230), (230, 230, 20), (20, 230, 230), (230, 20, 230))
 COLOURS = dict(zip(SIDES, PAINTS, strict=True))
@@ -68,10 +69,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def glb(part: Part) -> bytes:
+    assert part.wrap is not None
+    return as_glb(part.vertices, part.faces, part.wrap.normals, part.wrap.uv, part.wrap.picture)
+
+
 def drawn(part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points on a surface as it is sent, their normals, and the colours (0 to 255) of the picture there."""
     assert part.wrap is not None
-    mesh = trimesh.load(io.BytesIO(as_glb(part.vertices, part.faces, part.wrap)), file_type="glb", force="mesh")
+    mesh = trimesh.load(io.BytesIO(glb(part)), file_type="glb", force="mesh")
     picture = np.asarray(mesh.visual.material.baseColorTexture.convert("RGB"), dtype=float)
     share = np.array([0.2, 0.3, 0.5])
     points, uv = (np.einsum("fij,i->fj", np.asarray(x)[mesh.faces], share) for x in (mesh.vertices, mesh.visual.uv))
@@ -167,6 +173,13 @@ def test_a_colour_tints_a_picture_as_in_mujoco() -> None:
     assert tinted.colour == pytest.approx(mean_colour((rows * [0.5, 1.0, 0.0]).astype(np.uint8)), abs=0.01)
     plain = Coat(Texture((Pixels("p", rows),), tinted=False), (0.5, 1.0, 0.0, 1.0))
     assert plain.colour == pytest.approx(mean_colour(rows))
+
+
+@pytest.mark.parametrize("cube", [False, True])
+def test_shapes_without_volume_or_of_any_size_do_no_harm(cube: bool) -> None:
+    coat = Coat(Texture((Pattern("checker", (8, 8), (1, 0, 0), (0, 1, 0)),), cube), None)
+    for shape in (Box((0, 0, 0)), Box((1, 0, 0)), Sphere(0.0), Sphere(1e30), Capsule(1e-320, 1.0), Cylinder(0.0, 0.0)):
+        assert glb(coated(shape, coat)).startswith(b"glTF")
 
 
 # What they are

@@ -49,7 +49,7 @@ def _merged(vertices: Vertices) -> tuple[Vertices, NDArray[np.intp]]:
     if not (bits[order[1:][same]] == bits[order[:-1][same]]).all():
         order = np.lexsort(bits.T)
         same = (bits[order[1:]] == bits[order[:-1]]).all(axis=1)
-    new = np.concatenate([[True] * min(len(order), 1), ~same])
+    new = np.concatenate([np.ones(min(len(order), 1), dtype=bool), ~same])
     joined = np.empty(len(order), dtype=np.intp)
     joined[order] = np.cumsum(new) - 1
     return vertices[order[new]], joined

@@ -57,7 +57,7 @@ def _cut(corners: Array, height: Array) -> Array:
     parts = np.concatenate([np.stack(t, axis=1) for t in ((a, p, q), (p, b, c), (p, c, q))])
     edges = parts[:, 1:, :3] - parts[:, :1, :3]
     area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
-    return np.concatenate([whole, parts[area > 1e-12 * area.max(initial=0.0)]])
+    return np.concatenate([whole, parts[area >= 1e-12 * area.max(initial=0.0)]])
 
 
 def sheet(sides: list[Rows]) -> tuple[Rows, Array, Array]:

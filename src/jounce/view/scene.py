@@ -27,6 +27,7 @@ from jounce.parts.visual import (
     Undrawn,
     Visual,
 )
+from jounce.view.glb import as_glb
 from jounce.view.mesh_files import MeshError
 from jounce.view.meshes import Part, coated, parts_of
 from jounce.view.names import node_name
@@ -34,7 +35,7 @@ from jounce.view.pictures import PictureError
 from jounce.view.plain import plain_visuals
 from jounce.view.shapes import capsule
 from jounce.view.style import LINK, SOFT, rgb
-from jounce.view.textures import Coat, as_glb
+from jounce.view.textures import Coat
 from jounce.view.tubes import Tube
 
 Array = NDArray[np.float64]
@@ -202,7 +203,9 @@ class DrawnRobot:
         }
         if part is not None and part.wrap is not None and self.paint.colour is None and opacity >= 1:
             where = {key: options[key] for key in ("wxyz", "position", "cast_shadow")}
-            self.scene.add_glb(label, as_glb(part.vertices, part.faces, part.wrap), receive_shadow=False, **where)
+            wrap = part.wrap
+            content = as_glb(part.vertices, part.faces, wrap.normals, wrap.uv, wrap.picture)
+            self.scene.add_glb(label, content, receive_shadow=False, **where)
             low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
         elif part is not None:
             self.scene.add_mesh_simple(label, part.vertices, part.faces, side="double", receive_shadow=False, **options)

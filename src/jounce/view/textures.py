@@ -1,10 +1,8 @@
-"""Pictures on shapes and meshes: triangles with a place on the picture for each corner, as binary glTF."""
+"""Pictures on shapes and meshes: triangles with a place on the picture for each corner."""
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -119,23 +117,3 @@ def _normals(vertices: NDArray[Any], faces: NDArray[Any]) -> Array:
         np.add.at(total, faces[:, i], across)
     length = np.linalg.norm(total, axis=1, keepdims=True)
     return np.where(length > 0, total / np.maximum(length, 1e-300), [0.0, 0.0, 1.0])
-
-
-def as_glb(vertices: NDArray[Any], faces: NDArray[Any], wrap: Wrap) -> bytes:
-    """The mesh with its picture, as binary glTF."""
-    trimesh: Any = import_module("trimesh")
-    images: Any = import_module("PIL.Image")
-    material = trimesh.visual.material.PBRMaterial(
-        baseColorTexture=images.open(io.BytesIO(wrap.picture)),
-        metallicFactor=0.0,
-        roughnessFactor=0.8,
-        doubleSided=True,
-    )
-    mesh = trimesh.Trimesh(
-        vertices,
-        faces,
-        vertex_normals=wrap.normals,
-        visual=trimesh.visual.TextureVisuals(uv=wrap.uv, material=material),
-        process=False,
-    )
-    return bytes(mesh.export(file_type="glb", include_normals=True))
