@@ -129,6 +129,7 @@ def test_a_saved_page_plays_without_a_server_or_the_network(page: browsers.Brows
         if where := round(place(page, ARM)[2], 3):  # 0 while the scene is made anew, before it begins again
             seen_at.add(where)
         time.sleep(0.1)
+        assert page.ask("getComputedStyle(document.querySelector('canvas')).opacity") == "1"  # and does not fade
     assert len(seen_at) >= 4  # it plays
     angles = 2 * np.arcsin(list(seen_at))
     assert motion.q.min() - 0.05 < angles.min() <= angles.max() < motion.q.max() + 0.05

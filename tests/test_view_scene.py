@@ -652,6 +652,33 @@ def test_a_quaternion_that_is_none_is_refused() -> None:
         configuration(robot, np.zeros(robot.nq))
 
 
+def test_robots_side_by_side() -> None:
+    robot, q, aside = jn.load(ARM), np.array([0.3, 0.4]), jn.placement((0, 2, 0.5), rpy=(0, 0, 1.0))
+    with robot.show(q) as viewer:
+        alone = viewer._shown["robot"].bounds()
+        robot.show(q, viewer=viewer, name="other", placement=aside, com=True)
+        for link in robot.frame_names:
+            np.testing.assert_allclose(
+                world(viewer, f"/other/{link}"), aside @ world(viewer, f"/robot/{link}"), atol=1e-12
+            )
+        centre = world(viewer, "/other/centre of mass")[:3, 3]
+        np.testing.assert_allclose(centre, aside[:3, :3] @ robot.center_of_mass(q) + aside[:3, 3], atol=1e-12)
+        there = viewer._shown["other"].bounds()
+        np.testing.assert_allclose(there[:, 2], alone[:, 2] + 0.5, atol=1e-12)  # what the camera is to see
+        assert there[0, 1] > alone[1, 1]
+    with pytest.raises(ValueError, match=r"^placement"):
+        robot.show(placement=np.ones((4, 4)))
+
+
+def test_bodies_of_next_to_no_mass_have_no_ellipsoid() -> None:
+    b = jn.Builder()
+    for name, mass in (("heavy", 5.0), ("light", 1e-6)):
+        b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(mass, rotational=(1.0, 1.0, 1.0)))
+    with b.build().show(inertias=True) as viewer:
+        assert "/robot/heavy/inertia" in nodes(viewer)
+        assert "/robot/light/inertia" not in nodes(viewer)
+
+
 # Life
 
 
@@ -669,6 +696,34 @@ def test_it_listens_on_this_machine_alone_and_ends() -> None:
     viewer.close()
     assert "closed" in repr(viewer)
     assert not _listens("127.0.0.1", port)
+
+
+def test_a_viewer_that_was_closed_says_so(tmp_path: Path) -> None:
+    robot = jn.load(ARM)
+    with robot.show() as viewer:
+        with pytest.raises(ValueError, match=r"^nothing on this page moves"):
+            viewer.go(0.0)
+        with pytest.raises(ValueError, match=r"^time is nan, expected"):
+            viewer.go(np.nan)
+    calls = [
+        lambda: viewer.update(robot.neutral()),
+        lambda: viewer.go(0.0),
+        lambda: viewer.save(tmp_path / "page.html"),
+        lambda: viewer.picture(tmp_path / "picture.png"),
+        lambda: viewer.video(tmp_path / "film.gif"),
+        lambda: robot.show(viewer=viewer),
+        viewer.open,
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match=r"^this viewer was closed: show the robot again for another$"):
+            call()
+    viewer.wait()  # does not
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "nosuchhost.invalid", "a" * 70 + ".com"])
+def test_an_address_that_is_not_this_machine(host: str) -> None:
+    with pytest.raises(ValueError, match=f"^host is '{host}', where this machine cannot listen: "):
+        jn.load(ARM).show(host=host)
 
 
 def _listens(host: str, port: int) -> bool:

@@ -1381,6 +1381,7 @@ class Model(CoreModel):
         com: bool = False,
         inertias: bool = False,
         name: str = "robot",
+        placement: ArrayLike | None = None,
         colour: str | Sequence[float] | None = None,
         opacity: float = 1.0,
         floor: bool | float = True,
@@ -1409,6 +1410,7 @@ class Model(CoreModel):
             frames, names: whether to show the axes and the names of bodies and frames.
             com, inertias: whether to show the centre of mass, and ellipsoids that have the bodies' inertias.
             name: of the robot on the page.
+            placement: (4, 4) where its world is on the page, such as `jounce.placement` gives; for robots side by side.
             colour: "#rrggbb" or (red, green, blue), for the whole robot; its own colours when left out.
             opacity: from 0 to 1.
             floor: height of the floor, m; True for one below the robot, False for none.

@@ -232,6 +232,7 @@ class Trajectory:
         com: bool = False,
         inertias: bool = False,
         name: str = "robot",
+        placement: ArrayLike | None = None,
         colour: str | Sequence[float] | None = None,
         opacity: float = 1.0,
         floor: bool | float = True,

@@ -14,6 +14,7 @@ from jounce.view.scene import DrawnRobot
 from jounce.view.style import INERTIA, MASS
 
 Array = NDArray[np.float64]
+_LIGHT = 1e-5  # of the robot's mass: the ellipsoids of lighter bodies are as large as their files are careless
 KINDS = {"frames": "Frames", "names": "Names", "com": "Centre of mass", "inertias": "Inertia ellipsoids"}
 
 
@@ -64,8 +65,9 @@ class Overlays:
     def _inertias(self) -> list[Any]:
         """Solids of uniform density with the mass and inertia of each body."""
         drawn, made = self._drawn, []
+        least = _LIGHT * sum(b.inertia.mass for b in drawn.robot.bodies)
         for b in drawn.robot.bodies:
-            if b.inertia.mass <= 0:
+            if b.inertia.mass <= least:
                 continue
             pose, second = principal(b.inertia)
             radii = np.sqrt(5 * second)

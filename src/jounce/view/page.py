@@ -14,6 +14,7 @@ from jounce._checks import printable, quoted, real
 from jounce.view.style import RGB
 
 MOST = 20_000  # frames in a page
+_STEADY = "<style>canvas{opacity:1!important}</style>"  # viser's client fades in each time a recording starts again
 _CORNER = (
     "position:fixed;left:16px;bottom:60px;z-index:10;pointer-events:none;padding:10px 14px;border-radius:10px;"
     "background:rgba(255,255,255,.82);color:#1f2933;font:13px/1.6 system-ui,sans-serif;"
@@ -65,7 +66,8 @@ def write_page(
         show(float(now))
     if count:
         recording.insert_sleep(0.5)  # a pause at the end before it starts again
-    page = recording.as_html().replace("<title>Viser</title>", f"<title>{html.escape(printable(title))}</title>", 1)
+    head = f"<title>{html.escape(printable(title))}</title>{_STEADY}"
+    page = recording.as_html().replace("<title>Viser</title>", head, 1)
     if legend:
         at = page.rindex("</body>")
         page = f'{page[:at]}<aside style="{_CORNER}">{legend_lines(legend)}</aside>{page[at:]}'

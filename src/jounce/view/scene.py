@@ -66,6 +66,7 @@ class DrawnRobot:
         q: (nq,) its configuration.
         name: of its node.
         paint: its colours.
+        placement: (4, 4) of its world in the scene.
 
     Attributes:
         root: path of its node.
@@ -73,15 +74,16 @@ class DrawnRobot:
         size: of the robot, m, roughly.
     """
 
-    def __init__(self, scene: Any, robot: Model, q: Array, name: str, paint: Paint) -> None:
-        self.scene, self.robot, self.root, self.paint = scene, robot, f"/{name}", paint
+    def __init__(self, scene: Any, robot: Model, q: Array, name: str, paint: Paint, placement: Array) -> None:
+        self.scene, self.robot, self.root, self.paint, self._placement = scene, robot, f"/{name}", paint, placement
         self.size = robot_size(robot, q)
         self._left_out: dict[str, str] = {}
         self._cache: dict[object, list[Part]] = {}
         self._coats: dict[object, Coat | None] = {}
         self._boxes: list[tuple[int, Array]] = []  # frame, and the corners (8, 3) of a visual on it
         self._taken: set[str] = set()
-        scene.add_frame(self.root, show_axes=False)
+        turned = quaternions(placement[:3, :3])
+        scene.add_frame(self.root, show_axes=False, wxyz=turned, position=placement[:3, 3])
         self._poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
         turns = quaternions(self._poses[:, :3, :3])
         self.nodes = [
@@ -118,7 +120,7 @@ class DrawnRobot:
         return poses
 
     def bounds(self, q: Array) -> Array:
-        """The minimum and maximum x, y and z (2, 3) of the robot at q."""
+        """The minimum and maximum x, y and z (2, 3), in the scene, of the robot at q."""
         poses = self.robot.forward_kinematics(q, frames=self.robot.frame_names).pose
         points = [np.zeros((0, 3))]
         points += [corners @ poses[i, :3, :3].T + poses[i, :3, 3] for i, corners in self._boxes if i >= 0]
@@ -126,7 +128,7 @@ class DrawnRobot:
         points += [tube.vertices(q) for tube, _ in self._tubes]
         if not any(len(p) for p in points):
             points.append(poses[:, :3, 3] if len(poses) else np.zeros((1, 3)))
-        every = np.concatenate(points)
+        every = np.concatenate(points) @ self._placement[:3, :3].T + self._placement[:3, 3]
         return np.stack([every.min(axis=0), every.max(axis=0)])
 
     # Visuals

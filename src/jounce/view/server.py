@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http
 import ipaddress
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,11 +19,14 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
+from jounce._checks import quoted
+
 _starting = threading.Lock()
 
 
 def start(host: str, port: int) -> Any:
     """A server on that address, at that port or the next free one."""
+    _check_address(host)
     viser: Any = import_module("viser")
     _remember_hints()
     with _starting, _silence(), _guarded(host):
@@ -30,6 +34,17 @@ def start(host: str, port: int) -> Any:
     server.request_share_url = _refused  # a page could request a tunnel to the internet
     server.gui.configure_theme(show_logo=False, show_share_button=False)
     return server
+
+
+def _check_address(host: str) -> None:
+    """Raises an error if this machine cannot listen there; viser would wait for its server forever."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as tried:
+            tried.bind(address)
+    except (OSError, UnicodeError) as fault:
+        reason = getattr(fault, "strerror", None) or str(fault)
+        raise ValueError(f"host is {quoted(host)}, where this machine cannot listen: {reason}") from None
 
 
 def stop(server: Any) -> None:

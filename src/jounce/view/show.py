@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, flag, near, quoted, real, text
+from jounce._checks import array_of, flag, near, pose, quoted, real, text
 from jounce.model import Model, a_model
 from jounce.trajectory import Trajectory
 
@@ -68,7 +68,7 @@ def show_trajectory(
     robot = a_model("robot", robot)
     robots = [(Motion.of("trajectory", robot, trajectory), _look(robot, options, True, len(trajectory)))]
     if reference is not None:
-        ghost = Look(name="reference", paint=Paint(opacity=GHOST))
+        ghost = Look(name="reference", paint=Paint(opacity=GHOST), placement=robots[0][1].placement)
         robots.append((Motion.of("reference", robot, reference), ghost))
     return _shown(robots, options)
 
@@ -130,9 +130,11 @@ def _look(robot: Model, options: Mapping[str, Any], moves: bool, times: int | No
     opacity = real("opacity", options["opacity"])
     if not 0 <= opacity <= 1:
         raise ValueError(f"opacity is {quoted(opacity)}, expected 0 to 1")
+    placement = options["placement"]
     return Look(
         name=text("name", options["name"]),
         paint=paint_of(_colour(options["colour"]), opacity),
+        placement=np.eye(4) if placement is None else pose("placement", placement),
         overlays=frozenset(kind for kind in KINDS if flag(kind, options[kind])),
         wrenches=Wrenches.of(robot, options["wrenches"], options["wrench_frame"], times),
         force_scale=options["force_scale"],

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._checks import printable, quoted, whole
+from jounce._checks import printable, quoted, real, whole
 from jounce.parts.visual import Colour
 from jounce.view.arrows import TwistArrows, WrenchArrows, Wrenches, twists
 from jounce.view.camera import set_stage
@@ -34,13 +34,14 @@ from jounce.view.video import checked_path, times, write_video
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Look:
     """How one robot is shown.
 
     Attributes:
         name: of the robot.
         paint: colour and opacity.
+        placement: (4, 4) of the robot's world on the page.
         overlays: which of `KINDS` are shown.
         wrenches: on it.
         force_scale: see `WrenchArrows`.
@@ -50,6 +51,7 @@ class Look:
 
     name: str = "robot"
     paint: Paint = field(default_factory=Paint)
+    placement: Array = field(default_factory=lambda: np.eye(4))
     overlays: frozenset[str] = frozenset()
     wrenches: Wrenches | None = None
     force_scale: Any = None
@@ -63,7 +65,7 @@ class _Shown:
     def __init__(self, scene: Any, motion: Motion, look: Look) -> None:
         self.motion, self.look = motion, look
         q = motion.q[0]
-        self.drawn = DrawnRobot(scene, motion.robot, q, look.name, look.paint)
+        self.drawn = DrawnRobot(scene, motion.robot, q, look.name, look.paint, look.placement)
         self.overlays = Overlays(self.drawn)
         self.forces = None
         if look.wrenches is not None:
@@ -158,6 +160,7 @@ class Viewer:
 
     def add(self, motion: Motion, look: Look) -> str:
         """Adds a robot; returns its name in this viewer."""
+        self._check_open()
         with self._lock, self._server.atomic():
             look = replace(look, name=node_name(look.name, self._names))
             shown = _Shown(self._server.scene, motion, look)
@@ -176,6 +179,7 @@ class Viewer:
         """
         from jounce.view.show import configuration, velocity
 
+        self._check_open()
         with self._lock, self._server.atomic():
             shown = self._named(name)
             robot = shown.motion.robot
@@ -203,9 +207,12 @@ class Viewer:
 
     def go(self, time: float) -> None:
         """Shows all motions at a time, s, and pauses there."""
-        if self._player is not None:
-            self._player.pause()
-            self._player.go(time)
+        self._check_open()
+        at = real("time", time)
+        if self._player is None:
+            raise ValueError("nothing on this page moves: go needs a motion, as Trajectory.show adds it")
+        self._player.pause()
+        self._player.go(at)
 
     def _show(self, time: float) -> None:
         with self._lock:
@@ -279,6 +286,7 @@ class Viewer:
             path: of the file.
             rate: frames per second, for motions.
         """
+        self._check_open()
         with self._lock:
             title = ", ".join(self._shown) or "jounce"
             playing = self._player is not None and self._player.playing
@@ -297,8 +305,8 @@ class Viewer:
             width, height: in pixels.
             timeout: s, to wait for a browser to open the page.
         """
+        self._check_open()
         images: Any = import_module("PIL.Image")
-
         until = time.monotonic() + timeout
         while not (clients := self._server.get_clients()):
             if time.monotonic() > until:
@@ -320,6 +328,7 @@ class Viewer:
         program: str | None = None,
     ) -> Path:
         """Writes a video of all motions, drawn by Chrome or Chromium without a window. See `Trajectory.video`."""
+        self._check_open()
         target = checked_path(path)
         with self._lock:
             at = times(self.span, rate, speed)
@@ -332,16 +341,23 @@ class Viewer:
 
     def open(self) -> None:
         """Opens the page in this machine's browser."""
+        self._check_open()
         webbrowser.open(self.url)
 
     def wait(self) -> None:
         """Prints the address of the page, and waits for Ctrl-C or for `close` in another thread."""
+        if self._ended.is_set():
+            return
         try:
             print(f"jounce: showing {printable(', '.join(self._shown))} at {self.url} (Ctrl-C to stop)", flush=True)
             while not self._ended.wait(0.2):
                 pass
         except KeyboardInterrupt:
             self.close()
+
+    def _check_open(self) -> None:
+        if self._ended.is_set():
+            raise RuntimeError("this viewer was closed: show the robot again for another")
 
     def close(self) -> None:
         """Stops the server. May be called more than once."""
