@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -47,6 +48,7 @@ def works(data: bytes) -> None:
                 expect_short(error)
                 return
             str(robot)
+            pickle.dumps(robot)  # which reads what it looks like
             if robot.nv > 200:
                 return
             zero = np.zeros(robot.nv)
