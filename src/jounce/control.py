@@ -390,7 +390,7 @@ def _check_stabilizable(A: Array, B: Array, dt: float | None) -> None:
             continue
         smallest = np.linalg.svd(np.hstack([A - s * np.eye(n), B]), compute_uv=False)[-1]
         if smallest < 1e-11 * size:
-            where = f"{s:.3g}" + (" 1/s" if dt is None else "")
+            where = f"{s if s.imag else s.real:.3g}" + (" 1/s" if dt is None else "")
             raise NoRegulator(
                 f"the system is not stabilizable: no input reaches the motion with eigenvalue {where}; "
                 "are the right columns actuated?"
