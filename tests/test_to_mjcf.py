@@ -322,3 +322,22 @@ def test_meshes_that_mujoco_does_not_read() -> None:
     ):
         text = robot.to_mjcf()
     mujoco.MjModel.from_xml_string(text)
+
+
+def test_height_fields_in_files(tmp_path: Path) -> None:
+    import struct
+
+    heights = np.arange(12, dtype=np.float32)
+    (tmp_path / "hills.bin").write_bytes(struct.pack("<2i", 3, 4) + heights.tobytes())
+    (
+        tmp_path / "world.xml"
+    ).write_text("""<mujoco> <asset> <hfield name="h" file="hills.bin" size="1 2 0.5 0.1"/> </asset>
+        <worldbody> <geom type="hfield" hfield="h" pos="0 0 1"/> <geom type="hfield" hfield="h"/>
+        <body> <joint/> <geom size="0.1"/> </body> </worldbody> </mujoco>""")
+    with pytest.warns(jn.LoadWarning, match="contacts between 3 geoms"):
+        robot = jn.load(tmp_path / "world.xml")
+    robot.to_mjcf(tmp_path / "again.xml")
+    back = jn.load(tmp_path / "again.xml")
+    assert [v.shape for v in back.scenery] == [v.shape for v in robot.scenery]
+    np.testing.assert_array_equal(back.scenery[0].placement, jn.placement((0, 0, 1)))
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "again.xml")).nhfield == 1
