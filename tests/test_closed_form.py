@@ -259,7 +259,7 @@ def test_a_velocity_without_its_derivatives() -> None:
     form = ClosedForm(robot, q, v[0])
     assert form.body.mass_matrix(1).shape == form.spatial.coriolis_matrix.shape == (robot.nv, robot.nv)
     for missing in (form.spatial.torque, form.spatial.dV, form.body.torque, lambda: form.body.mass_matrix(2)):
-        with pytest.raises(ValueError, match="v has 1 rows, expected 2 or more"):
+        with pytest.raises(ValueError, match="v has 1 row, expected 2 or more"):
             missing()
 
 

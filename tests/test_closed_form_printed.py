@@ -261,7 +261,7 @@ def test_bad_wrenches() -> None:
     form = robot.closed_form(q, v, wrenches={"B2": np.zeros(6)})
     form.spatial.torque(), form.body.torque()
     for missing in (form.spatial.torque_rate, form.spatial.dtau_ext, lambda: form.body.external_torque(1)):
-        with pytest.raises(ValueError, match=r"^wrenches\['B2'\] has 1 rows, expected 2 or more: this needs its deriv"):
+        with pytest.raises(ValueError, match=r"^wrenches\['B2'\] has 1 row, expected 2 or more: this needs its deriv"):
             missing()
 
 

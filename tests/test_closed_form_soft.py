@@ -290,7 +290,7 @@ def test_a_velocity_without_its_derivatives() -> None:
         *(lambda x=x: x(2) for x in (form.body.screws, form.body.J)),
     )
     for missing in needing:
-        with pytest.raises(ValueError, match="v has 1 rows, expected 2 or more"):
+        with pytest.raises(ValueError, match="v has 1 row, expected 2 or more"):
             missing()
 
 

@@ -289,7 +289,7 @@ def turn_z(q: Any) -> Any:
         (lambda: jn.CustomJoint(lambda q: turn_z([q[0] + q[1]]), 2), "coordinates move the body alike"),
         (
             lambda: jn.CustomJoint(lambda q: turn_z([q[1]]), 1),
-            "pose does not take 1 coordinates, which n says: index 1",
+            "pose does not take 1 coordinate, which n says: index 1",
         ),
         (
             lambda: jn.CustomJoint(lambda q: turn_z([(q[0] - 0.3) ** 2]), 1, scale=3.0),

@@ -204,7 +204,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         tmp_path / "panda.urdf" / "x": "x: cannot be read: ",  # followed by the system's message
         "x" * 5000: "xxx: cannot be read: ",
         "a\0b": "a\0b: cannot be read: ",
-        "": "is a directory",
+        "": "source is empty, expected the path of a URDF or MJCF file, or XML text",
     }
     if os.path.exists("/dev/zero"):
         cases[Path("/dev/zero")] = "/dev/zero: is a device or a pipe"

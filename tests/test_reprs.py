@@ -229,3 +229,17 @@ def test_matrices_are_pictures() -> None:
 def test_equilibria_say_whether_they_are_stable() -> None:
     page = pendulum().equilibrium(q0=[0.1])._repr_html_()
     assert "jounce.Equilibrium: stable" in page
+
+
+def test_one_of_a_kind_is_not_several() -> None:
+    link = jn.Inertia(1.0, com=(0, 0, -0.2), rotational=(0.02, 0.02, 0.01))
+    builder = jn.Builder()
+    builder.add("pole", "world", jn.Revolute((0, 1, 0)), inertia=link)
+    robot = builder.build()
+    assert repr(robot) == "<jounce.Model: 1 body, nq = 1, nv = 1>"
+    motion = jn.simulate(robot, [0.1], [0.0], [0.0])
+    assert repr(motion) == "<jounce.Trajectory: 1 time, 0 to 0 s, nq = 1, nv = 1>"
+    with pytest.raises(IndexError, match=r"index 4 is out of range: the trajectory has 1 time$"):
+        motion[4]
+    builder.add("bob", "pole", jn.Revolute((0, 1, 0)), inertia=link)
+    assert repr(builder.build()) == "<jounce.Model: 2 bodies, nq = 2, nv = 2>"

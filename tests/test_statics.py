@@ -279,7 +279,7 @@ def test_a_rigid_robot_without_loads() -> None:
     b = jn.Builder(gravity=(0, 0, 0))
     b.add("arm", "world", joint=jn.Revolute((0, 1, 0), stiffness=1.0), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
     rest = b.build().equilibrium()
-    assert repr(rest) == "<jounce.Equilibrium: stable, 1 iterations, nq = 1>"
+    assert repr(rest) == "<jounce.Equilibrium: stable, 1 iteration, nq = 1>"
     assert rest.q == 0.0
 
 

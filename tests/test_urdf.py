@@ -230,8 +230,20 @@ def test_odd_limits(inside: str, warning: str | None, limits: jn.Limits | None) 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model = one_joint("revolute", inside)
-    assert [str(w.message) for w in heard] == ([f"<string>: {warning} (`jounce info` shows all)"] if warning else [])
+    assert [str(w.message) for w in heard] == ([f"<string>: {warning}"] if warning else [])
     assert model.bodies[1].joint.limits == limits
+
+
+def test_warnings_about_a_file_say_how_to_see_all(tmp_path: Path) -> None:
+    text = """<robot name="r"> <link name="a"/> <link name="b"/> <joint name="j" type="continuous">
+      <parent link="a"/> <child link="b"/> </joint> </robot>"""
+    path = tmp_path / "r.urdf"
+    path.write_text(text)
+    with pytest.warns(jn.LoadWarning, match=r"\(`jounce info` shows all\)$"):
+        jn.load(path)
+    for source in (text, text.encode(), ElementTree.fromstring(text)):  # no file that it could show
+        with pytest.warns(jn.LoadWarning, match="has inertia, so there is no forward dynamics$"):
+            jn.load(source)
 
 
 # Mimic
@@ -411,5 +423,5 @@ def test_arguments_are_checked() -> None:
     for options in ({"base": "flying"}, {"mimic": "never"}, {"gravity": (0, 0)}, {"gravity": (0, 0, np.nan)}):
         with pytest.raises(ValueError, match=next(iter(options))):
             jn.load(SIMPLE, **options)
-    with pytest.raises(ValueError, match="source is a int, expected a path, XML text"):
+    with pytest.raises(ValueError, match="source is an int, expected a path, XML text"):
         jn.load(3)

@@ -18,8 +18,27 @@ def quoted(value: object) -> str:
     try:
         words = re.sub(r"\n\s*", " ", repr(value))
     except Exception:  # a repr that fails, or a number with thousands of digits
-        words = f"a {type(value).__name__}"
+        words = a_class(value)
     return words if len(words) <= 300 else f"{words[:200]} ... {words[-50:]}"
+
+
+def a_class(value: object) -> str:
+    """The class of the value given, with its article.
+
+    >>> a_class(3), a_class("three")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"{'an' if name.startswith((*'aeioAEIO', 'nd')) else 'a'} {name}"
+
+
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """A number of things.
+
+    >>> counted(1, "row"), counted(2, "body", "bodies")
+    ('1 row', '2 bodies')
+    """
+    return f"{count} {one if count == 1 else several or one + 's'}"
 
 
 def is_masked(value: object) -> bool:

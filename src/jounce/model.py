@@ -12,7 +12,20 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, batch_of, depth, frozen, generator, is_whole, near, quoted, reals, rows_of, shapes
+from jounce._checks import (
+    Frame,
+    batch_of,
+    counted,
+    depth,
+    frozen,
+    generator,
+    is_whole,
+    near,
+    quoted,
+    reals,
+    rows_of,
+    shapes,
+)
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from jounce.display.tree_text import drawn
@@ -156,7 +169,7 @@ class Model(CoreModel):
         return self
 
     def __repr__(self) -> str:
-        return f"<jounce.Model: {len(self.body_names)} bodies, nq = {self.nq}, nv = {self.nv}>"
+        return f"<jounce.Model: {counted(len(self.body_names), 'body', 'bodies')}, nq = {self.nq}, nv = {self.nv}>"
 
     def __str__(self) -> str:
         return drawn(self)
@@ -413,7 +426,7 @@ class Model(CoreModel):
         rows = stack.shape[-2]
         n = rows - 1 if order is None else order
         if not is_whole(n) or not 0 <= n < rows:
-            raise ValueError(f"order is {quoted(n)}, expected 0 to {rows - 1}: v has {rows} rows")
+            raise ValueError(f"order is {quoted(n)}, expected 0 to {rows - 1}: v has {counted(rows, 'row')}")
         M = self.mass_matrix(q, frame=frame)[..., None, :, :]
         if n > 0:
             M = self.mass_matrix_derivatives(q, stack[..., :n, :], frame=frame)

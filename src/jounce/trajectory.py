@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, is_masked, quoted, reals
+from jounce._checks import Frame, counted, is_masked, quoted, reals
 from jounce.errors import LoadError, MissingFileError
 from jounce.model import Model, a_model
 from jounce.parts.custom_joint import CustomJoint
@@ -137,13 +137,14 @@ class Trajectory:
         if not isinstance(index, slice):
             i = operator.index(index)
             if not -len(self) <= i < len(self):
-                raise IndexError(f"index {quoted(i)} is out of range: there are {len(self)} times")
+                raise IndexError(f"index {quoted(i)} is out of range: the trajectory has {counted(len(self), 'time')}")
             return State(float(self.time[i]), self.q[i], self.v[i])
         return replace(self, **{key: getattr(self, key)[index] for key in ("time", "q", "v", "a", "tau")})
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
-        return f"<jounce.Trajectory: {len(self)} times{span}, nq = {len(self.q_names)}, nv = {len(self.v_names)}>"
+        times = counted(len(self), "time")
+        return f"<jounce.Trajectory: {times}{span}, nq = {len(self.q_names)}, nv = {len(self.v_names)}>"
 
     def _repr_html_(self) -> str:
         from jounce.display.trajectory_html import trajectory_html

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jounce._checks import printable
+from jounce._checks import counted, printable
 from jounce.display.table import COLUMNS, cells_of, rows_of, tie_text, vector_text
 from jounce.loading.description import Description
 from jounce.parts.joints import Fixed
@@ -64,13 +64,13 @@ def _headlines(description: Description) -> list[str]:
     mass = sum(b.inertia.mass for b in bodies)
     first = f"{description.name or 'robot without a name'}, {description.kind}, {description.source}"
     words = (
-        f"{model.nv} degrees of freedom (nq {model.nq}, nv {model.nv})",
+        f"{counted(model.nv, 'degree')} of freedom (nq {model.nq}, nv {model.nv})",
         f"{mass:.4g} kg",
-        f"{len(bodies)} links, {frames} of them fixed",
-        f"at most {max(depth, default=0)} joints in a row",
+        f"{counted(len(bodies), 'link')}, {frames} of them fixed",
+        f"at most {counted(max(depth, default=0), 'joint')} in a row",
     )
     ties = description.constraints
-    tied = (f"{len(ties)} constraint{'s' * (len(ties) > 1)} of {sum(c.rows for c in ties)} rows",) if ties else ()
+    tied = (f"{counted(len(ties), 'constraint')} of {counted(sum(c.rows for c in ties), 'row')}",) if ties else ()
     fall = description.gravity
     gravity = () if np.array_equal(fall, (0.0, 0.0, -9.81)) else (f"gravity {vector_text(fall)} m/s²",)
     return [first, "; ".join((*words, *tied, *gravity))]

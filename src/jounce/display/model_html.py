@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jounce._checks import counted
 from jounce.display.html import boxed, folded, plain, table, title
 from jounce.display.stick_figure import stick_figure
 from jounce.display.table import COLUMNS, Row, cells_of, rows_of, tie_text
@@ -20,7 +21,7 @@ _TIES = 50  # constraints
 def model_html(robot: Model) -> str:
     mass = sum(b.inertia.mass if b.soft is None else b.soft.mass for b in robot.bodies)
     ties = robot.constraints
-    tied = (f"{len(ties)} constraint{'s' * (len(ties) > 1)} of {sum(c.rows for c in ties)} rows",) if ties else ()
+    tied = (f"{counted(len(ties), 'constraint')} of {counted(sum(c.rows for c in ties), 'row')}",) if ties else ()
     head = title(repr(robot)[1:-1], f"{mass:.4g} kg", *tied)
     parts = [_tree(rows_of(robot.bodies))]
     if ties:
@@ -38,7 +39,7 @@ def _tree(rows: list[Row]) -> str:
     if len(rows) > _MOST:
         lines.append([f"and {len(rows) - _MOST} more"])
     fixed = sum(isinstance(row.body.joint, Fixed) and row.body.soft is None for row in rows)
-    summary = f"{len(rows)} link{'s' * (len(rows) > 1)}" + (f", {fixed} of them fixed" if fixed else "")
+    summary = counted(len(rows), "link") + (f", {fixed} of them fixed" if fixed else "")
     return folded(summary, table([COLUMNS[i] for i in columns], lines), opened=len(rows) <= _OPEN) if rows else ""
 
 

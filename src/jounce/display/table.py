@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._checks import printable
+from jounce._checks import counted, printable
 from jounce.core_tables import BodyRecord
 from jounce.parts.constraints import ConstraintRecord, Gear
 from jounce.parts.joints import Fixed, Joint, Planar, Prismatic, Revolute
@@ -88,7 +88,7 @@ def tie_text(constraint: ConstraintRecord) -> str:
 def _motion_of(body: BodyRecord) -> str:
     if body.soft is None:
         return _motion(body.joint)
-    shape = f"{type(body.soft).__name__}, {body.soft.n} coordinate{'s' * (body.soft.n != 1)}"
+    shape = f"{type(body.soft).__name__}, {counted(body.soft.n, 'coordinate')}"
     return shape if isinstance(body.joint, Fixed) else f"{_motion(body.joint)}, {shape}"
 
 

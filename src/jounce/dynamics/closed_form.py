@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, array_of, is_masked, quoted
+from jounce._checks import Frame, a_class, array_of, counted, is_masked, quoted
 from jounce._core import MAX_ORDER
 from jounce.core_tables import BodyRecord, marks_on, resolve
 from jounce.parts.custom_joint import CustomJoint
@@ -441,7 +441,7 @@ def _applied(
     if not isinstance(wrench_frame, str) or wrench_frame not in ("body", "world", "mixed"):
         raise ValueError(f"wrench_frame is {quoted(wrench_frame)}, expected 'body', 'world' or 'mixed'")
     if wrenches is not None and not isinstance(wrenches, Mapping):
-        raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
+        raise ValueError(f"wrenches must be a dict of name: array, got {a_class(wrenches)}")
     applied = []
     for name, given in (wrenches or {}).items():
         label = f"wrenches[{name!r}]"
@@ -666,7 +666,7 @@ def _cross(x: Array) -> Array:
 def _row(name: str, rows: Array, n: int) -> Array:
     if n >= len(rows):
         raise ValueError(
-            f"{name} has {len(rows)} rows, expected {n + 1} or more: this needs its derivative of order {n}"
+            f"{name} has {counted(len(rows), 'row')}, expected {n + 1} or more: this needs its derivative of order {n}"
         )
     row: Array = rows[n]
     return row

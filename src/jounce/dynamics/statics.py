@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, array_of, quoted
+from jounce._checks import Frame, a_class, array_of, counted, quoted
 from jounce.dynamics.constraints.constrained import assembled
 from jounce.dynamics.constraints.static_ties import Mask, Ties, anchored
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
@@ -96,7 +96,7 @@ class Equilibrium:
 
     def __repr__(self) -> str:
         kind = "stable" if self.stable else "unstable"
-        return f"<jounce.Equilibrium: {kind}, {self.iterations} iterations, nq = {len(self.q)}>"
+        return f"<jounce.Equilibrium: {kind}, {counted(self.iterations, 'iteration')}, nq = {len(self.q)}>"
 
     def _repr_html_(self) -> str:
         from jounce.display.results_html import equilibrium_html
@@ -278,7 +278,7 @@ def equilibrium(
     inputs = np.zeros(nu) if u is None else array_of("u", u, (nu,))
     force = np.zeros(robot.nv) if tau is None else array_of("tau", tau, (robot.nv,))
     if wrenches is not None and not isinstance(wrenches, Mapping):
-        raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
+        raise ValueError(f"wrenches must be a dict of name: array, got {a_class(wrenches)}")
     given = {name: array_of(f"wrenches[{quoted(name)}]", each, (6,)) for name, each in (wrenches or {}).items()}
     start = robot.neutral()
     if q0 is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from jounce._checks import array_of, frozen, near, quoted
+from jounce._checks import a_class, array_of, frozen, near, quoted
 from jounce.editing.tree import Tree
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Joint, Limits
@@ -53,7 +53,7 @@ def _by_joint(tree: Tree, key: str, given: Any) -> dict[int, Any]:
             raise ValueError(f"{key}: no joint is named {quoted(name)}: {hint}")
         joint = tree.bodies[joints[name]].joint
         if not _can_have(key, joint):
-            why = "has a rotor" if key == "armature" and joint.rotor else f"is a {type(joint).__name__} joint"
+            why = "has a rotor" if key == "armature" and joint.rotor else f"is {a_class(joint)} joint"
             raise ValueError(f"{key}: {quoted(name)} {why}, which has none")
         if value is None:
             raise ValueError(f"{key}: the value for {quoted(name)} is None, expected one")

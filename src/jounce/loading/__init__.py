@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jounce._checks import array_of, flag, one_of, quoted, real
+from jounce._checks import a_class, array_of, flag, one_of, quoted, real
 from jounce.errors import LoadError
 from jounce.loading.description import Description, LoadWarning
 from jounce.loading.example_robots import SCHEME, example_robot
@@ -209,10 +209,12 @@ def _plain(source: Any) -> tuple[Any, str]:
         return text if text.startswith("<?xml") else source.lstrip("\ufeff"), "<string>"  # line numbers stay as given
     if isinstance(source, (str, os.PathLike)):
         name = os.fsdecode(source)
+        if not name:
+            raise LoadError("source is empty, expected the path of a URDF or MJCF file, or XML text")
         path = example_robot(name) if name.startswith(SCHEME) else Path(name)
         return path, str(path)
     raise ValueError(
-        f"source is a {type(source).__name__}, expected a path, XML text, an ElementTree, a yourdfpy.URDF, "
+        f"source is {a_class(source)}, expected a path, XML text, an ElementTree, a yourdfpy.URDF, "
         "a robot_descriptions module, a mujoco.MjModel or a mujoco.MjSpec"
     )
 

@@ -31,7 +31,7 @@ class Description:
     """A robot as read.
 
     Attributes:
-        source: the file, for messages.
+        source: the file, for messages; "<string>" or the like if there is none.
         kind: name of the format, such as "URDF".
         name: of the robot.
         bodies: links and frames, parents first.
@@ -83,7 +83,9 @@ class Description:
             lines.append(f"no real body has the inertia of {listed(faulty)}")
         if self.tells_ignored and self.ignored:
             lines.append(f"left out: {', '.join(self.ignored)}")
-        return f"{self.source}: {'; '.join(lines)} (`jounce info` shows all)" if lines else None
+        in_a_file = not (self.source.startswith("<") and self.source.endswith(">"))
+        more = " (`jounce info` shows all)" if in_a_file else ""
+        return f"{self.source}: {'; '.join(lines)}{more}" if lines else None
 
 
 def listed(names: Sequence[str], count: int = 3) -> str:

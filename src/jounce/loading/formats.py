@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from jounce._checks import quoted, text
+from jounce._checks import a_class, quoted, text
 from jounce.loading.description import Description
 from jounce.loading.xml_source import content_of, root_tag
 
@@ -59,7 +59,7 @@ class Source:
             return content_of(self.given)
         if isinstance(self.given, (bytes, str)):
             return self.given
-        raise ValueError(f"{self.name} is a {type(self.given).__name__}, which has no text")
+        raise ValueError(f"{self.name} is {a_class(self.given)}, which has no text")
 
     @cached_property
     def element(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._checks import is_masked, quoted
+from jounce._checks import counted, is_masked, quoted
 from jounce.recording.record import Expressions, Number, is_number, record
 
 Array = NDArray[np.float64]
@@ -53,7 +53,9 @@ class Functions:
         try:
             return given(*(a.copy() for a in arguments))
         except IndexError as beyond:
-            raise ValueError(f"{self.what}{key} does not take {self.n} coordinates, which n says: {beyond}") from beyond
+            raise ValueError(
+                f"{self.what}{key} does not take {counted(self.n, 'coordinate')}, which n says: {beyond}"
+            ) from beyond
 
     def recorded(self, key: str, shape: tuple[int, ...], *, rates: bool = False) -> Expressions:
         """A function of the module, recorded; checks that it returns finite numbers that the recording reproduces."""

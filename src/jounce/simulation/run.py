@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jounce import trajectory
+from jounce._checks import counted
 from jounce.dynamics.constraints.constrained import onto
 from jounce.errors import RangeError, SimulationError
 from jounce.model import Model
@@ -128,9 +129,9 @@ class Run:
         if t >= end:
             return
         if time.monotonic() > self._deadline:
-            raise self._given_up(f"after {self._time_limit:g} s, the time_limit, and {self.steps} steps")
+            raise self._given_up(f"after {self._time_limit:g} s, the time_limit, and {counted(self.steps, 'step')}")
         if self.steps >= self._allowed:
-            raise self._given_up(f"after {self.steps} steps, where max_steps is {self._max_steps}")
+            raise self._given_up(f"after {counted(self.steps, 'step')}, where max_steps is {self._max_steps}")
         if self.steps % WINDOW == 0:
             needed = WINDOW * (end - t) / (t - self._mark) if t > self._mark else math.inf
             self._mark = t

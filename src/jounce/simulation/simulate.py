@@ -9,12 +9,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jounce._checks import array_of, flag, is_masked, one_of, quoted, real, whole
+from jounce._checks import array_of, counted, flag, is_masked, one_of, quoted, real, reals, whole
 from jounce._core import MAX_ORDER
 from jounce.model import Model, a_model
 from jounce.simulation import implicit, rkmk, taylor
@@ -99,11 +99,7 @@ def simulate(
     a_model("robot", robot)
     one_of("method", method, *_METHODS)
     q, v = array_of("q0", q0, (robot.nq,)), array_of("v0", v0, (robot.nv,))
-    when = array_of("times", times, (_length(times),))
-    if len(when) == 0 or not (when[1:] > when[:-1]).all():
-        raise ValueError("times must be one or more numbers that increase")
-    if not math.isfinite(float(when[-1]) - float(when[0])):
-        raise ValueError(f"times go from {when[0]:g} to {when[-1]:g} s, expected a finite time between them")
+    when = _output_times(times)
     tolerance = Tolerance(*(float(array_of(key, value, ())) for key, value in (("rtol", rtol), ("atol", atol))))
     if not (0 <= tolerance.rtol < 1 and tolerance.atol > 0):
         raise ValueError(f"rtol and atol are {rtol} and {atol}, expected 0 <= rtol < 1 and atol > 0")
@@ -129,11 +125,17 @@ def simulate(
     return run.motion()
 
 
-def _length(times: Any) -> int:
-    try:
-        return len(times)
-    except TypeError:
-        return 1
+def _output_times(times: object) -> Array:
+    """(T,), increasing."""
+    given = reals("times", times)
+    if given.ndim != 1:
+        raise ValueError(f"times has shape {given.shape}, expected (T,): output times that increase, such as [0, 1]")
+    when = array_of("times", given, given.shape)
+    if len(when) == 0 or not (when[1:] > when[:-1]).all():
+        raise ValueError("times must be one or more numbers that increase")
+    if not math.isfinite(float(when[-1]) - float(when[0])):
+        raise ValueError(f"times go from {when[0]:g} to {when[-1]:g} s, expected a finite time between them")
+    return when
 
 
 def _torques(run: Run, tau: object) -> TorqueFunction:
@@ -196,8 +198,8 @@ def _saying_so_once(start: float, end: float) -> Report:
         if time.monotonic() >= due and t < end:
             due = math.inf
             warnings.warn(
-                f"simulation has come to t = {t:.4g} s of {end:.4g} s after {_SILENCE:g} s and {steps} steps; "
-                "time_limit and max_steps set limits, progress=True shows a bar",
+                f"simulation has come to t = {t:.4g} s of {end:.4g} s after {_SILENCE:g} s and "
+                f"{counted(steps, 'step')}; time_limit and max_steps set limits, progress=True shows a bar",
                 RuntimeWarning,
                 stacklevel=5,  # report, tried, integrate, simulate
             )

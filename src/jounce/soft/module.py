@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import quoted, whole
+from jounce._checks import counted, quoted, whole
 from jounce.parts.sections import Mass, Sections, SoftBody, Station
 from jounce.recording.functions import Functions, moving_frame
 from jounce.recording.record import Expressions, Number, Tape
@@ -142,7 +142,7 @@ class ModuleBody(SoftBody):
         return ModuleBody, (self.name, self.module)
 
     def __repr__(self) -> str:
-        return f"{type(self.module).__name__}({self.n} coordinates)"
+        return f"{type(self.module).__name__}({counted(self.n, 'coordinate')})"
 
     def recorded_energy(self) -> Expressions | None:
         return self._energy

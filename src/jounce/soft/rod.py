@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, frozen, one_of, quoted, whole
+from jounce._checks import array_of, counted, frozen, one_of, quoted, whole
 from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions
 from jounce.soft.actuators import Actuator, displacements_of
@@ -180,7 +180,7 @@ class Rod(SoftBody):
         return self._displacements
 
     def __repr__(self) -> str:
-        return f"Rod(length={self.length:g}, {self.n} coordinates)"
+        return f"Rod(length={self.length:g}, {counted(self.n, 'coordinate')})"
 
     def with_prefix(self, prefix: str) -> Rod:
         if not self.actuators:

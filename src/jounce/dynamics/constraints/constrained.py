@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
+from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
 from jounce._core import least_multipliers, pseudo_inverse
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
@@ -95,7 +95,7 @@ def is_stack(v: ArrayLike, tau: ArrayLike) -> bool:
 def stacked_wrenches(wrenches: Mapping[str, ArrayLike]) -> dict[str, Array]:
     """The wrenches as stacks of one row each."""
     if not isinstance(wrenches, Mapping):
-        raise ValueError(f"wrenches must be a dict of name: array, got a {type(wrenches).__name__}")
+        raise ValueError(f"wrenches must be a dict of name: array, got {a_class(wrenches)}")
     given = {name: reals(f"wrenches[{quoted(name)}]", wrench) for name, wrench in wrenches.items()}
     return {name: wrench[..., None, :] if wrench.ndim else wrench for name, wrench in given.items()}
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, quoted
+from jounce._checks import array_of, counted, quoted
 from jounce.dynamics.constraints.constrained import RANK
 from jounce.errors import ConstraintError
 
@@ -63,7 +63,9 @@ def independent_coordinates(model: Model, q: ArrayLike, names: Sequence[str] | N
     if names is not None:
         chosen = _columns(model, names)
         if len(chosen) != count:
-            raise ValueError(f"names have {len(chosen)} coordinates, expected {count}: as many are independent here")
+            raise ValueError(
+                f"names have {counted(len(chosen), 'coordinate')}, expected {count}: as many are independent here"
+            )
         dependent = np.setdiff1d(np.arange(model.nv), chosen)
         if _rank(J[:, dependent], _size(J)) < rank:
             raise ConstraintError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import batch_of, quoted, rows_of
+from jounce._checks import a_class, batch_of, quoted, rows_of
 from jounce.dynamics.constraints.frames import Relative, apply, relative
 from jounce.errors import SingularError
 from jounce.parts.constraints import Distance, OnLine
@@ -32,7 +32,7 @@ def loop_coordinate(model: Model, name: str, q: ArrayLike, v: ArrayLike | None) 
         )
     position, velocity = _READ.get(type(record.kind), (None, None))
     if position is None or velocity is None:
-        raise ValueError(f"constraint {quoted(name)} is a {type(record.kind).__name__}, which has no coordinates")
+        raise ValueError(f"constraint {quoted(name)} is {a_class(record.kind)}, which has no coordinates")
     if v is None:
         return position(record.kind, relative(model, record, q))
     speed = rows_of("v", v, model.nv, "nv")
