@@ -76,6 +76,19 @@ def test_every_public_name_has_a_docstring() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_and_pictures_exist(page: Path) -> None:
-    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+    for target in re.findall(r"\]\(([^)#:]+)\)", _prose(page)):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_to_headings(page: Path) -> None:
+    """On GitHub as on the site, which name headings differently where there are signs between spaces."""
+    for file, anchor in re.findall(r"\]\(([\w./-]*)#([^)\s]+)\)", _prose(page)):
+        headings = re.findall(r"^#+ (.*)$", _prose(page.parent / file if file else page), re.MULTILINE)
+        words = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+        assert anchor in [each.replace(" ", "-") for each in words], "not there on GitHub"
+        assert anchor in [re.sub(r"[-\s]+", "-", each) for each in words], "not there on the site"
+
+
+def _prose(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

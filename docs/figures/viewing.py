@@ -2,7 +2,7 @@
 
 What robot.show shows, in Chromium:
 
-python docs/figures/viewing.py     # needs 'jounce[mjcf,view]', example-robot-data and Chromium
+python docs/figures/viewing.py     # needs '.[mjcf,view]', example-robot-data and Chromium
 """
 
 import io
