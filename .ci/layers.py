@@ -42,7 +42,7 @@ MODULES = [
         "files, simulation, control, the viewer",
         ("loading", "saving", "simulation", "control", "conversions", "display", "view"),
     ),
-    ("programs", "command line and demo", ("cli", "commands", "demo")),
+    ("programs", "command line and demo", ("__main__", "cli", "commands", "demo")),
 ]
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -58,12 +59,12 @@ def test_a_package_adds_a_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["bench", "reproduce"])
 def test_commands_of_a_package_that_is_not_installed(name: str) -> None:
-    done = run(name, "all", "--quick")
-    if done.returncode == 0 or "jounce-lab" not in done.stderr:
+    if entry_points(group="jounce.commands"):
         pytest.skip("jounce-lab is installed")
-    assert (
-        done.stderr == f"jounce: {name!r} is a command of jounce-lab: pip install ./lab, in a clone of the repository\n"
-    )
+    said = f"jounce: {name!r} is a command of jounce-lab: pip install ./lab, in a clone of the repository\n"
+    for options in (["all", "--quick"], ["--help"]):
+        done = run(name, *options)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
 
 
 def test_the_lab_has_them() -> None:
@@ -80,6 +81,7 @@ SWING = """<robot name="swing"> <link name="frame"/> <link name="seat"> <inertia
   <origin xyz="0 0 -2"/> <mass value="30"/> <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial>
   </link> <joint name="chain" type="continuous"> <axis xyz="0 1 0"/> <parent link="frame"/>
   <child link="seat"/> </joint> </robot>"""
+RUBBING = SWING.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/> <dynamics friction="12.1"/>')
 BALL = """<mujoco model="ball"> <option gravity="0 0 -10"/> <worldbody> <body name="ball"> <freejoint name="ball"/>
   <inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/> </body> </worldbody> </mujoco>"""
 
@@ -102,34 +104,42 @@ def test_the_version() -> None:
     [
         (["simulate", "nowhere.urdf"], 1, "nowhere.urdf: does not exist"),
         (["convert", "nowhere.urdf", "out.xml"], 1, "nowhere.urdf: does not exist"),
-        (["simulate"], 2, "Missing argument '"),
+        (["simulate"], 2, "Missing argument 'FILE'"),
         (["simulte"], 2, "No such command 'simulte'"),
         (["simulate", "SWING", "--tim", "1"], 2, "No such option"),
         (["simulate", "SWING", "--time", "abc"], 2, "Invalid value for '--time': 'abc', expected a number"),
-        (["simulate", "SWING", "--time", "-1"], 1, "--time is -1, expected a positive number of seconds"),
-        (["simulate", "SWING", "--time", "nan"], 1, "--time is nan, expected a positive number of seconds"),
-        (["simulate", "SWING", "--rate", "0"], 1, "--rate is 0, expected a positive number of states per second"),
+        (["simulate", "SWING", "--time", "-1"], 2, "--time is -1, expected a positive number of seconds"),
+        (["simulate", "SWING", "--time", "nan"], 2, "--time is nan, expected a positive number of seconds"),
+        (["simulate", "SWING", "--rate", "0"], 2, "--rate is 0, expected a positive number of states per second"),
         (
             ["simulate", "SWING", "--method", "euler"],
-            1,
+            2,
             "--method is 'euler', expected 'taylor' or 'rkmk' or 'implicit'",
         ),
-        (["simulate", "SWING", "--hold", "0"], 1, "--hold is 0, expected a positive frequency, Hz"),
-        (["simulate", "SWING", "--hold", "1", "--method", "taylor"], 1, "with --hold, expected 'rkmk' or 'implicit'"),
-        (["simulate", "SWING", "--q", "chian=1"], 1, "--q: no coordinate is named 'chian': did you mean 'chain'?"),
-        (["simulate", "SWING", "--v", "chain"], 1, "--v is 'chain', expected a coordinate and a number"),
-        (["simulate", "SWING", "--q", "chain=inf"], 1, "--q is 'chain=inf', expected a coordinate and a number"),
+        (["simulate", "SWING", "--hold", "0"], 2, "--hold is 0, expected a positive frequency, Hz"),
+        (["simulate", "SWING", "--hold", "1", "--method", "taylor"], 2, "with --hold, expected 'rkmk' or 'implicit'"),
+        (["simulate", "SWING", "--q", "chian=1"], 2, "--q: no coordinate is named 'chian': did you mean 'chain'?"),
+        (["simulate", "SWING", "--v", "chain"], 2, "--v is 'chain', expected a coordinate and a number"),
+        (["simulate", "SWING", "--q", "chain=inf"], 2, "--q is 'chain=inf', expected a coordinate and a number"),
         (["simulate", "SWING", "--gravity", "1,2"], 2, "'--gravity': '1,2', expected three numbers, such as 0,0,-9.81"),
-        (["simulate", "SWING", "--base", "flying"], 1, "base is 'flying', expected 'fixed' or 'floating'"),
-        (["simulate", "SWING", "--save", "a.txt"], 1, "--save is 'a.txt', expected a name that ends in .npz"),
-        (["simulate", "SWING", "--plot", "no/a.png"], 1, "--plot is 'no/a.png', but there is no folder 'no'"),
+        (["simulate", "SWING", "--base", "flying"], 2, "--base is 'flying', expected 'fixed' or 'floating'"),
+        (["simulate", "SWING", "--save", "a.txt"], 2, "--save is 'a.txt', expected a name that ends in .npz"),
+        (["simulate", "SWING", "--plot", "no/a.png"], 2, "--plot is 'no/a.png', but there is no folder 'no'"),
         (["simulate", "SWING", "--start", "no.npz"], 1, "no.npz: does not exist"),
         (["simulate", "no.urdf"], 1, "jounce: no.urdf: does not exist"),
-        (["simulate", "SWING", "--rtol", "2"], 1, "rtol and atol are 2.0 and 1e-10, expected 0 <= rtol < 1"),
-        (["convert", "SWING", "out.txt"], 1, "OUT is 'out.txt', expected a name that ends in .urdf, or in .xml or"),
-        (["convert", "SWING", "SWING"], 1, "the file to be converted itself"),
-        (["convert", "SWING", "out.xml", "--skip", "spings"], 1, "did you mean 'springs'"),
+        (["simulate", "SWING", "--rtol", "2"], 2, "--rtol and --atol are 2.0 and 1e-10, expected 0 <= rtol < 1"),
+        (["convert", "SWING", "out.txt"], 2, "OUT is 'out.txt', expected a name that ends in .urdf, or in .xml or"),
+        (["convert", "SWING", "SWING"], 2, "the file to be converted itself"),
+        (["convert", "SWING", "out.xml", "--skip", "spings"], 2, "did you mean 'springs'"),
         (["convert", "SWING", "no/out.xml"], 1, "cannot be written: No such file or directory"),
+        (["convert", "SWING", "out.xml", "--skip", "spings"], 2, "--skip is ['spings']"),
+        (["convert", "SWING", "out.xml", "--base", "flot"], 2, "--base is 'flot', expected 'fixed' or 'floating'"),
+        (["info", "SWING", "--allow", "no"], 2, "--allow is 'no', expected a folder that exists"),
+        (["info", "SWING", "--friction", "-1"], 2, "Invalid value for '--friction': '-1', expected a speed at which"),
+        (["info", "SWING", "--friction", "some"], 2, "such as 0.01 rad/s and m/s, or 'off'"),
+        (["info"], 2, "Missing argument 'FILE'"),
+        (["view"], 2, "Missing argument 'FILE'"),
+        (["simulate", "SWING", "--time-limit", "0"], 2, "--time-limit is 0.0, expected a positive number of seconds"),
         (["view", "SWING", "--port", "x"], 2, "Invalid value for '--port': 'x', expected a whole number"),
     ],
 )
@@ -142,6 +152,59 @@ def test_errors_are_one_line(
     assert done.stderr.startswith("jounce: ")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("module", ["jounce", "jounce.cli"])
+def test_as_a_module(module: str, swing: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", module, "info"]
+    done = subprocess.run(
+        [*command, str(swing)], capture_output=True, text=True, env=environment, timeout=60, check=True
+    )
+    assert done.stdout.startswith("swing, URDF, ")
+    done = subprocess.run(
+        [*command, "no.urdf"], capture_output=True, text=True, env=environment, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "jounce: no.urdf: does not exist\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [["info", "SWING"], ["simulate", "SWING", "--time", "0.1"], ["--help"]])
+def test_a_full_disk_is_one_line(command: list[str], swing: Path) -> None:
+    words = [str(swing) if word == "SWING" else word for word in command]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, env=environment, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "jounce: standard output: No space left on device\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes of Unix")
+@pytest.mark.parametrize("command", [["info", "SWING"], ["simulate", "SWING", "--time", "0.1"], ["--help"]])
+def test_a_closed_pipe_ends_quietly(command: list[str], swing: Path) -> None:
+    words = [str(swing) if word == "SWING" else word for word in command]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [*COMMAND, *words],
+            stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("command", [[], ["info"], ["view"], ["simulate"], ["convert"], ["demo"]])
+def test_help_names_no_types_of_python(command: list[str]) -> None:
+    done = called(*command, "--help")
+    assert done.returncode == 0
+    assert "--help" in done.stdout
+    for word in ("bool", "list[", "<str>", "BOOLEAN"):
+        assert word not in done.stdout
+    assert not re.search(r"\bfile\b +<", done.stdout)  # arguments are upper case, as in the usage of other tools
 
 
 def test_nothing_but_the_name_shows_the_help() -> None:
@@ -271,6 +334,41 @@ def test_simulate_under_another_gravity_and_held(swing: Path, tmp_path: Path) ->
         assert np.allclose(held.q[:, 0] - 0.5, t * np.exp(-w * t), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("option", "missing", "extra"), [("--view=m.html", "viser", "view"), ("--plot=m.png", "matplotlib", "demo")]
+)
+def test_what_is_missing_is_said_before_the_run(option: str, missing: str, extra: str, swing: Path) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from jounce.cli import main; main()"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "simulate", str(swing), option, "--time", "1e6", "--rate", "1"],
+        capture_output=True, text=True, env=environment, timeout=30, check=False, cwd=swing.parent,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"the package {missing}: pip install 'jounce[{extra}]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_simulate_with_friction(tmp_path: Path) -> None:
+    import jounce as jn
+
+    (tmp_path / "swing.urdf").write_text(RUBBING)
+    files = tmp_path / "with.npz", tmp_path / "without.npz"
+    options = ["--time", "2", "--v", "chain=1", "--gravity", "0,0,0"]
+    done = called("simulate", str(tmp_path / "swing.urdf"), *options, "--friction", "0.01", "--save", str(files[0]))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "method implicit" in done.stdout
+    done = called("simulate", str(tmp_path / "swing.urdf"), *options, "--friction", "off", "--save", str(files[1]))
+    assert (done.returncode, done.stderr) == (0, "")
+    slowed, free = (jn.Trajectory.load(file) for file in files)
+    assert free.v[-1, 0] == pytest.approx(1, abs=1e-9)
+    # I v' = -f tanh(v / s), so sinh(v / s) falls by exp(-f t / (I s)); I = 1 + 30 * 2^2 kg m^2
+    decay = 12.1 * slowed.time / (121 * 0.01)
+    exact = 0.01 * np.arcsinh(np.exp(np.log(np.sinh(100.0)) - decay))
+    assert np.allclose(slowed.v[:, 0], exact, rtol=0, atol=1e-6)
+    assert exact[-1] == pytest.approx(0.8, abs=1e-6)
+
+
 def test_simulate_a_floating_base(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     import jounce as jn
@@ -321,12 +419,66 @@ def test_convert_there_and_back(swing: Path, tmp_path: Path) -> None:
     assert np.allclose(robot.inverse_dynamics(q, v, a), back.inverse_dynamics(q, v, a), rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("target", ["out.xml", "out.urdf"])
+def test_convert_keeps_friction_if_asked(target: str, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    import jounce as jn
+
+    source, out = tmp_path / "swing.urdf", tmp_path / target
+    source.write_text(RUBBING)
+    done = called("convert", str(source), str(out))
+    assert done.returncode == 0
+    assert "--friction 0.01 includes it, smoothed at 0.01 rad/s or m/s, and --friction off leaves" in done.stderr
+    assert "friction=" not in done.stderr
+    assert not jn.load(out, friction=0.01).damping_force([0.0], [1.0]).any()
+    done = called("convert", str(source), str(out), "--friction", "off")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = called("convert", str(source), str(out), "--friction", "0.01")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert jn.load(out, friction=0.01).damping_force([0.0], [1.0]) == pytest.approx(12.1)
+    # and from there on
+    done = called("convert", str(out), str(tmp_path / "again.xml"))
+    assert "(--friction 0.01 includes it" in done.stderr or ": --friction 0.01 includes it" in done.stderr
+
+
+def test_info_names_options(tmp_path: Path) -> None:
+    source = tmp_path / "swing.urdf"
+    source.write_text(RUBBING)
+    done = called("info", str(source))
+    assert "is left out: --friction 0.01 includes it" in done.stdout
+    done = called("info", str(source), "--friction", "0.01")
+    assert "nothing ignored, nothing odd" in done.stdout
+    assert "12.1" in done.stdout
+
+
+def test_view_does_not_mind_friction(tmp_path: Path) -> None:
+    pytest.importorskip("viser")
+    source = tmp_path / "swing.urdf"
+    source.write_text(RUBBING)
+    done = called("view", str(source), "--save", str(tmp_path / "page.html"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_hints_are_options() -> None:
+    from jounce.commands.options import in_shell_terms
+
+    for said, expected in (
+        ("URDF cannot express springs of joints 'a'; skip='springs' leaves out these", "--skip springs leaves"),
+        ("of 'b'; skip=('springs', 'armature') leaves out these", "; --skip springs --skip armature leaves out these"),
+        ("mesh not found: pass allow= to jounce.load with the folder that it is in", ": pass --allow with the folder"),
+        ("to read it nevertheless, pass allow='/a b'", "pass --allow '/a b'"),
+    ):
+        assert expected in in_shell_terms(said)
+    assert in_shell_terms("skip=1 friction=2.urdf: does not exist") == "skip=1 friction=2.urdf: does not exist"
+
+
 def test_convert_what_the_other_lacks(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     (tmp_path / "ball.xml").write_text(BALL)
     done = called("convert", str(tmp_path / "ball.xml"), str(tmp_path / "ball.urdf"))
     assert done.returncode == 1
     assert "URDF cannot express gravity other than (0, 0, -9.81)" in done.stderr
+    assert "; --skip gravity leaves out these" in done.stderr
     assert not (tmp_path / "ball.urdf").exists()
     done = called("convert", str(tmp_path / "ball.xml"), str(tmp_path / "ball.urdf"), "--skip", "gravity")
     assert (done.returncode, done.stderr) == (0, "")

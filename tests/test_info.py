@@ -108,6 +108,14 @@ def test_deep_and_wide_trees_take_no_time() -> None:
     assert max(map(len, text.splitlines())) < 300
 
 
+def test_one_of_a_kind_is_not_several() -> None:
+    text = shown("""<robot name="swing"> <link name="a"/> <link name="b"/> <joint name="j" type="continuous">
+      <parent link="a"/> <child link="b"/> </joint> </robot>""")
+    assert "1 degree of freedom (nq 1, nv 1); 0 kg; 2 links, 1 of them fixed; at most 1 joint in a row" in text
+    text = shown('<robot name="stone"> <link name="a"/> </robot>')
+    assert "0 degrees of freedom (nq 0, nv 0); 0 kg; 1 link, 1 of them fixed; at most 0 joints in a row" in text
+
+
 def test_floating_base_and_quiet_robots() -> None:
     text = shown(urdf_path("go2.urdf"), base="floating")
     assert "18 degrees of freedom (nq 19, nv 18); " in text
@@ -127,7 +135,7 @@ def test_command() -> None:
     ("content", "options", "message"),
     [
         ("<robot><link/></robot>", [], "robot.urdf, line 1: <link>: has no attribute 'name'"),
-        (ARM, ["--base", "flying"], "base is 'flying', expected 'fixed' or 'floating'"),
+        (ARM, ["--base", "flying"], "--base is 'flying', expected 'fixed' or 'floating'"),
         (None, [], "robot.urdf: does not exist"),
     ],
 )
@@ -136,7 +144,7 @@ def test_command_on_a_bad_file(content: str | None, options: list[str], message:
     if content is not None:
         path.write_text(content)
     done = subprocess.run([*COMMAND, str(path), *options], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
+    assert done.returncode == (2 if options else 1)
     assert done.stdout == ""
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

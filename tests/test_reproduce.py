@@ -208,7 +208,7 @@ def test_command(tmp_path: Path) -> None:
     bad = subprocess.run(
         [*command, "C-pandas"], capture_output=True, text=True, env=environment, timeout=60, check=False
     )
-    assert bad.returncode != 0
+    assert bad.returncode == 2
     assert "did you mean C-panda" in bad.stderr
 
 

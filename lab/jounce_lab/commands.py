@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import typer
+
+_OUTPUT = "Where the files are written."
 
 
 def add(app: typer.Typer) -> None:
@@ -16,11 +19,13 @@ def add(app: typer.Typer) -> None:
 
 
 def reproduce(
-    name: str = typer.Argument(help="An experiment, such as A-fig3; or 'list', or 'all'."),
-    output: Path = Path("jounce-reproduce"),
+    name: str = typer.Argument(metavar="NAME", help="An experiment, such as A-fig3; or 'list', or 'all'."),
+    output: Path = typer.Option(Path("jounce-reproduce"), metavar="FOLDER", help=_OUTPUT),  # noqa: B008
     quick: bool = typer.Option(False, "--quick", help="Smaller, in seconds: to see that it works."),
     full: bool = typer.Option(False, "--full", help="A-fig4: CasADi's longest races, too (5 GiB of memory)."),
-    authors: Path | None = typer.Option(None, help="A-fig4: a clone of paper A's own code, to be raced."),  # noqa: B008
+    authors: Path | None = typer.Option(  # noqa: B008
+        None, metavar="FOLDER", help="A-fig4: a clone of paper A's own code, to be raced."
+    ),
 ) -> None:
     """Repeat a paper's experiment: its claims, what is found here, and whether they hold; figures and data."""
     from .reproduce.runner import reproduce as run
@@ -28,15 +33,19 @@ def reproduce(
     try:
         run(name, output, quick, full, authors)
     except ValueError as fault:
-        sys.exit(f"jounce: {fault}")
+        _refuse(fault)
 
 
 def bench(
-    output: Path = Path("jounce-bench"),
+    output: Path = typer.Option(Path("jounce-bench"), metavar="FOLDER", help=_OUTPUT),  # noqa: B008
     full: bool = typer.Option(False, "--full/--quick", help="All sizes and orders (minutes), or some."),
-    only: list[str] = typer.Option([], help="Only races whose name contains this; repeat for more."),  # noqa: B008
-    results: Path | None = typer.Option(None, help="Run nothing, take this results.json."),  # noqa: B008
-    page: list[Path] = typer.Option([], help="Markdown page to put the tables into; repeat for more."),  # noqa: B008
+    only: list[str] = typer.Option(  # noqa: B008
+        [], metavar="WORD", help="Only races whose name contains this; repeat for more."
+    ),
+    results: Path | None = typer.Option(None, metavar="FILE", help="Run nothing, take this results.json."),  # noqa: B008
+    page: list[Path] = typer.Option(  # noqa: B008
+        [], metavar="FILE", help="Markdown page to put the tables into; repeat for more."
+    ),
 ) -> None:
     """Race jounce against the libraries that are installed; first check that the answers agree."""
     from .bench.page import write_into
@@ -46,7 +55,15 @@ def bench(
         found = run(output, full, only) if results is None else json.loads(results.read_text())
         for path in page:
             write_into(path, found)
-    except (OSError, ValueError) as fault:
+    except (OSError, json.JSONDecodeError) as fault:
         sys.exit(f"jounce: {fault}")
+    except ValueError as fault:
+        _refuse(fault)
     if has_faults(found):
         sys.exit("jounce: some answers do not agree")
+
+
+def _refuse(fault: ValueError) -> NoReturn:
+    """Ends the program as other wrong options do."""
+    print(f"jounce: {fault}", file=sys.stderr)
+    sys.exit(2)

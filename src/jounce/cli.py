@@ -10,6 +10,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
+from jounce.commands.output import guarded_output
+
 if TYPE_CHECKING:
     import typer
 
@@ -18,10 +20,11 @@ _COMMANDS = ("demo", "info", "view", "simulate", "convert")
 
 def main() -> None:
     """Entry point of the ``jounce`` command."""
-    try:
-        code: Any = _run()
-    except KeyboardInterrupt:
-        code = 130
+    with guarded_output():
+        try:
+            code: Any = _run()
+        except KeyboardInterrupt:
+            code = 130
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -35,13 +38,25 @@ def _run() -> Any:
     import typer
 
     try:
-        return _app()(standalone_mode=False, prog_name="jounce")
+        return _command().main(standalone_mode=False, prog_name="jounce")
     except typer.Abort:  # Ctrl-C, in old versions of typer
         return 130
     except Exception as fault:  # a wrong option or argument, which new versions of typer have a class of their own for
         if not hasattr(fault, "format_message"):
             raise
         return _misuse(fault)
+
+
+def _command() -> Any:
+    """The app as typer runs it, with options that take no value shown as such: new versions of typer add <bool>."""
+    import typer
+
+    group: Any = typer.main.get_command(_app())
+    for command in (group, *group.commands.values()):
+        for option in command.get_params(typer.Context(command)):
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+    return group
 
 
 def _app() -> typer.Typer:
@@ -83,8 +98,13 @@ def _misuse(fault: Any) -> int:
 
 
 def _missing(app: typer.Typer, name: str) -> None:
-    """Adds a placeholder for a command of another package, which says which package that is."""
+    """Adds a placeholder for a command of another package, which says, also for --help, which package that is."""
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
 
-    @app.command(name, hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+    @app.command(name, hidden=True, add_help_option=False, context_settings=anything)
     def missing() -> None:
         sys.exit(f"jounce: {name!r} is a command of jounce-lab: pip install ./lab, in a clone of the repository")
+
+
+if __name__ == "__main__":
+    main()

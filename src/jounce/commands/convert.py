@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import typer
 
-from jounce.commands.options import allow_option, base_option, faults_in_one_line
+from jounce._checks import counted
+from jounce.commands.options import (
+    allow_option,
+    base_option,
+    described,
+    faults_in_one_line,
+    friction_option,
+    warn_about,
+)
 
 _URDF, _MJCF = (".urdf",), (".xml", ".mjcf")
 
@@ -22,24 +30,22 @@ def convert(
     target: Path = typer.Argument(metavar="OUT", help="File to write: .urdf, or .xml or .mjcf for MJCF."),  # noqa: B008
     base: str = base_option(),
     allow: list[Path] = allow_option(),  # noqa: B008
-    skip: list[str] = typer.Option([], help="What to leave out, such as springs or visuals; may be repeated."),  # noqa: B008
-    name: str | None = typer.Option(None, help="Of the robot; that of IN when left out."),
+    friction: Any = friction_option(),  # noqa: B008
+    skip: list[str] = typer.Option(  # noqa: B008
+        [], metavar="WORD", help="What to leave out, such as springs or visuals; may be repeated."
+    ),
+    name: str | None = typer.Option(None, metavar="NAME", help="Of the robot; that of IN when left out."),
 ) -> None:
     """Write a URDF or MJCF file as the other; its suffix says which."""
     with faults_in_one_line():
         _check_names(source, target)
-        from jounce.loading import Base, describe
-        from jounce.loading.description import LoadWarning
-
-        description = describe(source, cast(Base, base), allow=allow)
-        if complaint := description.complaint():
-            import warnings
-
-            warnings.warn(complaint, LoadWarning, stacklevel=2)
+        description = described(source, base, allow, friction)
+        warn_about(description)
         robot = description.model()
         write = robot.to_urdf if target.suffix.lower() in _URDF else robot.to_mjcf
         write(target, name=name or description.name or target.stem, skip=skip)
-    print(f"{target}: {len(robot.frame_names)} links, {robot.nv} degree{'s' * (robot.nv != 1)} of freedom")
+    links = counted(len(robot.frame_names), "link")
+    print(f"{target}: {links}, {counted(robot.nv, 'degree')} of freedom")
 
 
 def _check_names(source: Path, target: Path) -> None:

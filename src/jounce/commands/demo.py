@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from pathlib import Path
 
 import typer
+
+from jounce.commands.options import faults_in_one_line, need_matplotlib, need_viewer
 
 
 def add(app: typer.Typer) -> None:
@@ -14,12 +14,13 @@ def add(app: typer.Typer) -> None:
     app.command()(demo)
 
 
-def demo(output: Path = Path("jounce-demo")) -> None:
+def demo(
+    output: Path = typer.Option(Path("jounce-demo"), metavar="FOLDER", help="Where the files are written."),  # noqa: B008
+) -> None:
     """Fly paper A's aerial manipulator: forces to fifth order and back, as tables, figures and an animation."""
-    try:
-        import_module("matplotlib")
-    except ImportError:
-        sys.exit("The command line needs matplotlib: pip install 'jounce[demo]'")
+    with faults_in_one_line():
+        need_matplotlib()
+        need_viewer()
     from jounce.demo import run
 
     run(output)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import typer
 
-from jounce.commands.options import allow_option, base_option, faults_in_one_line
+from jounce.commands.options import (
+    allow_option,
+    base_option,
+    described,
+    faults_in_one_line,
+    file_argument,
+    friction_option,
+    in_shell_terms,
+)
 
 
 def add(app: typer.Typer) -> None:
@@ -15,13 +24,18 @@ def add(app: typer.Typer) -> None:
     app.command()(info)
 
 
-def info(file: Path, base: str = base_option(), allow: list[Path] = allow_option()) -> None:  # noqa: B008
+def info(
+    file: Path = file_argument(),  # noqa: B008
+    base: str = base_option(),
+    allow: list[Path] = allow_option(),  # noqa: B008
+    friction: Any = friction_option(),  # noqa: B008
+) -> None:
     """Show a URDF or MJCF file: its tree, joints, limits and masses, suspicious entries and what is ignored."""
     from rich.console import Console
 
     from jounce.display.info import show
-    from jounce.loading import Base, describe
 
     with faults_in_one_line():
-        description = describe(file, cast(Base, base), allow=allow)
-    show(description, Console(highlight=False))
+        found = described(file, base, allow, friction)
+    ignored, warnings = ([in_shell_terms(line) for line in lines] for lines in (found.ignored, found.warnings))
+    show(replace(found, ignored=ignored, warnings=warnings), Console(highlight=False))

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 if TYPE_CHECKING:
-    from jounce.loading import Base
-    from jounce.model import Model
+    from jounce.loading import Base, Description
+    from jounce.loading.formats import Friction
+
+_BASES = ("fixed", "floating")
+
+
+def file_argument() -> Any:
+    """FILE"""
+    return typer.Argument(metavar="FILE", help="A URDF or MJCF file.")
 
 
 def base_option() -> Any:
     """--base"""
-    words = "'fixed', or 'floating' where the root link moves freely."
-    return typer.Option("fixed", help=words, autocompletion=lambda: ["fixed", "floating"])
+    words = "'floating' where the root link moves freely."
+    return typer.Option("fixed", metavar="|".join(_BASES), help=words, autocompletion=lambda: list(_BASES))
 
 
 def allow_option() -> Any:
     """--allow"""
-    return typer.Option([], help="Folder that may be read from, besides that of the file; may be repeated.")
+    words = "Folder that may be read from, besides that of the file; may be repeated."
+    return typer.Option([], metavar="FOLDER", help=words)
+
+
+def friction_option() -> Any:
+    """--friction"""
+    words = "Include dry friction, smoothed at this speed, rad/s and m/s; 'off' leaves it out without a warning."
+    return typer.Option(None, parser=smoothing_speed, metavar="SPEED", help=words)
 
 
 def number(text: str) -> float:
@@ -53,16 +70,66 @@ def vector(text: str) -> tuple[float, float, float]:
     return x, y, z
 
 
-def loaded(file: Path, base: str, allow: list[Path], gravity: tuple[float, float, float] | None = None) -> Model:
-    """The robot of a file."""
-    from jounce.loading import load
+def smoothing_speed(text: str) -> Friction:
+    """That of --friction; False for 'off'."""
+    from jounce.parts.joints import LEAST_SPEED
 
-    return load(file, cast("Base", base), allow=allow, gravity=gravity)
+    if text == "off":
+        return False
+    expected = f"{text!r}, expected a speed at which to smooth it, such as 0.01 rad/s and m/s, or 'off'"
+    try:
+        speed = float(text)
+    except ValueError:
+        raise typer.BadParameter(expected) from None
+    if not LEAST_SPEED <= speed < math.inf:
+        raise typer.BadParameter(expected)
+    return speed
+
+
+def described(
+    file: Path,
+    base: str,
+    allow: list[Path],
+    friction: Friction = None,
+    gravity: tuple[float, float, float] | None = None,
+) -> Description:
+    """The content of a file."""
+    from jounce._checks import one_of
+    from jounce.loading import describe
+
+    one_of("--base", base, *_BASES)
+    return describe(file, cast("Base", base), allow=allow, friction=friction, gravity=gravity)
+
+
+def warn_about(description: Description) -> None:
+    """What `jounce.load` would warn about."""
+    from jounce.loading import LoadWarning
+
+    if complaint := description.complaint():
+        warnings.warn(complaint, LoadWarning, stacklevel=2)
+
+
+def need_matplotlib() -> None:
+    """Raises an error that says what to install."""
+    try:
+        import_module("matplotlib")
+    except ImportError as fault:
+        raise ImportError(f"figures need the package matplotlib: pip install 'jounce[demo]' ({fault})") from None
+
+
+def need_viewer() -> None:
+    """Likewise."""
+    from jounce.view.show import need_extra
+
+    need_extra()
 
 
 @contextmanager
 def faults_in_one_line() -> Iterator[None]:
-    """Ends the program with a line about an error of the user's, and shows warnings as lines too."""
+    """Ends the program with a line about an error of the user's, and shows warnings as lines too.
+
+    An argument that the library refuses comes from an option: it ends with 2, as an option that typer refuses does.
+    """
     from jounce.errors import Error
 
     def shown(message: Warning | str, *_: object, **__: object) -> None:
@@ -74,8 +141,11 @@ def faults_in_one_line() -> Iterator[None]:
         warnings.showwarning = cast("Any", shown)
         try:
             yield
-        except (Error, ImportError, ValueError) as fault:
+        except (Error, ImportError, UnicodeError) as fault:
             sys.exit(one_line(str(fault)))
+        except ValueError as fault:
+            print(one_line(str(fault)), file=sys.stderr)
+            sys.exit(2)
         except OSError as fault:
             name = f"{fault.filename}: " if fault.filename else ""
             sys.exit(one_line(f"{name}{fault.strerror or fault}"))
@@ -83,4 +153,27 @@ def faults_in_one_line() -> Iterator[None]:
 
 def one_line(message: str) -> str:
     """A message, as the command says it."""
-    return f"jounce: {' '.join(message.split())}"
+    return f"jounce: {' '.join(in_shell_terms(message).split())}"
+
+
+_HINTS = (  # arguments of the library's functions, as options
+    (r"\bfriction=0\.01 includes it", "--friction 0.01 includes it"),
+    (r"\bfriction=False leaves it out", "--friction off leaves it out"),
+    (r"\bpass allow= to jounce\.load\b", "pass --allow"),
+    (r"\bpass allow= with\b", "pass --allow with"),
+    (r"\bpass allow=(?=['\"])", "pass --allow "),
+    (r"^(allow|base|host|name|port|save|skip) (?:is|has)\b", r"--\1 is"),
+    (r"^time_limit is\b", "--time-limit is"),
+    (r"^rtol and atol are\b", "--rtol and --atol are"),
+)
+
+
+def in_shell_terms(message: str) -> str:
+    """A message of the library, with its hints as options of a command."""
+    for pattern, option in _HINTS:
+        message = re.sub(pattern, option, message)
+    return re.sub(r"(?<=; )skip=(.+?)(?= leaves out)", _skips, message)
+
+
+def _skips(hint: re.Match[str]) -> str:
+    return " ".join(f"--skip {word}" for word in re.findall(r"'(\w+)'", hint[1]))

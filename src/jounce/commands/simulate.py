@@ -9,9 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import typer
 
-from jounce.commands.options import allow_option, base_option, faults_in_one_line, loaded, number, one_line, vector
+from jounce._checks import counted
+from jounce.commands.options import (
+    allow_option,
+    base_option,
+    described,
+    faults_in_one_line,
+    file_argument,
+    friction_option,
+    need_matplotlib,
+    need_viewer,
+    number,
+    one_line,
+    vector,
+    warn_about,
+)
 
 if TYPE_CHECKING:
+    from jounce.loading.formats import Friction
     from jounce.model import Model
     from jounce.trajectory import Trajectory
 
@@ -27,27 +42,31 @@ def add(app: typer.Typer) -> None:
 
 
 def simulate(
-    file: Path,
+    file: Path = file_argument(),  # noqa: B008
     duration: float = typer.Option(5.0, "--time", **_NUMBER, help="How long, s."),
     rate: float = typer.Option(100.0, **_NUMBER, help="States per second in what is saved."),
     q: list[str] = typer.Option([], metavar="NAME=VALUE", help="Where a coordinate starts, rad or m; repeat for more."),  # noqa: B008
     v: list[str] = typer.Option([], metavar="NAME=VALUE", help="Its speed there, rad/s or m/s; repeat for more."),  # noqa: B008
-    start: Path | None = typer.Option(None, help="State to start from: the end of an .npz, or a .json."),  # noqa: B008
+    start: Path | None = typer.Option(  # noqa: B008
+        None, metavar="FILE", help="State to start from: the end of an .npz, or a .json."
+    ),
     hold: float | None = typer.Option(None, **_NUMBER, help="Hold the joints by springs of this frequency, Hz."),
     method: str | None = typer.Option(
         None,
-        help="'taylor', 'rkmk' or 'implicit'; when left out, 'taylor', and 'implicit' with --hold.",
+        metavar="|".join(_METHODS),
+        help="When left out, 'taylor', and 'implicit' with --hold or --friction.",
         autocompletion=lambda: _METHODS,
     ),
     rtol: float = typer.Option(1e-9, **_NUMBER, help="Relative error that a step may make."),
     atol: float = typer.Option(1e-10, **_NUMBER, help="Absolute error that a step may make."),
     time_limit: float | None = typer.Option(None, **_NUMBER, help="Seconds that it may take."),
     gravity: Any = typer.Option(None, parser=vector, metavar="X,Y,Z", help="m/s^2; that of the file when left out."),  # noqa: B008
+    friction: Any = friction_option(),  # noqa: B008
     base: str = base_option(),
     allow: list[Path] = allow_option(),  # noqa: B008
-    save: Path | None = typer.Option(None, help="File to save the motion to, .npz."),  # noqa: B008
-    plot: Path | None = typer.Option(None, help="Picture of it over time, .png, .pdf or .svg."),  # noqa: B008
-    view: Path | None = typer.Option(None, help="Page that plays it in a browser, .html."),  # noqa: B008
+    save: Path | None = typer.Option(None, metavar="FILE", help="File to save the motion to, .npz."),  # noqa: B008
+    plot: Path | None = typer.Option(None, metavar="FILE", help="Picture of it over time, .png, .pdf or .svg."),  # noqa: B008
+    view: Path | None = typer.Option(None, metavar="FILE", help="Page that plays it in a browser, .html."),  # noqa: B008
 ) -> None:
     """Let a robot move: under its weight alone, or with its joints held; then save, plot or show the motion."""
     with faults_in_one_line():
@@ -58,8 +77,14 @@ def simulate(
         ):
             _check_file(option, path, endings)
         times = _times(duration, rate)
-        chosen = _chosen(method, hold)
-        robot = loaded(file, base, allow, gravity)
+        chosen = _chosen(method, hold, friction)
+        if plot is not None:  # before a long run, not after it
+            need_matplotlib()
+        if view is not None:
+            need_viewer()
+        description = described(file, base, allow, friction, gravity)
+        warn_about(description)
+        robot = description.model()
 
         import jounce as jn
         from jounce.commands.hold import holding
@@ -99,19 +124,19 @@ def _times(duration: float, rate: float) -> list[float]:
     return [duration * i / count for i in range(count + 1)]
 
 
-def _chosen(method: str | None, hold: float | None) -> Method:
-    """The method; one that takes feedback, if the joints are held."""
+def _chosen(method: str | None, hold: float | None, friction: Friction) -> Method:
+    """The method; one that takes feedback, if the joints are held, and for friction one that is not slow near rest."""
     if method is not None and method not in _METHODS:
         raise ValueError(f"--method is {method!r}, expected {' or '.join(map(repr, _METHODS))}")
     if hold is not None and method == "taylor":
         raise ValueError("--method is 'taylor', which takes no feedback: with --hold, expected 'rkmk' or 'implicit'")
-    return cast(Method, method) if method else "taylor" if hold is None else "implicit"
+    return cast(Method, method) if method else "implicit" if hold is not None or friction else "taylor"
 
 
 def _tell(robot: Model, motion: Trajectory, name: str, method: str, seconds: float) -> None:
     """The motion in a few lines: where each coordinate began, ended, and between which values it was."""
     span = motion.time[-1] - motion.time[0]
-    print(f"{name}: {span:g} s of motion, {len(motion)} states, method {method}, in {seconds:.2g} s")
+    print(f"{name}: {span:g} s of motion, {counted(len(motion), 'state')}, method {method}, in {seconds:.2g} s")
     energy = [float(robot.kinetic_energy(s.q, s.v) + robot.potential_energy(s.q)) for s in (motion[0], motion[-1])]
     print(f"energy: {energy[0]:.9g} J at the start, {energy[1]:.9g} J at the end\n")
     width = max(len(n) for n in ("coordinate", *motion.q_names[:_SHOWN]))

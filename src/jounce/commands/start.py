@@ -30,7 +30,7 @@ def start_of(robot: Model, file: Path | None, q: Sequence[str], v: Sequence[str]
         _read(robot, file, state)
     called = names(robot)
     for option, given, known, values in (("--q", q, called.q, state[0]), ("--v", v, called.v, state[1])):
-        _set(values, known, (_pair(option, each) for each in given), option)
+        _set(values, known, (_pair(option, each) for each in given), option, ValueError)
     _normalise(robot, state[0])
     if not robot.constraints:
         return state
@@ -54,10 +54,12 @@ def _number(value: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _set(values: Array, known: Sequence[str], given: Iterator[tuple[str, float]], what: str) -> None:
+def _set(
+    values: Array, known: Sequence[str], given: Iterator[tuple[str, float]], what: str, fault: type[ValueError]
+) -> None:
     for name, value in given:
         if name not in known:
-            raise ValueError(f"{what}: no coordinate is named {quoted(name)}: {near(name, known)}")
+            raise fault(f"{what}: no coordinate is named {quoted(name)}: {near(name, known)}")
         values[known.index(name)] = value
 
 
@@ -77,7 +79,7 @@ def _read(robot: Model, file: Path, state: tuple[Array, Array]) -> None:
     if file.suffix.lower() == ".json":
         found = _json(file)
         for key, known, values in (("q", called.q, state[0]), ("v", called.v, state[1])):
-            _set(values, known, iter(found.get(key, {}).items()), f"{file}: {key}")
+            _set(values, known, iter(found.get(key, {}).items()), f"{file}: {key}", LoadError)
         return
     motion = Trajectory.load(file)
     if len(motion) == 0:

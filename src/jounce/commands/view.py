@@ -6,7 +6,15 @@ from pathlib import Path
 
 import typer
 
-from jounce.commands.options import allow_option, base_option, faults_in_one_line, loaded, whole_number
+from jounce.commands.options import (
+    allow_option,
+    base_option,
+    described,
+    faults_in_one_line,
+    file_argument,
+    warn_about,
+    whole_number,
+)
 
 
 def add(app: typer.Typer) -> None:
@@ -15,11 +23,13 @@ def add(app: typer.Typer) -> None:
 
 
 def view(
-    file: Path,
+    file: Path = file_argument(),  # noqa: B008
     base: str = base_option(),
     allow: list[Path] = allow_option(),  # noqa: B008
-    save: Path | None = typer.Option(None, help="Write a page that needs no server, and exit."),  # noqa: B008
-    host: str = typer.Option("127.0.0.1", help="Address to listen on; by default this machine only."),
+    save: Path | None = typer.Option(None, metavar="FILE", help="Write a page that needs no server, and exit."),  # noqa: B008
+    host: str = typer.Option(
+        "127.0.0.1", metavar="ADDRESS", help="Address to listen on; by default this machine only."
+    ),
     port: int = typer.Option(
         8080, parser=whole_number, metavar="NUMBER", help="Port to listen on; the next free one if it is taken."
     ),
@@ -28,7 +38,9 @@ def view(
     """Look at a URDF or MJCF file in a browser, with sliders for its joints."""
     with faults_in_one_line():
         name = file.stem if any(c.isalnum() for c in file.stem) else "robot"
-        robot = loaded(file, base, allow)
+        description = described(file, base, allow, friction=False)  # which is not to be seen
+        warn_about(description)
+        robot = description.model()
         viewer = robot.show(name=name, host=host, port=port, browser=browser and save is None, save=save)
     if save is None:
         viewer.wait()
