@@ -6,9 +6,10 @@ import io
 import math
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -412,6 +413,44 @@ def test_indexing_and_names() -> None:
     assert len(list(motion)) == 6
     with pytest.raises(IndexError):
         motion[6]
+
+
+def test_some_of_the_times() -> None:
+    motion = sample_motion(jn.robots.panda())
+    some = [0, 2, 5]
+    mask = np.isin(np.arange(6), some)
+    for index in (mask, mask.tolist(), some, np.array(some), np.array(some, dtype=np.uint8), [0, -4, -1]):
+        part = motion[index]
+        assert isinstance(part, Trajectory)
+        assert (part.time == motion.time[some]).all()
+        assert (part.tau == motion.tau[some]).all()
+        assert part.v_names is motion.v_names
+    assert (motion[range(3)].q == motion.q[:3]).all()
+    assert len(motion[[]]) == len(motion[np.zeros(6, dtype=bool)]) == 0
+    assert motion[np.int64(2)].time == motion.time[2]
+    assert [state.time for state in motion] == motion.time.tolist()
+    assert isinstance(motion, Iterable)
+
+
+@pytest.mark.parametrize(
+    ("index", "error", "words"),
+    [
+        ([True, False], IndexError, r"array \(2,\) of bool, expected a mask \(6,\) or a list"),
+        (np.ones((2, 2), dtype=int), IndexError, r"array \(2, 2\) of int64"),
+        ([0.0, 1.0], IndexError, r"array \(2,\) of float64"),
+        ([0, 6], IndexError, "index 6 is out of range: there are 6 times"),
+        ([-7], IndexError, "index -7 is out of range"),
+        (["a"], IndexError, r"array \(1,\) of <U1"),
+        ([[0], [1, 2]], TypeError, r"index is \[\[0\], \[1, 2\]\], expected an integer, a slice, a mask"),
+        ("time", TypeError, "index is 'time', expected an integer, a slice, a mask or a list of indices"),
+        ((0, 1), TypeError, r"index is \(0, 1\)"),
+        (1.0, TypeError, "index is 1.0"),
+        (None, TypeError, "index is None"),
+    ],
+)
+def test_what_is_no_index(index: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        sample_motion(jn.robots.panda())[index]
 
 
 def test_names_of_every_joint() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from jounce.view.viewer import Viewer
 
 Array = NDArray[np.float64]
+Some = list[int] | list[bool] | range | NDArray[np.bool_] | NDArray[np.integer[Any]]  # of the times: a mask, or indices
 _Q_UNITS, _V_UNITS = tuple(UNITS), tuple(units.rate for units in UNITS.values())
 
 
@@ -43,7 +44,8 @@ class State(NamedTuple):
 class Trajectory:
     """A motion at T times, as `simulate` returns it.
 
-    ``trajectory[i]`` is the `State` at one of them, a slice is a shorter trajectory, ``len(trajectory)`` is T.
+    ``trajectory[i]`` is the `State` at one of them, ``for state in trajectory`` goes through all; a slice, a mask (T,)
+    or a list of indices gives a trajectory of some of the times. ``len(trajectory)`` is T.
 
     Attributes:
         time: (T,) s, increasing.
@@ -63,6 +65,8 @@ class Trajectory:
     <jounce.Trajectory: 3 times, 0 to 2 s, nq = 13, nv = 12>
     >>> motion[1:], motion[-1].time, motion.v_names[5:8]
     (<jounce.Trajectory: 2 times, 1 to 2 s, nq = 13, nv = 12>, 2.0, ('base.wz', 'q2', 'q3'))
+    >>> motion[motion.time < 1.5], [state.time for state in motion]
+    (<jounce.Trajectory: 2 times, 0 to 1 s, nq = 13, nv = 12>, [0.0, 1.0, 2.0])
     """
 
     time: Array
@@ -129,17 +133,18 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.time)
 
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
     @overload
-    def __getitem__(self, index: int) -> State: ...
+    def __getitem__(self, index: int | np.integer[Any]) -> State: ...
     @overload
-    def __getitem__(self, index: slice) -> Trajectory: ...
-    def __getitem__(self, index: int | slice) -> State | Trajectory:
-        if not isinstance(index, slice):
-            i = operator.index(index)
-            if not -len(self) <= i < len(self):
-                raise IndexError(f"index {quoted(i)} is out of range: the trajectory has {counted(len(self), 'time')}")
-            return State(float(self.time[i]), self.q[i], self.v[i])
-        return replace(self, **{key: getattr(self, key)[index] for key in ("time", "q", "v", "a", "tau")})
+    def __getitem__(self, index: slice | Some) -> Trajectory: ...
+    def __getitem__(self, index: int | np.integer[Any] | slice | Some) -> State | Trajectory:
+        chosen = index if isinstance(index, slice) else _chosen(index, len(self))
+        if isinstance(chosen, int):
+            return State(float(self.time[chosen]), self.q[chosen], self.v[chosen])
+        return replace(self, **{key: getattr(self, key)[chosen] for key in ("time", "q", "v", "a", "tau")})
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
@@ -309,6 +314,35 @@ def _float64(key: str, value: object) -> Array:
     if array.dtype != np.float64:
         raise ValueError(f"{key} holds {array.dtype}, expected float64")
     return array
+
+
+def _chosen(index: Any, count: int) -> int | NDArray[np.intp]:
+    """One of `count` times, or some of them: from a mask or from indices, which count from the end if negative."""
+    try:
+        given = np.asarray(index) if isinstance(index, (list, range, np.ndarray)) and not is_masked(index) else None
+    except ValueError:  # ragged
+        given = None
+    if given is None or given.ndim == 0:
+        return _one(index, count)
+    if given.dtype == np.bool_ and given.shape == (count,):
+        return np.flatnonzero(given)
+    if given.ndim == 1 and (given.dtype.kind in "iu" or not given.size):
+        return np.array([_one(i, count) for i in given.tolist()], dtype=np.intp)
+    raise IndexError(
+        f"index is an array {given.shape} of {given.dtype}, expected a mask ({count},) or a list of indices"
+    )
+
+
+def _one(index: Any, count: int) -> int:
+    try:
+        i = operator.index(index)
+    except TypeError:
+        raise TypeError(
+            f"index is {quoted(index)}, expected an integer, a slice, a mask or a list of indices"
+        ) from None
+    if not -count <= i < count:
+        raise IndexError(f"index {quoted(i)} is out of range: there are {count} times")
+    return i
 
 
 class Names(NamedTuple):

@@ -6,7 +6,7 @@ import os
 import warnings
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,41 @@ __all__ = [
     "load",
 ]
 
+
+class _XmlElement(Protocol):
+    """Of the standard library, or of lxml."""
+
+    @property
+    def tag(self) -> Any: ...
+    @property
+    def attrib(self) -> Any: ...
+
+
+class _XmlTree(Protocol):
+    """Of the standard library, or of lxml."""
+
+    @property
+    def getroot(self) -> Any: ...
+
+
+class _YourdfpyURDF(Protocol):
+    @property
+    def write_xml_string(self) -> Any: ...
+
+
+class _MjModel(Protocol):
+    @property
+    def body_parentid(self) -> Any: ...
+
+
+class _MjSpec(Protocol):
+    @property
+    def worldbody(self) -> Any: ...
+
+
+Readable = (  # what `load` accepts; objects of other libraries by an attribute, so that these need not be installed
+    str | bytes | os.PathLike[str] | ModuleType | _XmlElement | _XmlTree | _YourdfpyURDF | _MjModel | _MjSpec
+)
 _OTHER_KINDS = {  # outermost elements of files that are passed by mistake
     "sdf": "SDF: convert it to URDF or MJCF first",
     "gazebo": "SDF of an old kind: convert it to URDF or MJCF first",
@@ -49,7 +84,7 @@ _OTHER_KINDS = {  # outermost elements of files that are passed by mistake
 
 
 def load(
-    source: Any,
+    source: Readable,
     base: Base = "fixed",
     *,
     mimic: Mimic = "coupled",
@@ -113,7 +148,7 @@ def load(
 
 
 def describe(
-    source: Any,
+    source: Readable,
     base: Base = "fixed",
     *,
     mimic: Mimic = "coupled",
