@@ -234,7 +234,8 @@ def test_numbers_that_are_not_finite_are_gaps() -> None:
 
 
 def bands(ax: object) -> list[float]:
-    return sorted(line.get_ydata()[0] for line in ax.lines if len(set(line.get_ydata())) == 1)
+    drawn = [line.get_ydata() for line in ax.lines if line.get_linestyle() == "--"]
+    return sorted(float(np.nanmin(limit)) for limit in drawn)
 
 
 def test_limits_that_come_close_are_drawn(tmp_path: Path) -> None:
@@ -252,11 +253,48 @@ def test_limits_that_come_close_are_drawn(tmp_path: Path) -> None:
     assert bands(jn.plot(time, -2.9 * rows, robot, what="velocity", path=tmp_path / "x.png").axes[0]) == [-3.0]
 
 
+def test_limits_are_drawn_while_a_joint_is_close(tmp_path: Path) -> None:
+    """Two joints with ranges of 4 rad: one goes from -1.5 to 1.5, one stands still but for a jump beyond its limit."""
+    builder = jn.Builder()
+    for name in ("a", "b"):
+        limits = jn.Limits(lower=-2.0, upper=2.0)
+        builder.add(name, "world", jn.Revolute(limits=limits), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    robot, time = builder.build(), np.linspace(0, 1, 13)
+    q = np.stack([np.linspace(-1.5, 1.5, 13), np.zeros(13)], axis=1)
+    q[6, 1] = 2.5
+    figure = jn.Trajectory.of(robot, time, q).plot(tmp_path / "limits.png", robot=robot)
+    position = figure.axes[0]
+    a, b, *dashed = position.lines
+    assert [line.get_color() for line in dashed] == [a.get_color()] * 2 + [b.get_color()]
+    shown = [np.flatnonzero(np.isfinite(line.get_ydata())).tolist() for line in dashed]
+    assert shown == [[0, 1, 2], [10, 11, 12], [5, 6, 7]]  # below -1 and above 1, and one time more on either side
+    assert [np.nanmax(line.get_ydata()) for line in dashed] == [-2.0, 2.0, 2.0]
+    (filled,) = position.collections
+    ((low, high),) = [(path.vertices[:, 1].min(), path.vertices[:, 1].max()) for path in filled.get_paths()]
+    assert (low, high) == (2.0, 2.5)
+    assert legends(figure) == [["a", "b", "limits", "beyond limits"]]
+    assert legends(jn.Trajectory.of(robot, time, q).plot(tmp_path / "limits.png")) == [["a", "b"]]
+
+
+def test_rounding_errors_are_not_beyond_a_limit(tmp_path: Path) -> None:
+    robot = slider(lower=0.0, upper=1.0)
+    q = np.linspace(0.0, 0.9, 5)[:, None]
+    q[0] = -1e-17
+    figure = jn.Trajectory.of(robot, np.arange(5.0), q).plot(tmp_path / "limits.png", robot=robot)
+    assert legends(figure)[0][1:] == ["limits"]
+
+
 def test_one_sided_limits() -> None:
     values = np.array([[0.0], [1.0]])
-    assert panels._close(values, np.array([[-np.inf, 2.5]])).tolist() == [[-np.inf, 2.5]]
-    assert panels._close(values, np.array([[-np.inf, 3.5]])).tolist() == [[-np.inf, np.inf]]
-    assert panels._close(values, np.array([[0.5, np.inf]])).tolist() == [[0.5, np.inf]]
+
+    def close(lower: float, upper: float) -> list[float]:
+        first, second = panels._close(values, np.array([[lower, upper]]))
+        assert np.array_equal(first, second, equal_nan=True)
+        return np.nan_to_num(first[0], nan=-99).tolist()
+
+    assert close(-np.inf, 2.5) == [-99, 2.5]
+    assert close(-np.inf, 3.5) == [-99, -99]
+    assert close(0.5, np.inf) == [0.5, -99]
 
 
 def test_plot_for_the_screen() -> None:

@@ -189,6 +189,18 @@ def test_long_motions_are_short_pages() -> None:
     assert len(page) < 40_000
 
 
+def test_rounding_errors_are_no_ends_of_an_axis() -> None:
+    """A body that falls and hardly moves to the side: its axes end at zero, not at 4e-17."""
+    robot = jn.robots.aerial_manipulator(0, 0)
+    at = np.linspace(0.0, 0.5, 20)
+    q, v = np.tile(robot.neutral(), (20, 1)), np.zeros((20, 6))
+    q[:, 2], v[:, 2] = -4.905 * at**2, -9.81 * at
+    q[5, 0], v[7, 1] = 7e-18, 4e-17
+    page = Page(jn.Trajectory.of(robot, at, q, v)._repr_html_())
+    assert not [text for text in page.texts if "e−" in text]
+    assert {"0", "−1.226", "−4.905"} <= set(page.texts)
+
+
 def pendulum(damping: float = 0.0) -> jn.Model:
     builder = jn.Builder()
     builder.add("bob", "world", jn.Revolute((0, 1, 0), damping=damping), inertia=jn.Inertia(1.0, com=(0, 0, -1)))

@@ -34,7 +34,8 @@ plt.rcParams.update(
 def program(page: str) -> dict:
     """The names defined by a page of the documentation: its Python blocks, run as they stand."""
     path, names = Path(__file__).parents[1] / page, {}
-    for code in re.findall(r"^```python(?: matplotlib)?\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE):
+    blocks = r'^```python(?: title="needs matplotlib")?\n(.*?)^```'
+    for code in re.findall(blocks, path.read_text(), re.DOTALL | re.MULTILINE):
         exec(compile(code, path.name, "exec"), names)
     return names
 

@@ -210,8 +210,9 @@ class Trajectory:
             path: file to save the figure to, its format given by the suffix; when left out, the figure belongs to
                 pyplot, for ``plt.show()``. A notebook shows it once.
             joints: names of the joints, soft bodies or coordinates to draw; all when left out.
-            robot: whose motion it is, to draw its limits, as bands, where a joint comes close to them: into the outer
-                quarter on either side of its range.
+            robot: whose motion it is, to draw its limits: dashed, in the colour of the joint, while it is close to
+                them, in the outer quarter on either side of its range, and filled where it is beyond. Where a panel
+                has one line only, its limits are drawn over all times.
 
         Returns:
             The matplotlib figure.

@@ -68,7 +68,10 @@ class Quantity:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Lines over time: values (T, m), their names, the numbers of their colours, and their limits (m, 2)."""
+    """Lines over time: values (T, m), their names, the numbers of their colours, and the limits (T, m, 2) near them.
+
+    Limits are NaN at times when the line is far from them.
+    """
 
     label: str
     values: Array
@@ -202,39 +205,48 @@ def _panel(one: Quantity, keys: list[str], all_of_them: Sequence[Quantity]) -> P
     limits = np.tile((-np.inf, np.inf), (len(which), 1)) if one.limits is None else one.limits[which]
     floor = max(1e-12, 1e-9 * largest(one.values), 1e-12 * max(largest(each.values) for each in all_of_them))
     bottom, top = _reach(values, floor, largest(one.values))
-    limits = _close(values, limits)
-    bottom, top = min([bottom, *limits[np.isfinite(limits)]]), max([top, *limits[np.isfinite(limits)]])
+    close = _close(values, limits)
+    shown = close[np.isfinite(close)]
+    bottom, top = float(shown.min(initial=bottom)), float(shown.max(initial=top))
     label = one.labels[chosen[0].unit]
-    return Panel(label, values, [c.name for c in chosen], [keys.index(c.key) for c in chosen], limits, bottom, top)
+    return Panel(label, values, [c.name for c in chosen], [keys.index(c.key) for c in chosen], close, bottom, top)
 
 
 def _close(values: Array, limits: Array) -> Array:
-    """The limits that lines come close to, or cross; infinity in place of the others.
+    """The limits (T, m, 2) while lines are close to them, or beyond; NaN at other times.
 
-    Close is the outer quarter of the range on either side; with one limit only, twice the line's own reach.
+    Close is the outer quarter of the range on either side; with one limit only, twice the line's own reach. A limit
+    that is the only line's is there at all times, if the line ever comes close.
     """
-    found = np.tile((-np.inf, np.inf), (len(limits), 1))
+    found = np.full((*values.shape, 2), np.nan)
     for i, (lower, upper) in enumerate(limits):
         finite = values[np.isfinite(values[:, i]), i]
         if not finite.size:
             continue
-        low, high = float(finite.min()), float(finite.max())
         margin = (upper - lower) / 4
         if not np.isfinite(margin):
-            margin = 2 * (high - low)
-        if np.isfinite(lower) and low < lower + margin:
-            found[i, 0] = lower
-        if np.isfinite(upper) and high > upper - margin:
-            found[i, 1] = upper
+            margin = 2 * float(finite.max() - finite.min())
+        below, above = values[:, i] < lower + margin, values[:, i] > upper - margin
+        for side, limit, within in ((0, lower, below), (1, upper, above)):
+            if np.isfinite(limit) and within.any():
+                found[_widened(within) if len(limits) > 1 else slice(None), i, side] = limit
     return found
 
 
+def _widened(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """With the times before and after, so that a single time makes a line."""
+    wide = chosen.copy()
+    wide[1:] |= chosen[:-1]
+    wide[:-1] |= chosen[1:]
+    return wide
+
+
 def _reach(values: Array, floor: float, scale: float) -> tuple[float, float]:
-    """The lowest and highest value; more than that if all lines are level but for rounding errors."""
+    """The lowest and highest value, 0 in place of rounding errors; more if all lines are level but for these."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     if high - low > max(floor, 1e-9 * max(abs(low), abs(high))):
-        return low, high
+        return (0.0 if abs(low) <= floor else low), (0.0 if abs(high) <= floor else high)
     centre = (low + high) / 2
     half = 0.1 * abs(centre) if abs(centre) > floor else (scale if scale > floor else 1.0)
     return centre - half, centre + half

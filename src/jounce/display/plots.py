@@ -26,7 +26,8 @@ _COLOURS = (*COLOURS, BLACK, GREY)
 _STYLES = ("-", "--", ":", "-.")
 _STEPS = [1, 2, 5, 10]  # between ticks
 _LONGEST = 28  # characters of a name in a legend
-_BAND = 0.035  # height of the band along a limit, as part of the panel's
+_LIMIT: Any = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "zorder": 1.5}
+_BEYOND: Any = {"alpha": 0.25, "linewidth": 0, "interpolate": True, "zorder": 1}
 
 
 def plot(
@@ -46,8 +47,8 @@ def plot(
         time: (T,) s.
         stack: (T, K, nv), rows of which are the derivatives, as `Model.inverse_dynamics` returns them for T states, or
             only (T, nv); for inputs of soft bodies nu instead of nv. Numbers that are not finite leave gaps.
-        robot: whose coordinates they are: gives names, units, and the limits of velocities and forces, drawn as bands
-            where a joint comes close to them. When left out, lines are numbered.
+        robot: whose coordinates they are: gives names, units, and the limits of velocities and forces, dashed while a
+            joint is close to them. When left out, lines are numbered.
         what: the quantity in the first row of the stack.
         joints: names of the joints, soft bodies or coordinates to draw; all when left out.
         path: file to save the figure to, its format given by the suffix; when left out, the figure belongs to pyplot,
@@ -155,7 +156,7 @@ def _drawn(time: Array, rows: list[list[Panel | None]], path: str | PathLike[str
         for row, across in zip(rows, axes, strict=True):
             for panel, ax in zip(row, across, strict=True):
                 _draw_panel(ax, time, panel)
-            _draw_legend(across[-1], next(panel for panel in row if panel is not None))
+            _draw_legend(across[-1], [panel for panel in row if panel is not None])
         for ax in axes[-1:].flat:
             ax.set_xlabel("time (s)")
         figure.align_ylabels()
@@ -181,7 +182,7 @@ def _draw_panel(ax: Axes, time: Array, panel: Panel | None) -> None:
 
     for i, number in enumerate(panel.colours):
         ax.plot(time, panel.values[:, i], **_line(number))
-    _draw_limits(ax, panel)
+    _draw_limits(ax, time, panel)
     ax.set_ylabel(panel.label if len(panel.label) <= 26 else panel.label.replace(" (", "\n("))
     ax.margins(x=0)
     ax.grid(alpha=0.25, linewidth=0.5)
@@ -197,30 +198,42 @@ def _line(number: int) -> dict[str, Any]:
     return {"color": _COLOURS[number % len(_COLOURS)], "linestyle": style, "linewidth": 1.1}
 
 
-def _draw_limits(ax: Axes, panel: Panel) -> None:
-    """A line at each limit, with a band on the far side: in the joint's colour, or grey if several joints share it."""
-    height = panel.top - panel.bottom
-    band = _BAND * height
-    for side, out in ((0, -band), (1, band)):
-        for limit in np.unique(panel.limits[:, side][np.isfinite(panel.limits[:, side])]):
-            own = [c for c, ends in zip(panel.colours, panel.limits, strict=True) if ends[side] == limit]
-            colour = _line(own[0])["color"] if len(own) == 1 else GREY
-            ax.axhspan(
-                min(limit, limit + out), max(limit, limit + out), color=colour, alpha=0.22, linewidth=0, zorder=0
-            )
-            ax.axhline(limit, color=colour, linewidth=0.7, zorder=0.5)
-    ax.set_ylim(panel.bottom - 0.06 * height, panel.top + 0.06 * height)
+def _draw_limits(ax: Axes, time: Array, panel: Panel) -> None:
+    """Dashes at the limits of a line, in its colour, while it is close; what is beyond them is filled."""
+    beyond = _beyond(panel)
+    for i, side in np.argwhere(np.isfinite(panel.limits).any(axis=0)):
+        colour, limit = _line(panel.colours[i])["color"], panel.limits[:, i, side]
+        ax.plot(time, limit, color=colour, **_LIMIT)
+        if beyond[:, i, side].any():
+            ax.fill_between(time, panel.values[:, i], limit, where=beyond[:, i, side], color=colour, **_BEYOND)
+    margin = 0.06 * (panel.top - panel.bottom)
+    ax.set_ylim(panel.bottom - margin, panel.top + margin)
 
 
-def _draw_legend(ax: Axes, panel: Panel) -> None:
+def _beyond(panel: Panel) -> NDArray[np.bool_]:
+    """(T, m, 2): where a line is beyond its limits, by more than rounding errors."""
+    least = 1e-9 * (panel.top - panel.bottom)
+    lower, upper = panel.limits[..., 0], panel.limits[..., 1]
+    return np.stack([lower - panel.values > least, panel.values - upper > least], axis=-1)
+
+
+def _draw_legend(ax: Axes, row: list[Panel]) -> None:
     """The names of a row's lines, to the right of it."""
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    handles = [Line2D([], [], **_line(number)) for number in panel.colours[:LINES]]
+    panel = row[0]
+    handles: list[Line2D | Patch] = [Line2D([], [], **_line(number)) for number in panel.colours[:LINES]]
     shown = [_short(printable(name)) for name in panel.names[:LINES]]
     if len(panel.names) > LINES:
         handles.append(Line2D([], [], linestyle=""))
         shown.append(f"and {len(panel.names) - LINES} more")
+    if any(np.isfinite(each.limits).any() for each in row):
+        handles.append(Line2D([], [], color=GREY, **_LIMIT))
+        shown.append("limits")
+    if any(_beyond(each).any() for each in row):
+        handles.append(Patch(color=GREY, alpha=_BEYOND["alpha"], linewidth=0))
+        shown.append("beyond limits")
     legend = ax.legend(
         handles,
         ["name"] * len(handles),  # matplotlib skips labels that begin with _, and reads $ as mathematics
