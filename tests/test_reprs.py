@@ -6,6 +6,7 @@ import re
 import sysconfig
 import time
 import warnings
+from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
@@ -15,8 +16,8 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from jounce import trajectory
-from jounce.display import results_html, trajectory_html
+from jounce import control, trajectory
+from jounce.display import matrix_html, roots_html, trajectory_html
 from jounce.display.html import path
 from jounce.display.stick_figure import VIEW, stick_figure
 from kinds import KINDS, TIED
@@ -54,6 +55,12 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
+
+
+def rows(page: str) -> list[list[str]]:
+    """The rows of all tables, with what is in their cells."""
+    found = re.findall(r"<tr>(.*?)</tr>", page)
+    return [[unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in found]
 
 
 def pictures(page: str) -> list[ElementTree.Element]:
@@ -230,12 +237,47 @@ def test_zeros_that_coincide_are_on_the_axis() -> None:
 def test_matrices_are_pictures() -> None:
     image = pytest.importorskip("matplotlib.image")
     pixels = np.random.default_rng(0).integers(0, 256, (7, 5, 4)).astype(np.uint8)
-    read = image.imread(BytesIO(results_html.png(pixels)), format="png")
+    read = image.imread(BytesIO(matrix_html.png(pixels)), format="png")
     assert (np.round(255 * read) == pixels).all()
     robot = jn.robots.aerial_manipulator()
     page = robot.linearize(robot.neutral(), np.zeros(12), np.zeros(12))._repr_html_()
     assert page.count("data:image/png") == 2
-    assert "δ base.vx" in page
+
+
+def test_displacements_velocities_and_forces_have_names_of_their_own() -> None:
+    robot = jn.robots.aerial_manipulator()
+    q = robot.neutral()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # eigenvectors are almost parallel here
+        page = robot.linearize(q, np.zeros(12), robot.gravity_force(q))._repr_html_()
+    listed = [text for text in Page(page).texts if re.match("[δτ] ", text)]
+    joints = robot.joint_names[1:]
+
+    def named(sign: str, along: str, about: str, end: str = "") -> list[str]:
+        base = [f"{sign} base.{kind}{axis}" for kind in (along, about) for axis in "xyz"]
+        return base + [f"{sign} {name}{end}" for name in joints]
+
+    assert listed == named("δ", "", "r") + named("δ", "v", "w", "'") + named("τ", "f", "n")
+    assert "24 eigenvalues: 0 unstable, 0 stable, 24 on the axis" in page
+    by_hand = jn.Linearization(*(np.eye(2), np.ones((2, 1))), *np.zeros((4, 1)), np.arange(1), "body")
+    assert {"δ 0", "δ 0'", "τ 0"} <= set(Page(by_hand._repr_html_()).texts)
+
+
+def test_eigenvalues_on_the_axis_are_in_order() -> None:
+    robot = jn.robots.aerial_manipulator()
+    q = robot.neutral()
+    page = Page(robot.linearize(q, np.zeros(12), robot.gravity_force(q))._repr_html_())
+    swings = [float(text.split()[2]) for text in page.texts if text.startswith("0 ± ")]
+    assert len(swings) == 4
+    assert swings == sorted(swings, reverse=True)
+
+
+def test_rounding_errors_in_matrices_are_zeros() -> None:
+    A = np.array([[1e-17, 1.0], [-1e9, 2e-5]])
+    lin = jn.Linearization(A, np.array([[0.0], [1.0]]), *np.zeros((4, 1)), np.arange(1), "body")
+    assert rows(lin._repr_html_())[1:3] == [["δ 0", "0", "1", "0"], ["δ 0'", "−1e+09", "0", "1"]]
+    small = jn.Linearization(1e-20 * A, np.array([[0.0], [1e-20]]), *np.zeros((4, 1)), np.arange(1), "body")
+    assert rows(small._repr_html_())[1] == ["δ 0", "0", "1e−20", "0"]
 
 
 def test_equilibria_say_whether_they_are_stable() -> None:
@@ -255,3 +297,131 @@ def test_one_of_a_kind_is_not_several() -> None:
         motion[4]
     builder.add("bob", "pole", jn.Revolute((0, 1, 0)), inertia=link)
     assert repr(builder.build()) == "<jounce.Model: 2 bodies, nq = 2, nv = 2>"
+
+
+def written(values: np.ndarray) -> list[str]:
+    return [f"{0.0 if abs(x) < 1e-9 else x:.4g}".replace("-", "−") for x in values]
+
+
+def test_equilibria_show_what_holds_them() -> None:
+    robot = jn.robots.aerial_manipulator()
+    page = robot.equilibrium(q0=robot.neutral(), held=["base", "q2"])._repr_html_()
+    weight = 9.81 * sum(b.inertia.mass for b in robot.bodies)
+    assert ["base", f"[0, 0, {weight:.4g}, 0, 0, 0]"] in rows(page)
+    assert ["q2", "0"] in rows(page)
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_forces_of_constraints_are_shown_with_their_derivatives(name: str) -> None:
+    robot = TIED[name].model
+    q, v = robot.project(robot.neutral()), np.zeros(robot.nv)
+    tau = np.random.default_rng(2).normal(size=(3, 2, robot.nv))
+    found = robot.constrained_dynamics(np.stack([q] * 3), np.stack([v] * 3), tau)
+    page = found._repr_html_()
+    Page(page)
+    assert "the first of 3 states" in page
+    shown = rows(page)
+    for k in range(2):
+        assert [["acc", "acc′"][k], f"[{', '.join(written(found.acc[0, k])[:10])}]"] in [
+            [each[0], each[1].replace(", …", "")] for each in shown if len(each) > 1
+        ]
+    for tie, force in found.forces.items():
+        assert [each[1:] for each in shown if each[0] == tie] == [written(force[0, 0]), written(force[0, 1])]
+    words = {each[0] for each in shown}
+    assert {"forces (N, N m)", "rates of forces (N/s, N m/s)"} <= words
+    alone = robot.constrained_dynamics(q, v, tau[0])  # a stack, not a batch
+    assert alone.stacked
+    assert "states" not in alone._repr_html_()
+    assert rows(alone._repr_html_()) == shown
+    batch = robot.constrained_dynamics(np.stack([q] * 3), np.stack([v] * 3), tau[:, 0])
+    assert not batch.stacked
+    assert "the first of 3 states" in batch._repr_html_()
+    assert "rates of" not in batch._repr_html_()
+
+
+def test_many_orders_and_no_states() -> None:
+    robot = TIED["four-bar"].model
+    q, v = robot.project(robot.neutral()), np.zeros(robot.nv)
+    page = robot.constrained_dynamics(q, v, np.zeros((8, robot.nv)))._repr_html_()
+    assert "and 2 more orders" in page
+    assert "5th rates of forces (N/s⁵, N m/s⁵)" in page
+    none = robot.constrained_dynamics(np.zeros((0, robot.nq)), v, v)
+    assert "acc (0, 3)" in Page(none._repr_html_()).texts[1]
+    assert "impulses" not in robot.impact(np.zeros((0, robot.nq)), v)._repr_html_()
+
+
+def test_rounding_errors_in_results_are_zeros() -> None:
+    robot = jn.robots.panda()
+    q = robot.random_configuration(3)
+    held = robot.constrained_dynamics(q, np.zeros(7), robot.gravity_force(q))
+    assert 0 < np.abs(held.acc).max() < 1e-10
+    assert rows(held._repr_html_()) == [["acc", "[0, 0, 0, 0, 0, 0, 0]"]]
+    forces = {"tie": np.array([5e3, 1e-10, 1e-2, 0, 0, 0])}
+    made = jn.ConstrainedDynamics(np.array([1e-10, 1.0]), forces, np.zeros(0))
+    assert rows(made._repr_html_())[::2] == [["acc", "[0, 1]"], ["tie", "5000", "0", "0.01", "0", "0", "0"]]
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_impacts_are_shown(name: str) -> None:
+    robot = TIED[name].model
+    q = robot.project(robot.neutral())
+    jump = robot.impact(q, np.random.default_rng(1).normal(size=robot.nv))
+    shown = rows(jump._repr_html_())
+    assert shown[0][1].startswith(f"[{', '.join(written(jump.v)[:3])}")
+    for tie, impulse in jump.impulses.items():
+        assert [tie, *written(impulse)] in shown
+    assert "the first of 2 states" in robot.impact(np.stack([q, q]), np.ones(robot.nv))._repr_html_()
+
+
+def test_regulators_show_gains_and_poles() -> None:
+    """An inverted pendulum of 1 kg and 1 m with Q = I, R = 1: K = [g + sqrt(g^2 + 1), sqrt(1 + 2 K1)]."""
+    lin = pendulum().linearize([np.pi], [0.0], [0.0])
+    first = 9.81 + np.hypot(9.81, 1)
+    second = np.sqrt(1 + 2 * first)
+    page = control.lqr(lin, np.ones(2), np.ones(1))._repr_html_()
+    assert rows(page)[:2] == [["", "δ bob", "δ bob'"], ["τ bob", f"{first:.4g}", f"{second:.4g}"]]
+    slow = (-second + np.sqrt(second**2 - 4 * (first - 9.81))) / 2  # of s^2 + K2 s + K1 - g
+    assert [f"−{-slow:.4g}", "", f"stable, halves in {np.log(2) / -slow:.4g} s"] in rows(page)
+    assert "2 poles of the closed loop: 0 unstable, 2 stable, 0 on the axis" in page
+    sampled = control.lqr(lin, np.ones(2), np.ones(1), dt=0.05)
+    page = sampled._repr_html_()
+    assert "held over steps of 0.05 s" in page
+    assert "2 stable, 0 on the circle" in page
+    for pole in np.abs(sampled.poles):
+        assert f"halves in {0.05 * np.log(0.5) / np.log(pole):.4g} s" in page
+
+
+def test_poles_of_sampled_systems_may_be_zero_or_negative() -> None:
+    page = roots_html.poles_html(np.array([0.0, -0.5, 0.3 + 0.4j, 0.3 - 0.4j]), 0.1)
+    assert rows(page)[1:] == [
+        ["−0.5", "", "stable, halves in 0.1 s, 5 Hz"],
+        ["0.3 ± 0.4 i", "", "stable, halves in 0.1 s, 1.476 Hz"],  # |z| = 0.5, atan2(4, 3) / 0.2 pi
+        ["0", "", "stable, ends within a step"],
+    ]
+
+
+def test_tracking_regulators_show_gains_over_time() -> None:
+    robot = jn.robots.quadrotor_arm()
+    fall = jn.simulate(robot, robot.neutral(), np.zeros(robot.nv), np.linspace(0.0, 1.0, 11))
+    tracking = control.tvlqr(robot, fall, np.ones(16), np.ones(6), np.ones(16), actuated=range(2, 8))
+    page = tracking._repr_html_()
+    texts = Page(page).texts
+    assert {"largest gain on displacements", "largest gain on velocities", "K at 0 s", "K at 1 s"} <= set(texts)
+    assert {"τ base.fz", "δ base.rx", "δ base.wx"} <= set(texts)
+    assert f"{np.abs(tracking.K[:, :, :8]).max():.4g}" in texts
+    assert f"{np.abs(tracking.K[:, :, 8:]).max():.4g}" in texts
+    assert len(pictures(page)) == 1
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_regulators_of_every_kind_of_robot_are_shown(name: str) -> None:
+    model = KINDS[name].model
+    q, rest = model.neutral(), np.zeros(model.nv)
+    if model.constraints:
+        q = model.project(q)
+    lin = model.linearize(q, rest, rest)
+    ones = np.ones(2 * model.nv), np.ones(model.nv)
+    Page(control.lqr(lin, *ones)._repr_html_())
+    times = np.linspace(0, 0.1, 4)
+    tracking = control.tvlqr(model, (times, np.stack([q] * 4), *np.zeros((2, 4, model.nv))), *ones, ones[0])
+    assert "u = −K(t) x, body axes, 0 to 0.1 s" in "".join(Page(tracking._repr_html_()).texts)

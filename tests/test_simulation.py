@@ -438,7 +438,7 @@ def test_some_of_the_times() -> None:
         ([True, False], IndexError, r"array \(2,\) of bool, expected a mask \(6,\) or a list"),
         (np.ones((2, 2), dtype=int), IndexError, r"array \(2, 2\) of int64"),
         ([0.0, 1.0], IndexError, r"array \(2,\) of float64"),
-        ([0, 6], IndexError, "index 6 is out of range: there are 6 times"),
+        ([0, 6], IndexError, "index 6 is out of range: the trajectory has 6 times"),
         ([-7], IndexError, "index -7 is out of range"),
         (["a"], IndexError, r"array \(1,\) of <U1"),
         ([[0], [1, 2]], TypeError, r"index is \[\[0\], \[1, 2\]\], expected an integer, a slice, a mask"),

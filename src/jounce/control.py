@@ -66,6 +66,11 @@ class Regulator:
     def __repr__(self) -> str:
         return shapes(self, "K", "P")
 
+    def _repr_html_(self) -> str:
+        from jounce.display.linear_html import regulator_html
+
+        return regulator_html(self)
+
     def control(self, robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
         """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, minus K x."""
         a_model("robot", robot)
@@ -161,6 +166,11 @@ class TrackingRegulator:
 
     def __repr__(self) -> str:
         return shapes(self, "time", "K", "P")
+
+    def _repr_html_(self) -> str:
+        from jounce.display.linear_html import tracking_html
+
+        return tracking_html(self)
 
     @cached_property
     def _intervals(self) -> tuple[Array, Array]:

@@ -342,7 +342,7 @@ def _one(index: Any, count: int) -> int:
             f"index is {quoted(index)}, expected an integer, a slice, a mask or a list of indices"
         ) from None
     if not -count <= i < count:
-        raise IndexError(f"index {quoted(i)} is out of range: there are {count} times")
+        raise IndexError(f"index {quoted(i)} is out of range: the trajectory has {counted(count, 'time')}")
     return i
 
 

@@ -125,7 +125,7 @@ def motion_labels(order: int) -> dict[str, str]:
     """The labels of the derivative of that order of the coordinates, 1 for velocities."""
     found = {}
     for unit, (position, rate, prefix, _) in _QUANTITIES.items():
-        later = prefix + _LATER[order] if order in _LATER else f"{_nth(order)} rate of {position}"
+        later = prefix + _LATER[order] if order in _LATER else f"{nth(order)} rate of {position}"
         found[unit] = f"{rate if order == 1 else later} ({over_time(unit, order)})"
     return found
 
@@ -143,10 +143,11 @@ def input_labels(order: int) -> dict[str, str]:
 
 
 def _rate(order: int) -> str:
-    return "" if order == 0 else "rate of " if order == 1 else f"{_nth(order)} rate of "
+    return "" if order == 0 else "rate of " if order == 1 else f"{nth(order)} rate of "
 
 
-def _nth(number: int) -> str:
+def nth(number: int) -> str:
+    """2nd, 3rd, ..."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
@@ -203,7 +204,7 @@ def _panel(one: Quantity, keys: list[str], all_of_them: Sequence[Quantity]) -> P
     chosen = [one.coordinates[i] for i in which]
     values = one.values[:, which]
     limits = np.tile((-np.inf, np.inf), (len(which), 1)) if one.limits is None else one.limits[which]
-    floor = max(1e-12, 1e-9 * largest(one.values), 1e-12 * max(largest(each.values) for each in all_of_them))
+    floor = noise(one.values, [each.values for each in all_of_them])
     bottom, top = _reach(values, floor, largest(one.values))
     close = _close(values, limits)
     shown = close[np.isfinite(close)]
@@ -250,6 +251,11 @@ def _reach(values: Array, floor: float, scale: float) -> tuple[float, float]:
     centre = (low + high) / 2
     half = 0.1 * abs(centre) if abs(centre) > floor else (scale if scale > floor else 1.0)
     return centre - half, centre + half
+
+
+def noise(values: Array, others: Iterable[Array]) -> float:
+    """What counts as rounding error among numbers of one kind, next to others that were computed with them."""
+    return max(1e-12, 1e-9 * largest(values), *(1e-12 * largest(each) for each in others))
 
 
 def largest(values: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +26,13 @@ def trajectory_html(motion: Trajectory) -> str:
     head = title(repr(motion)[1:-1])
     if len(motion) < 2 or not np.isfinite(motion.time).all():
         return boxed(head)
-    pictures = [_row(motion.time, row) for row in panels.rows(columns_of(motion), None)]
+    pictures = [row_html(motion.time, row) for row in panels.rows(columns_of(motion), None)]
     rest = pictures[_OPEN:]
     more = folded(f"{len(rest)} more row{'s' * (len(rest) > 1)} of coordinates", "".join(rest)) if rest else ""
     return boxed(head, *pictures[:_OPEN], more)
 
 
-def _row(time: Array, row: list[Panel | None]) -> str:
+def row_html(time: Array, row: Sequence[Panel | None]) -> str:
     """Panels next to each other, and the names of their lines."""
     parts = [_panel(time, each, i * _WIDTH) for i, each in enumerate(row) if each is not None]
     first = next(each for each in row if each is not None)

@@ -66,7 +66,7 @@ class Linearization:
         return shapes(self, "A", "B")
 
     def _repr_html_(self) -> str:
-        from jounce.display.results_html import linearization_html
+        from jounce.display.linear_html import linearization_html
 
         return linearization_html(self)
 

@@ -40,11 +40,13 @@ class ConstrainedDynamics:
             requested axes; if the constraint is at a place on a soft body, about that place. For a `Gear` the forces on
             its two joints, (..., 2) or (..., r + 1, 2).
         multipliers: (..., rows), or (..., r + 1, rows), of the rows of `Model.constraint_jacobian`.
+        stacked: whether there are derivatives, because tau had them.
     """
 
     acc: Array
     forces: dict[str, Array]
     multipliers: Array
+    stacked: bool = False
 
     def __repr__(self) -> str:
         return shapes(self, "acc", "multipliers")
@@ -75,7 +77,7 @@ def constrained_dynamics(
     motion, moves = _motions(model, motions, order)
     if not model.constraints:
         acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
-        return ConstrainedDynamics(acc, {}, np.zeros((*acc.shape[:-1], 0)))
+        return ConstrainedDynamics(acc, {}, np.zeros((*acc.shape[:-1], 0)), stacked)
     fixed = (q, v, None, tau, None, wrenches, wrench_frame, frame, motion, moves)
     acc, _, forces, multipliers, dependent = model._constrained_dynamics(*fixed, None, kp, kd)
     if dependent > 0:
@@ -84,7 +86,7 @@ def constrained_dynamics(
         acc, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, shares, kp, kd)
     if not stacked:
         forces, multipliers = forces[..., 0, :, :], multipliers[..., 0, :]
-    return ConstrainedDynamics(acc, by_name(model, forces), multipliers)
+    return ConstrainedDynamics(acc, by_name(model, forces), multipliers, stacked)
 
 
 def is_stack(v: ArrayLike, tau: ArrayLike) -> bool:

@@ -55,6 +55,11 @@ class Impact:
     def __repr__(self) -> str:
         return shapes(self, "v", "multipliers")
 
+    def _repr_html_(self) -> str:
+        from jounce.display.results_html import impact_html
+
+        return impact_html(self)
+
 
 def impact(
     model: Model,
