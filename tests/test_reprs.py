@@ -413,6 +413,7 @@ def test_tracking_regulators_show_gains_over_time() -> None:
     assert len(pictures(page)) == 1
 
 
+@pytest.mark.filterwarnings("ignore:the robot does not stay in this state")
 @pytest.mark.parametrize("name", KINDS)
 def test_regulators_of_every_kind_of_robot_are_shown(name: str) -> None:
     model = KINDS[name].model
