@@ -339,6 +339,23 @@ def test_forces_of_constraints_are_shown_with_their_derivatives(name: str) -> No
     assert "rates of" not in batch._repr_html_()
 
 
+@pytest.mark.parametrize("name", TIED)
+def test_forces_that_produce_a_motion_are_shown(name: str) -> None:
+    robot = TIED[name].model
+    q, rest = robot.project(robot.neutral()), np.zeros(robot.nv)
+    found = robot.constrained_inverse_dynamics(np.stack([q, q]), np.zeros((2, 3, robot.nv)))  # tau and its rate
+    page = found._repr_html_()
+    assert found.stacked
+    assert "the first of 2 states" in page
+    assert {row[0] for row in rows(page)} >= {"tau", "tau′", "forces (N, N m)", "rates of forces (N/s, N m/s)"}
+    for tie, force in found.forces.items():
+        assert [tie, *written(force[0, 0])] in rows(page)
+    alone = robot.constrained_inverse_dynamics(q, rest, rest)
+    assert not alone.stacked
+    assert "states" not in alone._repr_html_()
+    assert rows(alone._repr_html_()) == [row for i, row in enumerate(rows(page)) if i != 1][: len(found.forces) + 2]
+
+
 def test_many_orders_and_no_states() -> None:
     robot = TIED["four-bar"].model
     q, v = robot.project(robot.neutral()), np.zeros(robot.nv)

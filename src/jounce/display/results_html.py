@@ -15,6 +15,7 @@ from jounce.units import over_time
 if TYPE_CHECKING:
     from jounce.dynamics.constraints.constrained import ConstrainedDynamics
     from jounce.dynamics.constraints.impact import Impact
+    from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics
     from jounce.dynamics.statics import Equilibrium
 
 Array = NDArray[np.float64]
@@ -25,28 +26,30 @@ _WRENCH = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 
 def equilibrium_html(rest: Equilibrium) -> str:
-    push = float(np.abs(rest.residual).max(initial=0.0))
-    lines = [["largest residual", number(push)], ["q", _listed(rest.q, [])]]
     loads = [*rest.forces.values(), *rest.reactions.values()]
+    push = np.abs(rest.residual).max(initial=0.0, keepdims=True)
+    lines = [["largest residual", _listed(push, loads)], ["q", _listed(rest.q, [])]]
     held = [[plain(name), _listed(force, loads)] for name, force in list(rest.reactions.items())[:_TIES]]
     reactions = table(("reactions (N, N m)", ""), held + _more(rest.reactions)) if held else ""
     return boxed(title(repr(rest)[1:-1]), table((), lines), _wrenches(rest.forces, loads, "forces (N, N m)"), reactions)
 
 
-def constrained_html(motion: ConstrainedDynamics) -> str:
-    lead = motion.acc.shape[: -2 if motion.stacked else -1]
-    head = title(repr(motion)[1:-1], *_first_of(lead))
+def constrained_html(found: ConstrainedDynamics | ConstrainedInverseDynamics, key: str) -> str:
+    """The accelerations or forces called `key`, and the forces of constraints, order by order."""
+    values: Array = getattr(found, key)
+    lead = values.shape[: -2 if found.stacked else -1]
+    head = title(repr(found)[1:-1], *_first_of(lead))
     if 0 in lead:
         return boxed(head)
-    acc = _first(motion.acc, len(lead)).reshape(-1, motion.acc.shape[-1])  # (r + 1, nv)
-    forces = {name: _first(force, len(lead)) for name, force in motion.forces.items()}
+    stack = _first(values, len(lead)).reshape(-1, values.shape[-1])  # (r + 1, nv)
+    forces = {name: _first(force, len(lead)) for name, force in found.forces.items()}
     forces = {name: force.reshape(-1, force.shape[-1]) for name, force in forces.items()}
-    everything = [acc, *forces.values()]
-    rows = [[_rate("acc", k), _listed(each, everything)] for k, each in enumerate(acc[:_ORDERS])]
-    left = len(acc) - _ORDERS
+    everything = [stack, *forces.values()]
+    rows = [[_rate(key, k), _listed(each, everything)] for k, each in enumerate(stack[:_ORDERS])]
+    left = len(stack) - _ORDERS
     rows += [[f"and {left} more order{'s' * (left > 1)}"]] if left > 0 else []
     parts = [table((), rows)]
-    for k in range(min(len(acc), _ORDERS)):
+    for k in range(min(len(stack), _ORDERS)):
         what = f"{_of_order(k)} ({over_time('N', k)}, {over_time('N m', k)})"
         parts.append(_wrenches({name: force[k] for name, force in forces.items()}, everything, what))
     return boxed(head, *parts)

@@ -54,7 +54,7 @@ class ConstrainedDynamics:
     def _repr_html_(self) -> str:
         from jounce.display.results_html import constrained_html
 
-        return constrained_html(self)
+        return constrained_html(self, "acc")
 
 
 def constrained_dynamics(

@@ -56,14 +56,21 @@ class ConstrainedInverseDynamics:
         tau: (..., nv), zero in columns that are not actuated, or with its derivatives (..., r + 1, nv).
         forces: of the constraints by name, as in `ConstrainedDynamics`.
         multipliers: (..., rows), or (..., r + 1, rows), of the rows of `Model.constraint_jacobian`.
+        stacked: whether there are derivatives, because the motion was given as a stack.
     """
 
     tau: Array
     forces: dict[str, Array]
     multipliers: Array
+    stacked: bool = False
 
     def __repr__(self) -> str:
         return shapes(self, "tau", "multipliers")
+
+    def _repr_html_(self) -> str:
+        from jounce.display.results_html import constrained_html
+
+        return constrained_html(self, "tau")
 
 
 def constrained_inverse_dynamics(
@@ -112,7 +119,7 @@ def constrained_inverse_dynamics(
     _, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, None, none, multipliers, 0.0, 0.0)
     if a is not None:
         full, forces, multipliers = full[..., 0, :], forces[..., 0, :, :], multipliers[..., 0, :]
-    return ConstrainedInverseDynamics(full, by_name(model, forces), multipliers)
+    return ConstrainedInverseDynamics(full, by_name(model, forces), multipliers, a is None)
 
 
 def _weight(name: str, given: ArrayLike | None, default: float, n: int, of: str, definite: bool) -> Array:
