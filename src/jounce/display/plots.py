@@ -199,7 +199,10 @@ def _line(number: int) -> dict[str, Any]:
 
 
 def _draw_limits(ax: Axes, time: Array, panel: Panel) -> None:
-    """Dashes at the limits of a line, in its colour, while it is close; what is beyond them is filled."""
+    """Dashes at the limits of a line, in its colour, while it is close; what is beyond them is filled.
+
+    Between the limits of a single line there is a band; bands of several would cover each other.
+    """
     beyond = _beyond(panel)
     for i, side in np.argwhere(np.isfinite(panel.limits).any(axis=0)):
         colour, limit = _line(panel.colours[i])["color"], panel.limits[:, i, side]
@@ -207,7 +210,11 @@ def _draw_limits(ax: Axes, time: Array, panel: Panel) -> None:
         if beyond[:, i, side].any():
             ax.fill_between(time, panel.values[:, i], limit, where=beyond[:, i, side], color=colour, **_BEYOND)
     margin = 0.06 * (panel.top - panel.bottom)
-    ax.set_ylim(panel.bottom - margin, panel.top + margin)
+    ends = panel.bottom - margin, panel.top + margin
+    ax.set_ylim(*ends)
+    if len(panel.names) == 1 and np.isfinite(panel.limits).any():
+        lower, upper = np.where(np.isfinite(panel.limits[0, 0]), panel.limits[0, 0], ends).tolist()
+        ax.axhspan(lower, upper, color=_line(panel.colours[0])["color"], alpha=0.07, linewidth=0, zorder=0)
 
 
 def _beyond(panel: Panel) -> NDArray[np.bool_]:
