@@ -460,11 +460,16 @@ class ConstraintForces {
 
   // The size of the terms that meet in each row, to compare residuals with: the largest so far, and in no row less than in the others,
   // relative to how easily they move. Terms count with the size of the wrenches that the row is made of: where these cancel, what is
-  // left is as small as its own rounding errors.
+  // left is as small as its own rounding errors. And what is tiny next to gravity and the other accelerations may be their rounding
+  // error, also where a row has no other terms: the acceleration 1e-15 of a base that is held, of a robot whose arms move.
   JOUNCE_NOINLINE void measure(int k, const double* wanted) {
-    double largest = 0;
+    double largest = 0, common = 0;
+    for (double g : tree_.gravity)
+      if (std::fabs(g) > common) common = std::fabs(g);
+    for (int c = 0; c < tree_.nv; ++c)
+      if (const double size = std::fabs(z_[c]); size > common) common = size;
     for (int r = 0; r < all_.rows; ++r) {
-      double size = std::fabs(wanted[r]);
+      double size = std::fabs(wanted[r]) + common_fraction * common;
       for (int t = 0; t < all_.path_count; ++t) {
         const PathBody& at = all_.path[t];
         if (r < at.begin || r >= at.end) continue;

@@ -63,7 +63,8 @@ struct Constraints {
 constexpr double dependent_fraction = 1e-10, doubtful_fraction_of_row = 1e-4;
 
 // It contradicts them if it demands something else by more than this fraction of the accelerations that meet in it.
-constexpr double contradiction_fraction = 1e-6;
+// This part of all the robot's accelerations meets in every row: their rounding errors do.
+constexpr double contradiction_fraction = 1e-6, common_fraction = 1e-4;
 
 // A row of J counts as zero if no entry exceeds this fraction of the terms that entries are made of: that is rounding error.
 constexpr double rounding_fraction = 1e-13;

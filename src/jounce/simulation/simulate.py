@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from jounce._checks import array_of, counted, flag, is_masked, one_of, quoted, real, reals, whole
 from jounce._core import MAX_ORDER
+from jounce.dynamics.constraints.static_ties import anchored
 from jounce.model import Model, a_model
 from jounce.simulation import implicit, rkmk, taylor
 from jounce.simulation.run import Report, Run
@@ -117,6 +118,7 @@ def simulate(
         progress = flag("progress", progress)
 
     q = robot.integrate(q, np.zeros(robot.nv))  # rejects quaternions far from unit length, normalises others
+    robot = anchored(robot, q)
     span = float(when[0]), float(when[-1])
     with _reporting(progress, *span) as report, np.errstate(over="ignore", invalid="ignore"):
         run = Run(robot, when, max_steps, time_limit, report)

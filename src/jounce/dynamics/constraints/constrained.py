@@ -219,28 +219,35 @@ def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
 def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None) -> Array:
     """Newton's method with steps of least norm; retried from other points near the start if it fails.
 
+    The first attempt obeys all rows, so that feet without a pose stay and wheels roll; the others only those that have
+    a residual, which the rest may slow down or keep from vanishing.
+
     `free`: a mask of the coordinates that may move, all when left out. Loops that rounded digits of a file keep open
     by less than `_ROUNDED_DATA` are closed as well as they can be.
     """
     rng = np.random.default_rng(0)
     best = np.inf
     moves = np.ones(model.nv, bool) if free is None else free
-    for attempt in range(30):
-        q = start
-        if attempt:
-            q = model.integrate(start, moves * rng.normal(size=model.nv) * min(1.0, 0.02 * 1.3**attempt))
-        size = np.inf
+    placed = np.array([c.held for c in model.constraints for _ in range(c.rows)], bool) & model._holonomic_rows()
+    for attempt in range(31):
+        q, rows = start, placed if attempt else np.ones_like(placed)
+        if attempt == 1 and placed.all():
+            continue
+        if attempt > 1:
+            q = model.integrate(start, moves * rng.normal(size=model.nv) * min(1.0, 0.02 * 1.3 ** (attempt - 1)))
+        size, nearest = np.inf, q
         for _ in range(100):
             broken = model.residual(q)
             now = float(np.abs(broken).max(initial=0.0))
             best = min(best, now)
             if now < 1e-13 or (now < 1e-10 and now >= size):
                 return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
-            size = min(size, now)
+            if now < size:
+                size, nearest = now, q
             step = np.zeros(model.nv)
-            step[moves] = -pseudo_inverse(model.constraint_jacobian(q)[:, moves]) @ broken
+            step[moves] = -pseudo_inverse(model.constraint_jacobian(q)[rows][:, moves]) @ broken[rows]
             longest = float(np.abs(step).max(initial=0.0))
-            if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA:
+            if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA and rows.sum() == placed.sum():
                 warnings.warn(
                     f"constraint {_worst(model, broken)} cannot be obeyed exactly: {now:.1e} is left at best, as "
                     "of data with rounded digits",
@@ -249,6 +256,8 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
                 )
                 return q
             q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
+        if size < 1e-10:  # as far as digits go, if slowly
+            return nearest
     name, kept = _worst(model, model.residual(start)), "" if moves.all() else " with these joints held"
     raise ConstraintError(
         f"q cannot be brought onto the constraints{kept}: {best:.1e} is left at best, mostly of {name}"

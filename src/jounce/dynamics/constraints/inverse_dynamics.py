@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 _RANK = 1e-10  # singular values of the equations below this fraction of the largest count as zero
 _OBEYED = 1e-7  # largest violation of a constraint by a motion, relative to the velocities involved
+_ROUNDING = 1e-10  # the same, relative to all velocities of the robot
 _STILL = 1e-10  # m/s or rad/s, rounding error of a velocity that should be zero
 _PRODUCED = 1e-7  # largest residual of a force, relative to its components
 
@@ -196,7 +197,9 @@ def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
     for k in range(len(scale)):
         broken = np.sum([apply(J[..., j, :, :], v[..., k - j, :]) for j in range(k + 1)], axis=0)
         size = np.sum([apply(np.abs(J[..., j, :, :]), np.abs(v[..., k - j, :])) for j in range(k + 1)], axis=0)
-        if np.size(broken) and (np.abs(broken) > _OBEYED * np.max(size, axis=-1, keepdims=True) + _STILL).any():
+        common = np.abs(v[..., k, :]).max(axis=-1, keepdims=True, initial=0.0)
+        least = _OBEYED * np.max(size, axis=-1, keepdims=True, initial=0.0) + _ROUNDING * common + _STILL
+        if np.size(broken) and (np.abs(broken) > least).any():
             state, row = divmod(int(np.argmax(np.abs(broken))), broken.shape[-1])
             name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > row)
             what = "J v" if k == 0 else f"derivative {k} of J v"
