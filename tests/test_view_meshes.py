@@ -307,3 +307,39 @@ def test_edges_of_a_cube_are_sharp_and_those_of_a_sphere_are_not() -> None:
         vertices, faces = creased(soup, np.arange(len(soup), dtype=np.int32).reshape(-1, 3))
         assert len(vertices) == corners
         assert np.array_equal(vertices[faces].reshape(-1, 3), soup)
+
+
+def test_collada_that_is_not_plain_xml(tmp_path: Path) -> None:
+    """Readers of Collada unpack archives, to any size, and read other encodings, in which a check sees nothing."""
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "zip.dae", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.dae", b" " * 2**20)
+    (tmp_path / "wide.dae").write_bytes('<!DOCTYPE a [<!ENTITY x "n">]><COLLADA/>'.encode("utf-16"))
+    (tmp_path / "other.dae").write_bytes(b'<?xml version="1.0" encoding="utf-7"?><COLLADA/>')
+    for name, why in (("zip.dae", "expected XML in UTF-8"), ("wide.dae", "expected XML"), ("other.dae", "is in utf-7")):
+        with pytest.raises(mesh_files.MeshError, match=why):
+            mesh_files.read_mesh(MeshFile(str(tmp_path / name), (str(tmp_path),)), {})
+
+
+def test_what_binds_materials_is_removed_in_linear_time() -> None:
+    assert mesh_files._without_bindings(b"a<bind_material>b</bind_material>c<bind_material>d") == b"ac<bind_material>d"
+    many = b"<bind_material>" * 500_000
+    assert mesh_files._without_bindings(many) == many
+
+
+def test_glb_files_that_claim_more_than_they_have(tmp_path: Path) -> None:
+    import json
+    import struct
+
+    def glb(said: dict[str, object]) -> MeshFile:
+        text = json.dumps(said).encode()
+        text += b" " * (-len(text) % 4)
+        head = struct.pack("<4sII", b"glTF", 2, 20 + len(text)) + struct.pack("<II", len(text), 0x4E4F534A)
+        (tmp_path / "claims.glb").write_bytes(head + text)
+        return MeshFile(str(tmp_path / "claims.glb"), (str(tmp_path),))
+
+    vertices = {"componentType": 5126, "count": 300_000_000, "type": "VEC3"}
+    for accessor in (vertices, vertices | {"bufferView": 0}):
+        with pytest.raises(mesh_files.MeshError, match="it describes more numbers than it has"):
+            mesh_files.read_mesh(glb({"asset": {"version": "2.0"}, "accessors": [accessor]}), {})

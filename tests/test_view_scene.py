@@ -27,6 +27,7 @@ pytest.importorskip("trimesh")
 from jounce.view import Viewer, ViewWarning
 from jounce.view.arrows import Wrenches
 from jounce.view.motion import Motion
+from jounce.view.names import node_name
 from jounce.view.show import configuration
 from jounce.view.tubes import Tube
 
@@ -724,6 +725,23 @@ def test_a_viewer_that_was_closed_says_so(tmp_path: Path) -> None:
 def test_an_address_that_is_not_this_machine(host: str) -> None:
     with pytest.raises(ValueError, match=f"^host is '{host}', where this machine cannot listen: "):
         jn.load(ARM).show(host=host)
+
+
+def test_the_last_port_is_taken() -> None:
+    with socket.socket() as other:
+        try:
+            other.bind(("127.0.0.1", 65535))
+        except OSError:
+            pytest.skip("another program has it")
+        with pytest.raises(ValueError, match=r"^port is 65535, which is taken, and so are all after it$"):
+            jn.load(ARM).show(port=65535)
+
+
+def test_thousands_of_nodes_of_one_name() -> None:
+    taken: set[str] = set()
+    names = [node_name("box", taken) for _ in range(20_000)]
+    assert names[:3] == ["box", "box (2)", "box (3)"]
+    assert len(taken) == len(names)
 
 
 def _listens(host: str, port: int) -> bool:

@@ -514,3 +514,13 @@ def test_what_is_sent_is_small() -> None:
     noise = np.random.default_rng(0).integers(0, 256, (256, 256, 3)).astype(np.uint8)
     assert packed(noise).startswith(b"\xff\xd8")
     assert len(packed(board)) < 3000
+
+
+def test_a_grid_that_is_finer_than_its_picture(tmp_path: Path) -> None:
+    images.fromarray(np.zeros((1, 1, 3), dtype=np.uint8)).save(tmp_path / "tiny.png")
+    (tmp_path / "robot.xml").write_text("""<mujoco> <asset> <texture name="t" type="cube" file="tiny.png" gridsize="3 4"
+        gridlayout=".U..LFRB.D.."/> <material name="m" texture="t"/> </asset> <worldbody> <body> <joint/>
+        <geom type="box" size="1 1 1" material="m" contype="0" conaffinity="0"/> </body> </worldbody> </mujoco>""")
+    robot = jn.load(tmp_path / "robot.xml")
+    with pytest.warns(ViewWarning, match="a texture is too small, or has a grid that is too fine"):
+        robot.show().close()

@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 def holding(robot: Model, q0: Array, frequency: float) -> Callable[[float, Array, Array], Array]:
     """A torque (t, q, v) -> (nv,), for springs of that frequency, Hz."""
-    if not 0 < frequency < math.inf:
-        raise ValueError(f"--hold is {frequency:g}, expected a positive frequency, Hz")
+    if not 0 < frequency <= 1e6:
+        raise ValueError(f"--hold is {frequency:g}, expected a positive frequency, Hz, up to 1e6")
     rate = 2 * math.pi * frequency
     driven = np.zeros(robot.nv)
     for body, (_, where) in robot._moving():

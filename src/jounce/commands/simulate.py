@@ -97,8 +97,9 @@ def simulate(
             motion = jn.simulate(robot, q0, v0, times, tau, method=chosen, rtol=rtol, atol=atol, time_limit=time_limit)
         except jn.SimulationError as fault:
             motion, failure = fault.trajectory, str(fault)
-        _tell(robot, motion, file.stem, chosen, time.perf_counter() - begin)
-        _keep(robot, motion, file.stem, save, plot, view)
+        if len(motion):  # it may fail at once
+            _tell(robot, motion, file.stem, chosen, time.perf_counter() - begin)
+            _keep(robot, motion, file.stem, save, plot, view)
     if failure:
         sys.exit(one_line(failure))
 

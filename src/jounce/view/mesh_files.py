@@ -25,6 +25,7 @@ from jounce.errors import LoadError
 from jounce.loading.mesh_paths import real_path
 from jounce.loading.xml_source import reason_of, regular_bytes, short
 from jounce.parts.visual import Colour, HeightFile, MeshFile
+from jounce.view.glb_check import check_glb
 from jounce.view.pictures import PictureError, Rows, as_rows, checked_picture, mean_colour
 from jounce.view.stl import binary_stl
 
@@ -32,7 +33,8 @@ MAX_BYTES = 100_000_000
 _MATERIALS = 20_000_000  # bytes
 _PICTURES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff")
 _KINDS = ("stl", "obj", "dae", "ply", "off", "glb")
-_BINDINGS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
+_ENCODING = re.compile(rb"<\?xml[^>]*\bencoding\s*=\s*[\"']([-\w]+)[\"']")
+_ENCODINGS = (b"utf-8", b"utf8", b"us-ascii", b"ascii", b"iso-8859-1", b"windows-1252")
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([-+.0-9eE]+)[\"']")
 
 
@@ -91,9 +93,11 @@ def read_mesh(mesh: MeshFile, missing: dict[str, str]) -> list[RawPart]:
     if kind not in _KINDS:
         raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
     path, content = content_of_file(mesh)
-    if kind == "dae" and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
-        raise MeshError("has a document type, which a mesh does not need")
+    if kind == "dae":
+        _check_collada(content)
     try:
+        if kind == "glb":
+            check_glb(content)
         with _quiet():
             return _parsed(content, kind, _Beside(path.parent, mesh.within, missing))
     except MeshError:
@@ -112,7 +116,7 @@ def _parsed(content: bytes, kind: str, beside: _Beside) -> list[RawPart]:
         return [RawPart(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))]
     scene = _scene(content, kind, beside)
     if kind == "dae" and len(scene.graph.nodes_geometry) < content.count(b"<instance_geometry"):
-        scene = _scene(_BINDINGS.sub(b"", content), kind, beside)  # a broken material drops its geometry
+        scene = _scene(_without_bindings(content), kind, beside)  # a broken material drops its geometry
     unit = 1.0
     if kind == "dae" and (found := _UNIT.search(content[:100_000])):
         unit = float(found[1])
@@ -129,6 +133,26 @@ def _parsed(content: bytes, kind: str, beside: _Beside) -> list[RawPart]:
         visual = given.visual if kind != "stl" else None
         made += _by_colour(unit * vertices, faces, visual, kind != "obj" or beside.has_materials)
     return made
+
+
+def _check_collada(content: bytes) -> None:
+    """Rejects what is not plain XML: readers of Collada also unpack archives, to any size."""
+    start = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start.startswith(b"<") or b"\0" in content:
+        raise MeshError("is not a mesh that can be read: expected XML in UTF-8")
+    if (said := _ENCODING.match(start[:300])) and said[1].lower() not in _ENCODINGS:
+        raise MeshError(f"is in {short(said[1].decode())}, expected UTF-8")
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise MeshError("has a document type, which a mesh does not need")
+
+
+def _without_bindings(content: bytes) -> bytes:
+    """Collada without <bind_material>."""
+    kept, at, end = [], 0, b"</bind_material>"
+    while (first := content.find(b"<bind_material>", at)) >= 0 and (last := content.find(end, first)) >= 0:
+        kept.append(content[at:first])
+        at = last + len(end)
+    return b"".join([*kept, content[at:]])
 
 
 def _scene(content: bytes, kind: str, beside: _Beside) -> Any:

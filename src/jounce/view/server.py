@@ -26,7 +26,7 @@ _starting = threading.Lock()
 
 def start(host: str, port: int) -> Any:
     """A server on that address, at that port or the next free one."""
-    _check_address(host)
+    _check_address(host, port)
     viser: Any = import_module("viser")
     _remember_hints()
     with _starting, _silence(), _guarded(host):
@@ -36,7 +36,7 @@ def start(host: str, port: int) -> Any:
     return server
 
 
-def _check_address(host: str) -> None:
+def _check_address(host: str, port: int) -> None:
     """Raises an error if this machine cannot listen there; viser would wait for its server forever."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
@@ -45,6 +45,14 @@ def _check_address(host: str) -> None:
     except (OSError, UnicodeError) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
         raise ValueError(f"host is {quoted(host)}, where this machine cannot listen: {reason}") from None
+    for each in range(port, 65536):
+        try:
+            with socket.socket(family, kind, protocol) as tried:
+                tried.bind((address[0], each, *address[2:]))
+                return
+        except OSError:
+            continue
+    raise ValueError(f"port is {port}, which is taken, and so are all after it")
 
 
 def stop(server: Any) -> None:
