@@ -343,3 +343,17 @@ def test_glb_files_that_claim_more_than_they_have(tmp_path: Path) -> None:
     for accessor in (vertices, vertices | {"bufferView": 0}):
         with pytest.raises(mesh_files.MeshError, match="it describes more numbers than it has"):
             mesh_files.read_mesh(glb({"asset": {"version": "2.0"}, "accessors": [accessor]}), {})
+
+
+def test_a_cone_whose_faces_are_in_any_order() -> None:
+    count = 20_000
+    turn = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    rim = np.stack([np.cos(turn), np.sin(turn), np.zeros(count)], axis=1)
+    vertices = np.concatenate([[[0, 0, 1.0]], rim]).astype(np.float32)
+    faces = np.stack([np.zeros(count), 1 + np.arange(count), 1 + (1 + np.arange(count)) % count], axis=1).astype(
+        np.int32
+    )
+    mixed = np.random.default_rng(0).permutation(faces)
+    split, corners = creased(vertices, mixed)
+    assert len(split) == count + 1  # smooth all around, the tip too
+    np.testing.assert_array_equal(split[corners], vertices[mixed])

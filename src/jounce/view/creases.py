@@ -80,13 +80,12 @@ def _smooth(corner: NDArray[np.intp], normal: NDArray[np.float64]) -> tuple[NDAr
 
 def _grouped(count: int, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each index, the smallest index in its group; the pairs belong to the same group."""
-    label = np.arange(count)
+    label = np.arange(count)  # of a group so far, one of its indices, which is its own label
     while True:
-        least = np.minimum(label[one], label[other])
-        new = label.copy()
-        np.minimum.at(new, one, least)
-        np.minimum.at(new, other, least)
-        new = new[new]
-        if np.array_equal(new, label):
+        a, b = label[one], label[other]
+        apart = a != b
+        if not apart.any():
             return label
-        label = new
+        np.minimum.at(label, np.maximum(a, b)[apart], np.minimum(a, b)[apart])
+        while not np.array_equal(label, further := label[label]):
+            label = further

@@ -180,7 +180,7 @@ class DrawnRobot:
         """The texture of a visual; None if it has none, or none that can be drawn."""
         if visual.texture is None or self.paint.colour is not None:
             return None
-        key = visual.texture, visual.colour
+        key = visual.texture, visual.colour if visual.texture.tinted else None
         if key not in self._coats:
             try:
                 self._coats[key] = Coat(*key)

@@ -134,7 +134,7 @@ class Viewer:
         self._boxes: dict[str, Any] = {}
         self._legend: Any = None
         self._ended = threading.Event()
-        named = "127.0.0.1" if host in ("0.0.0.0", "localhost", "::") else host
+        named = "127.0.0.1" if host in ("0.0.0.0", "localhost", "::") else f"[{host}]" if ":" in host else host
         self.url = f"http://{named}:{self._server.get_port()}"
 
     def __repr__(self) -> str:
