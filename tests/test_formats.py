@@ -61,5 +61,5 @@ def test_sources() -> None:
     assert Source(object(), "thing").element == ""
     with pytest.raises(jn.LoadError):
         _ = Source("no XML", "text").element
-    with pytest.raises(ValueError, match="thing is a object, which has no text"):
+    with pytest.raises(ValueError, match="thing is an object, which has no text"):
         _ = Source(object(), "thing").content

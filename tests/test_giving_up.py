@@ -283,7 +283,7 @@ def test_bad_limits(options: dict[str, object], message: str) -> None:
 
 def test_a_long_run_without_a_bar_says_that_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "_SILENCE", 0.0)
-    with pytest.warns(RuntimeWarning, match=r"come to t = \S+ s of 1 s after 0 s and 1 steps; time_limit") as told:
+    with pytest.warns(RuntimeWarning, match=r"come to t = \S+ s of 1 s after 0 s and 1 step; time_limit") as told:
         jn.simulate(slider(), [0.0], [1.0], [0, 1], [1.0], method="rkmk")
     assert [each.filename for each in told] == [__file__]
     with warnings.catch_warnings():
