@@ -117,6 +117,11 @@ def test_the_version() -> None:
             "--method is 'euler', expected 'taylor' or 'rkmk' or 'implicit'",
         ),
         (["simulate", "SWING", "--hold", "0"], 2, "--hold is 0, expected a positive frequency, Hz"),
+        (
+            ["simulate", "SWING", "--v", "chain=1e308"],
+            1,
+            "simulation stopped at t = 0 s: the acceleration is not finite",
+        ),
         (["simulate", "SWING", "--hold", "1e300"], 2, "--hold is 1e+300, expected a positive frequency, Hz, up to 1e6"),
         (["simulate", "SWING", "--hold", "1", "--method", "taylor"], 2, "with --hold, expected 'rkmk' or 'implicit'"),
         (["simulate", "SWING", "--q", "chian=1"], 2, "--q: no coordinate is named 'chian': did you mean 'chain'?"),

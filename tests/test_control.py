@@ -278,6 +278,7 @@ def test_errors(robot: jn.Model, hover: jn.Linearization) -> None:
     raises("no stabilizing solution", hover, np.zeros(16), R)
     level = robot.linearize(hover.q, hover.v, hover.tau, actuated=["shoulder", "elbow"])
     raises("not stabilizable", level, Q, np.ones(2))
+    raises(r"with eigenvalue 0 1/s;", level, Q, np.ones(2))
     raises("not stabilizable", level, Q, np.ones(2), dt=0.01)
     batch = robot.linearize(np.tile(hover.q, (3, 1)), hover.v, hover.tau, actuated=ROTORS)
     raises(r"batch shape \(3,\)", batch, Q, R)

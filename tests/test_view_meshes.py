@@ -345,6 +345,20 @@ def test_glb_files_that_claim_more_than_they_have(tmp_path: Path) -> None:
             mesh_files.read_mesh(glb({"asset": {"version": "2.0"}, "accessors": [accessor]}), {})
 
 
+def test_glb_files_with_a_picture_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = pytest.importorskip("PIL.Image")
+    picture = io.BytesIO()
+    images.fromarray(np.zeros((20, 30, 3), dtype=np.uint8)).save(picture, format="png")
+    square = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=np.float32)
+    content = as_glb(square, np.array([[0, 1, 2]]), np.ones((3, 3)), square[:, :2], picture.getvalue())
+    (tmp_path / "a.glb").write_bytes(content)
+    file = MeshFile(str(tmp_path / "a.glb"), (str(tmp_path),))
+    assert mesh_files.read_mesh(file, {})[0].picture is not None
+    monkeypatch.setattr("jounce.view.pictures.MAX_PIXELS", 599)
+    with pytest.raises(MeshError, match="a picture in it has more than the 599 pixels that are drawn"):
+        mesh_files.read_mesh(file, {})
+
+
 def test_a_cone_whose_faces_are_in_any_order() -> None:
     count = 20_000
     turn = np.linspace(0, 2 * np.pi, count, endpoint=False)

@@ -727,6 +727,15 @@ def test_an_address_that_is_not_this_machine(host: str) -> None:
         jn.load(ARM).show(host=host)
 
 
+def test_addresses_with_colons_are_in_brackets() -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("no IPv6 here")
+    with jn.load(ARM).show(host="::1") as viewer:
+        assert re.fullmatch(r"http://\[::1\]:\d+", viewer.url)
+
+
 def test_the_last_port_is_taken() -> None:
     with socket.socket() as other:
         try:

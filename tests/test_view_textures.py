@@ -522,5 +522,19 @@ def test_a_grid_that_is_finer_than_its_picture(tmp_path: Path) -> None:
         gridlayout=".U..LFRB.D.."/> <material name="m" texture="t"/> </asset> <worldbody> <body> <joint/>
         <geom type="box" size="1 1 1" material="m" contype="0" conaffinity="0"/> </body> </worldbody> </mujoco>""")
     robot = jn.load(tmp_path / "robot.xml")
-    with pytest.warns(ViewWarning, match="a texture is too small, or has a grid that is too fine"):
+    with pytest.warns(ViewWarning, match=r"tiny\.png has fewer pixels than its grid of 3 x 4 asks for"):
         robot.show().close()
+
+
+def test_a_picture_that_is_not_tinted_is_packed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images.fromarray(smooth()).save(tmp_path / "wood.png")
+    shapes = "".join(
+        f"""<visual> <geometry> <box size="1 1 1"/> </geometry> <material name="m{i}"> <color rgba="0.{i} 0 0 1"/>
+        <texture filename="wood.png"/> </material> </visual>"""
+        for i in range(5)
+    )
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r"> <link name="a"> {shapes} </link> </robot>')
+    made = []
+    monkeypatch.setattr("jounce.view.scene.Coat", lambda *given: made.append(given) or Coat(*given))
+    jn.load(tmp_path / "robot.urdf").show().close()
+    assert len(made) == 1

@@ -40,7 +40,7 @@ from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
 from jounce.editing.tree import Tree, expect_name
 from jounce.errors import SingularError
-from jounce.parts.constraints import ConstraintRecord, Contact, Kind, Rolling, contact_records
+from jounce.parts.constraints import ConstraintRecord, Contact, Kind, contact_records
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Limits, Spherical
 from jounce.parts.sections import Shape
@@ -489,8 +489,7 @@ class Model(CoreModel):
 
     def _holonomic_rows(self) -> NDArray[np.bool_]:
         """The rows of constraints on positions."""
-        mask = [i < (1 if isinstance(c.kind, Rolling) else c.rows) for c in self.constraints for i in range(c.rows)]
-        return np.array(mask, dtype=np.bool_)
+        return np.array([i < c.holonomic for c in self.constraints for i in range(c.rows)], dtype=np.bool_)
 
     def constrained_dynamics(
         self,

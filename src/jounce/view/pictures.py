@@ -153,6 +153,10 @@ def _cells(texture: Texture, rows: Rows) -> list[Rows]:
     if down * across == 1:
         return [_square(rows)] * 6
     height, width = rows.shape[0] // down, rows.shape[1] // across
+    if min(height, width) < 1:
+        (picture,) = texture.pictures
+        name = picture.path if isinstance(picture, PictureFile) else "a texture"
+        raise PictureError(f"has fewer pixels than its grid of {down} x {across} asks for", name)
     found: dict[str, Rows] = {}
     for k, letter in enumerate(texture.layout[: down * across]):
         i, j = divmod(k, across)

@@ -12,7 +12,7 @@ from jounce.parts.texture import Texture
 from jounce.parts.visual import Colour
 from jounce.view.creases import split_at_creases
 from jounce.view.cube_map import on_cube, sheet
-from jounce.view.pictures import PictureError, Rows, mean_colour, packed, rows_of
+from jounce.view.pictures import Rows, mean_colour, packed, rows_of
 from jounce.view.wraps import Solid, half_sizes, surface_of
 
 Array = NDArray[np.float64]
@@ -35,20 +35,6 @@ class Wrap:
     normals: NDArray[Any]
 
 
-def _whole(texture: Texture) -> Rows | list[Rows]:
-    """The pictures of a texture, none of them empty."""
-    try:
-        found = rows_of(texture)
-    except PictureError:
-        raise
-    except ValueError:  # Pillow's, for pictures without pixels
-        found = []
-    every = found if isinstance(found, list) else [found]
-    if not every or not all(rows.size for rows in every):
-        raise PictureError("is too small, or has a grid that is too fine", "a texture")
-    return found
-
-
 class Coat:
     """A texture that is ready to be laid on shapes.
 
@@ -65,7 +51,7 @@ class Coat:
 
     def __init__(self, texture: Texture, tint: Colour | None) -> None:
         self.texture = texture
-        found = _whole(texture)
+        found = rows_of(texture)
         if isinstance(found, list):
             step = -(-found[0].shape[0] // _WIDEST)
             rows, self._first, self._extent = sheet([side[::step, ::step] for side in found])

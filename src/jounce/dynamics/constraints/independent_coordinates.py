@@ -54,9 +54,7 @@ class IndependentCoordinates:
 def independent_coordinates(model: Model, q: ArrayLike, names: Sequence[str] | None) -> IndependentCoordinates:
     """See `Model.independent_coordinates`."""
     J = model.constraint_jacobian(array_of("q", q, (model.nq,)))
-    from_positions = np.concatenate(
-        [np.arange(c.rows) < c.holonomic for c in model.constraints] or [np.zeros(0, dtype=bool)]
-    )
+    from_positions = model._holonomic_rows()
     rank = _rank(J)
     count = model.nv - rank
     dependent = _pivots(J, rank)
