@@ -30,6 +30,15 @@ def test_motions_that_were_computed_are_accepted(rows: int) -> None:
         robot.constrained_inverse_dynamics(q, np.concatenate([v[None], acc]))
 
 
+def test_fast_motions_that_were_computed_are_accepted() -> None:
+    """At 20 rad/s, derivatives grow by 20 each; the rounding errors of the base's with those of the arm."""
+    robot, rng = held_arm(), np.random.default_rng(0)
+    for _ in range(50):
+        q, v = robot.project(robot.random_configuration(rng), 20 * rng.normal(size=robot.nv))
+        acc = robot.constrained_dynamics(q, v, np.zeros((6, robot.nv))).acc
+        robot.constrained_inverse_dynamics(q, np.concatenate([v[None], acc]))
+
+
 def test_motions_that_break_a_constraint_are_not() -> None:
     robot = held_arm()
     q, v = robot.project(robot.neutral(), np.zeros(robot.nv))
