@@ -131,6 +131,9 @@ def test_a_saved_page_plays_without_a_server_or_the_network(page: browsers.Brows
         time.sleep(0.1)
         assert page.ask("getComputedStyle(document.querySelector('canvas')).opacity") == "1"  # and does not fade
     assert len(seen_at) >= 4  # it plays
+    canvas = "document.querySelector('canvas')"
+    page.ask(f"{canvas}.style.opacity = 0.05")
+    assert page.ask(f"getComputedStyle({canvas}).opacity") == "1"  # whatever the client sets at each turn
     angles = 2 * np.arcsin(list(seen_at))
     assert motion.q.min() - 0.05 < angles.min() <= angles.max() < motion.q.max() + 0.05
     assert not page.errors
