@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "machine.hpp"
 #include "robot.hpp"
 
 using namespace jounce;
@@ -79,9 +80,11 @@ double microseconds(const Case& c) {
 }
 
 const Kernels& best_kernels() {
-#ifdef JOUNCE_X86
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return avx512_kernels();
-  if (__builtin_cpu_supports("avx2")) return avx2_kernels();
+#ifdef JOUNCE_HAS_AVX512
+  if (machine_runs_avx512()) return avx512_kernels();
+#endif
+#ifdef JOUNCE_HAS_AVX2
+  if (machine_runs_avx2()) return avx2_kernels();
 #endif
   return generic_kernels();
 }

@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -427,49 +426,6 @@ void CoreModel::add_frames(const nb::dict& c, const Integers& place) {
   expect(free_joints_.size() ==
              std::size_t(std::count_if(bodies_.begin(), bodies_.end(), [](const Body& b) { return b.joint == Joint::free; })),
          "free_body must have all free joints");
-}
-
-namespace {
-
-std::vector<const Kernels*> runnable() {
-  std::vector<const Kernels*> list{&generic_kernels()};
-#ifdef JOUNCE_X86
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    list.push_back(&avx2_kernels());
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw"))
-      list.push_back(&avx512_kernels());
-  }
-#endif
-  return list;
-}
-
-std::atomic<const Kernels*> chosen{nullptr};
-
-}  // namespace
-
-const Kernels& kernels() {
-  const Kernels* k = chosen.load(std::memory_order_relaxed);
-  if (!k) chosen = k = runnable().back();
-  return *k;
-}
-
-void choose_kernels(const char* name) {
-  std::string names;
-  for (const Kernels* k : runnable()) {
-    if (!std::strcmp(k->name, name)) {
-      chosen = k;
-      return;
-    }
-    names += (names.empty() ? "" : ", ") + std::string(k->name);
-  }
-  fail(std::string("no kernels for '") + name + "' on this machine, which has " + names);
-}
-
-std::vector<const char*> available_kernels() {
-  std::vector<const char*> names;
-  for (const Kernels* k : runnable()) names.push_back(k->name);
-  return names;
 }
 
 }  // namespace jounce

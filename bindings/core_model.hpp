@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "chosen_kernels.hpp"
 #include "jounce/tree/constraint.hpp"
 #include "jounce/tree/soft_body.hpp"
-#include "kernels.hpp"
 
 namespace jounce {
 
@@ -90,9 +90,5 @@ class CoreModel {
 // Checks of what compile.py makes.
 void expect_compiled(bool condition, const std::string& what);
 std::vector<double> compiled_numbers(const nb::dict& from, const char* key, std::size_t count);
-
-const Kernels& kernels();               // the best that this machine runs, or those asked for
-void choose_kernels(const char* name);  // "generic", "avx2", "avx512"
-std::vector<const char*> available_kernels();
 
 }  // namespace jounce

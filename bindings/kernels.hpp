@@ -258,6 +258,8 @@ constexpr int highest_order = 30;
 
 struct Kernels {
   const char* name;
+  int width;                                                         // of its registers, in doubles
+  bool few_rings;                                                    // a small fallback, see kernels/select.hpp
   bool (*below)(const double*, std::ptrdiff_t count, int exponent);  // whether all are finite and below a power of two in magnitude
   bool finite(const double* x, std::ptrdiff_t count) const { return below(x, count, 1024); }
 #define JOUNCE_MEMBER(algorithm, Call) Select<Call> algorithm;
@@ -265,10 +267,9 @@ struct Kernels {
 #undef JOUNCE_MEMBER
 };
 
+// JOUNCE_HAS_AVX2 and JOUNCE_HAS_AVX512 say whether the last two were built.
 const Kernels& generic_kernels();
-#ifdef JOUNCE_X86
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
-#endif
 
 }  // namespace jounce

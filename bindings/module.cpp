@@ -2,6 +2,7 @@
 #define JOUNCE_OWNS_NUMPY_API
 #include "arguments.hpp"
 #include "bind.hpp"
+#include "machine.hpp"
 #include "parallel.hpp"
 
 namespace {
@@ -9,6 +10,12 @@ namespace {
 int import_numpy() {
   import_array1(-1);
   return 0;
+}
+
+nanobind::list names(const std::vector<const jounce::Kernels*>& kernels) {
+  nanobind::list found;
+  for (const jounce::Kernels* each : kernels) found.append(each->name);
+  return found;
 }
 
 }  // namespace
@@ -41,15 +48,16 @@ NB_MODULE(_core, m) {
   m.def("num_threads", &thread_count, "How many threads a batch may use.");
   m.def("set_num_threads", &set_thread_count, nb::arg("n").none(), nb::sig("def set_num_threads(n: int) -> None"),
         "Lets a batch use n threads; 0 stands for one a core.");
-  m.def("instruction_set", [] { return kernels().name; }, "Which build of the kernels runs: generic, avx2 or avx512.");
+  m.def("instruction_set", [] { return kernels().name; }, "The kernels that run: generic, avx2 or avx512.");
   m.def(
-      "instruction_sets",
-      [] {
-        nb::list names;
-        for (const char* name : available_kernels()) names.append(name);
-        return names;
-      },
-      nb::sig("def instruction_sets() -> list[str]"), "The builds that this machine can run, the best last.");
-  m.def("use_instruction_set", &choose_kernels, nb::arg("name"), "Makes all calls use one build, for tests and measurements.");
+      "instruction_sets", [] { return names(runnable_kernels()); }, nb::sig("def instruction_sets() -> list[str]"),
+      "The kernels that were built and that this machine can run, the best last.");
+  m.def(
+      "built_instruction_sets", [] { return names(built_kernels()); }, nb::sig("def built_instruction_sets() -> list[str]"),
+      "The kernels that were built, the best last.");
+  m.def("machine_instruction_set", &best_of_machine, "The best that this machine can run, built or not.");
+  m.def("has_few_rings", [] { return generic_kernels().few_rings; }, "Whether the generic kernels are a small, slower fallback.");
+  m.def("use_instruction_set", &choose_kernels, nb::arg("name"), nb::arg("by_default") = false,
+        "Makes all calls use one build, for tests and measurements; by_default, as if nothing better had been built.");
   bind_signatures(m, model);
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "arguments.hpp"
+#include "chosen_kernels.hpp"
 #include "thread_pool.hpp"
 
 namespace jounce {
@@ -71,6 +72,7 @@ void set_thread_count(nb::handle n) {
 }
 
 void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes, Part part) {
+  if (count > 1) warn_of_slow_kernels();
   thread_local Workspace own;
   void* workspace = own.at_least(workspace_bytes);
   std::optional<WithoutGil> released;

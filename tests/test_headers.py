@@ -32,7 +32,7 @@ def test_headers_compile_alone(header: Path) -> None:
 @pytest.mark.parametrize("source", sorted((ROOT / "tests/cpp").glob("*.cpp")), ids=lambda path: path.stem)
 def test_headers_without_python(source: Path, isa: str, tmp_path: Path) -> None:
     program = tmp_path / source.stem
-    flags = ["-DJOUNCE_GENERIC"] if isa == "generic" else ["-march=native"]
+    flags = ["-DJOUNCE_BASELINE"] if isa == "generic" else ["-march=native"]
     build = [str(COMPILER), *FLAGS, *flags, "-O1", str(source), "-o", str(program)]
     made = subprocess.run(build, capture_output=True, text=True, timeout=300, check=False)
     assert made.returncode == 0, made.stderr
@@ -46,7 +46,7 @@ def test_headers_without_python(source: Path, isa: str, tmp_path: Path) -> None:
 )
 def test_benchmark_programs_compile(source: str, flags: list[str]) -> None:
     """They are built on request only (JOUNCE_BENCHMARKS)."""
-    command = [str(COMPILER), *FLAGS, *flags, "-DJOUNCE_GENERIC", f"-I{ROOT / 'bindings'}", "-fsyntax-only"]
+    command = [str(COMPILER), *FLAGS, *flags, "-DJOUNCE_BASELINE", f"-I{ROOT / 'bindings'}", "-fsyntax-only"]
     command.append(str(ROOT / f"benchmarks/{source}.cpp"))
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

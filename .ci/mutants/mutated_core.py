@@ -30,7 +30,7 @@ LEFT_OUT = {
 FLAGS = [
     *("-std=c++20", "-O1", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-tree-slp-vectorize"),
     *("-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-Wno-psabi", "-Werror=vla", "-fmax-errors=0"),
-    *("-DNDEBUG", "-DJOUNCE_GENERIC", "-DNB_COMPACT_ASSERTIONS"),
+    *("-DNDEBUG", "-DJOUNCE_BASELINE", "-DNB_COMPACT_ASSERTIONS"),
 ]
 
 HEADER = """#pragma once

@@ -134,8 +134,9 @@ struct DerivativesKernel {
 
 Kernel<DerivativesCall> inverse_dynamics_derivatives_kernel(int rows, bool) {
   if (rows <= 1) return DerivativesKernel<ArrayRing<double, -1>>::kernel;
-  if (rows <= 8) return DerivativesKernel<SingleRing<6>>::kernel;
-  if constexpr (generic_build)
+  if constexpr (!few_rings)
+    if (rows <= 8) return DerivativesKernel<SingleRing<6>>::kernel;
+  if constexpr (baseline)
     return DerivativesKernel<SingleRing<30>>::kernel;
   else
     return generic_kernels().inverse_dynamics_derivatives(rows, false);

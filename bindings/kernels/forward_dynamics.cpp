@@ -106,7 +106,9 @@ static void run_articulated_inertia(const ArticulatedInertiaCall& call, std::ptr
 }
 
 Kernel<ForwardDynamicsCall> forward_dynamics_kernel(int, bool batch) {
-  return batch ? ForwardDynamicsKernel<Pack<native_width>>::kernel : ForwardDynamicsKernel<double>::kernel;
+  if constexpr (!few_rings)
+    if (batch) return ForwardDynamicsKernel<Pack<native_width>>::kernel;
+  return ForwardDynamicsKernel<double>::kernel;
 }
 Kernel<InverseMassCall> inverse_mass_kernel(int, bool) { return {Factored::workspace<InverseMassCall>, run_inverse_mass}; }
 Kernel<ArticulatedInertiaCall> articulated_inertia_kernel(int, bool) {

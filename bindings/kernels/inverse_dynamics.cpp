@@ -109,18 +109,18 @@ static Kernel<InverseDynamicsCall> low_order_kernel(int order) {
   if (order == 0) return InverseDynamicsKernel<Ring<0>>::kernel;
   if (order == 1) return InverseDynamicsKernel<Ring<1>>::kernel;
   if (order == 2) return InverseDynamicsKernel<Ring<2>>::kernel;
-  if constexpr (!generic_build) {
-    if (order == 3) return InverseDynamicsKernel<Ring<3>>::kernel;
-    if (order == 4) return InverseDynamicsKernel<Ring<4>>::kernel;
-    if (order == 5) return InverseDynamicsKernel<Ring<5>>::kernel;
-  }
+  if (order == 3) return InverseDynamicsKernel<Ring<3>>::kernel;
+  if (order == 4) return InverseDynamicsKernel<Ring<4>>::kernel;
+  if (order == 5) return InverseDynamicsKernel<Ring<5>>::kernel;
   return InverseDynamicsKernel<Ring<6>>::kernel;
 }
 
 Kernel<InverseDynamicsCall> inverse_dynamics_kernel(int coefficients, bool batch) {
   const int order = coefficients - 2;
-  if (order <= 6) return batch ? low_order_kernel<BatchRing>(order) : low_order_kernel<SingleRing>(order);
-  if constexpr (!generic_build) {
+  if constexpr (few_rings) {
+    if (order == 0) return InverseDynamicsKernel<SingleRing<0>>::kernel;
+  } else {
+    if (order <= 6) return batch ? low_order_kernel<BatchRing>(order) : low_order_kernel<SingleRing>(order);
     if (batch && order <= 8) return InverseDynamicsKernel<BatchRing<8>>::kernel;
     if (batch && order <= 10) return InverseDynamicsKernel<BatchRing<10>>::kernel;
     if (order <= 10) return InverseDynamicsKernel<SingleRing<10>>::kernel;

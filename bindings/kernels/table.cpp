@@ -27,7 +27,7 @@ namespace jounce {
 #define JOUNCE_ENTRY(algorithm, Call) algorithm##_kernel,
 
 const Kernels& JOUNCE_JOIN(JOUNCE_ISA, _kernels)() {
-  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), are_below, JOUNCE_ALGORITHMS(JOUNCE_ENTRY)};
+  static const Kernels kernels{JOUNCE_TEXT(JOUNCE_ISA), native_width, few_rings, are_below, JOUNCE_ALGORITHMS(JOUNCE_ENTRY)};
   return kernels;
 }
 }  // namespace jounce

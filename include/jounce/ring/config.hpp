@@ -13,7 +13,7 @@
 #define JOUNCE_INLINE __host__ __device__ __forceinline__
 #define JOUNCE_LAMBDA_INLINE
 #define JOUNCE_NOINLINE
-#elif defined(__GNUC__) && !defined(JOUNCE_SANITIZE)  // fully inlined, sanitizer builds take hours to compile
+#elif defined(__GNUC__) && !defined(JOUNCE_SANITIZE) && !defined(JOUNCE_FEW_RINGS)  // fully inlined, these take long to compile
 #define JOUNCE_HD
 #define JOUNCE_INLINE inline __attribute__((always_inline))
 #define JOUNCE_LAMBDA_INLINE __attribute__((always_inline))
