@@ -29,7 +29,7 @@ HEADERS = [  # from the bottom up
     ("constraints", "loops and contacts"),
 ]
 MODULES = [
-    ("base", "checks, errors, units", ("_checks", "_core", "_signatures", "errors", "units")),
+    ("base", "checks, errors, units", ("_checks", "_core", "_signatures", "core_build", "errors", "units")),
     ("recording", "functions of users, recorded", ("recording",)),
     ("parts", "joints, inertias, sections, ties", ("parts",)),
     ("soft", "rods and modules", ("soft",)),

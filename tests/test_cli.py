@@ -96,7 +96,9 @@ def swing(tmp_path: Path) -> Path:
 def test_the_version() -> None:
     import jounce
 
-    assert run("--version").stdout == f"jounce {jounce.__version__}\n"
+    said = run("--version").stdout
+    assert said.startswith(f"jounce {jounce.__version__}: ")
+    assert said == f"{jounce.build_info()}\n"
 
 
 @pytest.mark.parametrize(

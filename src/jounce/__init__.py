@@ -49,6 +49,7 @@ from jounce.parts.spline import Spline
 from jounce.trajectory import Trajectory
 
 if TYPE_CHECKING:
+    from jounce.core_build import build_info
     from jounce.display.plots import plot
     from jounce.simulation.simulate import simulate
 
@@ -98,6 +99,7 @@ __all__ = [
     "Spline",
     "Trajectory",
     "Universal",
+    "build_info",
     "control",
     "conversions",
     "from_dh",
@@ -117,7 +119,7 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-_ON_DEMAND = {"plot": "jounce.display.plots", "simulate": "jounce.simulation.simulate"}
+_ON_DEMAND = {"build_info": "jounce.core_build", "plot": "jounce.display.plots", "simulate": "jounce.simulation.simulate"}
 
 
 def __getattr__(name: str) -> Any:

@@ -66,15 +66,15 @@ def _app() -> typer.Typer:
 
     def tell_version(wanted: bool) -> None:
         if wanted:
-            from importlib.metadata import version
+            from jounce.core_build import build_info
 
-            print(f"jounce {version('jounce')}")
+            print(build_info())
             raise typer.Exit
 
     @app.callback()
     def root(
         version: bool = typer.Option(
-            False, "--version", help="Show the version and exit.", callback=tell_version, is_eager=True
+            False, "--version", help="Show the version and what was built, and exit.", callback=tell_version, is_eager=True
         ),
     ) -> None: ...
 
