@@ -1,5 +1,5 @@
-"""Follows a page of the documentation on a copy of the repository: writes its files, applies its changes, builds the
-core for one instruction set, and runs its Python.
+"""Follows a page of the documentation on a copy of the tree: writes its files, applies its changes, builds the core and
+runs its Python.
 
     python .ci/try_page.py docs/adding_an_algorithm.md
 
@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from newcomer import copy_of_tree
 
 
 def main() -> None:
@@ -26,8 +25,7 @@ def main() -> None:
     blocks = re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", page, re.M | re.S)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "jounce"
-        ignored = shutil.ignore_patterns(".git", "build", "__pycache__", ".hypothesis")
-        shutil.copytree(ROOT, copy, ignore=ignored)
+        copy_of_tree(copy)
         for language, title, text in blocks:
             if language != "python" and (found := re.search(r'title="([^"]+)"', title)):
                 (copy / found[1]).write_text(text, encoding="utf-8")

@@ -1,0 +1,67 @@
+"""Lines of shell, run without standard input; they end when we do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+# The line has a session of its own, whose processes are ended together by one that waits for the end of its input. Only
+# we hold the other end, which closes when we are done and also when we are killed.
+WATCHED = """exec 3<&0 </dev/null
+{ cat <&3; kill 0; } >/dev/null 2>&1 &
+exec 3<&- sh -c "$1"
+"""
+
+
+def run(
+    line: str, folder: Path, *, log: IO[str] | None = None, path: Path | None = None, limit: float | None = None
+) -> int:
+    """The exit status of a line.
+
+    Output goes to `log` if there is one. `path` comes first on the PATH. A line that takes more than `limit` seconds
+    raises TimeoutExpired. What the line leaves running is ended, too.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path:
+        environment["PATH"] = os.pathsep.join([str(path), environment["PATH"]])
+    sys.stdout.flush()
+    process = subprocess.Popen(
+        ["sh", "-c", WATCHED, "sh", line],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=None if log is None else subprocess.STDOUT,
+        start_new_session=True,
+    )
+    assert process.stdin
+    try:
+        return process.wait(limit)
+    finally:
+        process.stdin.close()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def end_like_ctrl_c() -> None:
+    """Other signals, too, end us by an exception, so that processes are ended and temporary folders removed."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, end)
+
+
+def last_line(log: Path) -> str:
+    """Of what a command printed."""
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    return next(filter(None, reversed(lines)), "")
