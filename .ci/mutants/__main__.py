@@ -106,6 +106,7 @@ def main() -> None:
     baseline, results = args.scratch / "baseline.json", args.scratch / "results.json"
     if "JOUNCE_MUTANTS_INSIDE" in os.environ:
         return run(args)
+    status = 0
     if not args.report:
         make(args)
         if args.again and results.exists():
@@ -135,9 +136,10 @@ def main() -> None:
                 f"{len(tests)} tests; left out, as they fail without a mutant: {', '.join(failing) or 'none'}",
                 flush=True,
             )
-        subprocess.run(command, env=environment, check=False)
+        status = subprocess.run(command, env=environment, check=False).returncode
     plan = json.loads((args.scratch / "plan.json").read_text())
     print(report(plan["mutants"], json.loads(results.read_text()) if results.exists() else {}))
+    sys.exit(status)
 
 
 if __name__ == "__main__":

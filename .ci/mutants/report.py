@@ -48,7 +48,7 @@ def report(plan: list[dict[str, Any]], results: dict[str, Any]) -> str:
             else "| all | {} | {} | {} | {} |".format(*row)
         )
     real = total[0] - total[2]
-    lines += ["", f"Killed {total[1]} of {real} that are not equivalent: {100 * total[1] / max(real, 1):.1f} %.", ""]
+    lines.append("")
     for title, group in (("Alive", living), ("Equivalent", same)):
         lines.append(f"{title}: {len(group)}")
         for mutant, result, reason in group:
@@ -59,4 +59,6 @@ def report(plan: list[dict[str, Any]], results: dict[str, Any]) -> str:
                 f"    + {mutant['mutant']}",
             ]
             lines += [f"    {reason}"] if reason else []
+    share = 100 * total[1] / max(real, 1)
+    lines += ["", f"{len(living)} alive; killed {total[1]} of {real} that are not equivalent: {share:.1f} %."]
     return "\n".join(lines)

@@ -309,5 +309,7 @@ def pytest_with(plugin: Runner, root: Path) -> None:
     """pytest with a runner, on the tests of the core."""
     os.chdir(root)
     ignored = [f"--ignore=tests/test_{name}.py" for name in LEFT_OUT]
-    without = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "--no-header", "--capture=no"]
-    pytest.main(["-q", *without, "--import-mode=importlib", *ignored, "tests"], plugins=[plugin])
+    without = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:xdist", "--no-header", "--capture=no"]
+    status = pytest.main(["-q", *without, "--import-mode=importlib", *ignored, "tests"], plugins=[plugin])
+    if status in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR):
+        sys.exit(int(status))
