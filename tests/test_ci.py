@@ -427,23 +427,36 @@ def test_the_oldest_python_and_numpy_are_those_of_pyproject(ci: Load, monkeypatc
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ensurepip") is None, reason="this Python makes no environments with pip")
-@pytest.mark.parametrize(("whole", "option"), [(False, " --other-python"), (True, "")])
-def test_readme_runs_with_a_python(repository: Path, tmp_path: Path, whole: bool, option: str) -> None:
-    """With this one, first on the PATH; the test line fails where the demo left no trace."""
-    demo, test = "touch demo", 'echo "$(python3 --version), $(ls -d demo .venv), pytest"; echo pytest'
-    (repository / "README.md").write_text(f"## Two commands\n\n    {demo}  # a\n    {test}  # b\n")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [("", "pytest --other-python"), ("--whole", "demo pytest"), ("--folder {}", "pytest --other-python")],
+)
+def test_readme_runs_with_a_python(repository: Path, tmp_path: Path, options: str, expected: str) -> None:
+    """With the one asked for, before others on the PATH, and without what another one left."""
+    test = "[ ! -e failing ] && echo $(python3 --version) $(ls -d demo .venv 2>/dev/null) pytest"
+    (repository / "README.md").write_text(f"## Two commands\n\n    touch demo  # a\n    {test}  # b\n")
     (repository / "pyproject.toml").write_text('requires-python = ">=3.10"\n')
-    (tmp_path / "temporary").mkdir()
+    folder, other, temporary = tmp_path / "copy", tmp_path / "other", tmp_path / "temporary"
+    for each in (folder / ".venv", other, temporary):
+        each.mkdir(parents=True)
+    (other / "python3").write_text("#!/bin/sh\necho Python 3.99.0\n")
+    (other / "python3").chmod(0o755)
+    path = os.pathsep.join([str(other), str(Path(sys._base_executable).parent), "/usr/bin", "/bin"])
+    environment = {"PATH": path, "PYENV_ROOT": str(tmp_path), "TMPDIR": str(temporary)}
     version = ".".join(map(str, sys.version_info[:3]))
-    path = os.pathsep.join([str(Path(sys._base_executable).parent), "/usr/bin", "/bin"])
-    command = [sys.executable, repository / ".ci/pythons", version, *(["--whole"] if whole else [])]
-    done = called(command, PATH=path, PYENV_ROOT=str(tmp_path), TMPDIR=str(tmp_path / "temporary"))
+    command = [sys.executable, repository / ".ci/pythons", version, *options.format(folder).split()]
+    done = called(command, **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
     first, second = done.stdout.splitlines()[-2:]
     assert f"used: {version} with pip " in first
     assert second.startswith(f"Python {version}: passes, ")
-    assert second.endswith(f" s: pytest{option}")
-    assert done.returncode == 0
-    assert not list((tmp_path / "temporary").iterdir())
+    assert second.endswith(f" s: Python {version} {expected}")
+    (repository / "failing").touch()
+    (folder / "failing").touch()
+    done = called(command, **environment)
+    assert done.returncode == 1
+    assert f"Python {version}: fails, status 1, " in done.stdout
+    assert not list(temporary.iterdir())
 
 
 # --- .ci/run --------------------------------------------------------------------------------------------
@@ -451,7 +464,7 @@ def test_readme_runs_with_a_python(repository: Path, tmp_path: Path, whole: bool
 STUBS = (
     "mkdir -p .venv/bin && for program in pip python ruff mypy clang-format pytest; do cp stub .venv/bin/$program; done"
 )
-STUB = '#!/bin/sh\necho "$(basename $0) $*" >> "$SAID"; [ "$(basename $0)" != "$FAILING" ]\n'
+STUB = '#!/bin/sh\necho "$(basename $0) $* $PYTHONPATH" >> "$SAID"; [ "$(basename $0)" != "$FAILING" ]\n'
 
 
 @pytest.mark.parametrize("failing", ["", "mypy"])
@@ -466,6 +479,8 @@ def test_the_steps_of_a_run(repository: Path, tmp_path: Path, failing: str) -> N
     done = called([sys.executable, repository / ".ci/run"], **environment)
     programs = [line.split()[0] for line in said.read_text().splitlines()]
     assert not list((tmp_path / "temporary").iterdir())
+    assert not (repository / ".venv").exists()
+    assert "odd" not in said.read_text()
     assert programs[:7] == ["pytest", "python", "pip", "pip", "ruff", "ruff", "mypy"]
     if failing:
         assert done.returncode == 1
