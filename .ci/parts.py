@@ -37,7 +37,7 @@ def parts(seconds: int = 900, seed: int = 0) -> list[Part]:
     every_set = "$(grep -l instruction_set tests/test_*.py) tests/test_allocation.py tests/test_differential.py"
     found = [
         Part("tests", f"{pytest} --night", (*LIBRARY, "tests"), 15),
-        Part("kernels", f"{pytest} --all -n 2 {every_set}", (*CORE, "tests"), 15),
+        Part("kernels", f"{pytest} --all -n 2 {every_set}", (*CORE, "tests"), 5),
         Part("sanitize-address", ".ci/sanitize address", (*CORE, ".ci/sanitize"), 45),
         Part("sanitize-thread", ".ci/sanitize thread", (*CORE, ".ci/sanitize", ".ci/thread_stress.py"), 8),
     ]
