@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -16,15 +17,16 @@ WATCHED = """exec 3<&0 </dev/null
 { cat <&3; kill 0; } >/dev/null 2>&1 &
 exec 3<&- sh -c "$1"
 """
+TOO_LONG = 124  # as timeout has it
+PATIENCE = 10.0  # seconds for processes to end when they are asked to
 
 
 def run(
     line: str, folder: Path, *, log: IO[str] | None = None, path: Path | None = None, limit: float | None = None
 ) -> int:
-    """The exit status of a line.
+    """The exit status of a line; TOO_LONG if it was ended after `limit` seconds.
 
-    Output goes to `log` if there is one. `path` comes first on the PATH. A line that takes more than `limit` seconds
-    raises TimeoutExpired. What the line leaves running is ended, too.
+    Output goes to `log` if there is one. `path` comes first on the PATH. What the line leaves running is ended, too.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if path:
@@ -42,13 +44,28 @@ def run(
     assert process.stdin
     try:
         return process.wait(limit)
+    except BaseException as reason:  # also Ctrl-C
+        process.stdin.close()
+        _wait_for_all(process)
+        if isinstance(reason, subprocess.TimeoutExpired):
+            return TOO_LONG
+        raise
     finally:
         process.stdin.close()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+
+
+def _wait_for_all(process: subprocess.Popen[bytes]) -> None:
+    """Until no process of its session is left; those that take too long to end are killed."""
+    end = time.monotonic() + PATIENCE
+    try:
+        while time.monotonic() < end:
+            process.poll()
+            os.killpg(process.pid, 0)
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
 
 
 def end_like_ctrl_c() -> None:
@@ -58,7 +75,8 @@ def end_like_ctrl_c() -> None:
         raise SystemExit(128 + number)
 
     for each in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, end)
+        if signal.getsignal(each) != signal.SIG_IGN:  # which nohup asks for
+            signal.signal(each, end)
 
 
 def last_line(log: Path) -> str:
