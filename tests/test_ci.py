@@ -94,6 +94,14 @@ def called(command: list[str | Path], **environment: str) -> subprocess.Complete
     )
 
 
+def written(file: Path) -> int:
+    """The number that a process writes there."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not (file.exists() and file.read_text().endswith("\n")):
+        time.sleep(0.02)
+    return int(file.read_text())
+
+
 def ends(group: int) -> bool:
     """Whether all of these processes are gone, soon."""
     end = time.monotonic() + 10
@@ -118,17 +126,23 @@ def test_the_status_and_the_output_of_a_line(ci: Load, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["sleep 100 & echo $$ > pid", "echo $$ > pid; sleep 100 & sleep 100"])
-def test_what_a_line_leaves_running_is_ended(ci: Load, tmp_path: Path, line: str) -> None:
-    ci("shell.py").run(line, tmp_path, limit=1)
-    assert ends(int((tmp_path / "pid").read_text()))
+def test_what_a_line_leaves_running_is_ended(tmp_path: Path, line: str) -> None:
+    program = "import pathlib, shell, sys; shell.end_like_ctrl_c(); shell.run(sys.argv[1], pathlib.Path())"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / ".ci")}
+    process = subprocess.Popen([sys.executable, "-c", program, line], cwd=tmp_path, env=environment)
+    group = written(tmp_path / "pid")
+    process.terminate()
+    process.wait()
+    assert ends(group)
 
 
 def test_what_does_not_want_to_end_is_killed(ci: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell = ci("shell.py")
+    shell, start, started = ci("shell.py"), subprocess.Popen, []
     monkeypatch.setattr(shell, "PATIENCE", 0.2)
-    line = "trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done"
-    assert shell.run(line, tmp_path, limit=1) == shell.TOO_LONG
-    assert ends(int((tmp_path / "pid").read_text()))
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: started.append(start(*a, **k)) or started[0])
+    line = "trap '' TERM; while :; do sleep 0.1; done"
+    assert shell.run(line, tmp_path, limit=0.5) == shell.TOO_LONG
+    assert ends(started[0].pid)
 
 
 # --- README ---------------------------------------------------------------------------------------------
@@ -296,7 +310,7 @@ def parts(seconds=900, seed=0):
     return [
         Part("good", "echo good $((1 + 1)) {{seed}} >> build/said; echo '3 passed | in 2 s'; echo".format(seed=seed)),
         Part("bad", "echo bad >> build/said; echo oh >&2; exit 3"),
-        Part("deadly", "[ -e build/dead ] || {{ touch build/dead; kill -9 $PPID; sleep 1; }}; echo dead >> build/said"),
+        Part("deadly", "[ -e build/dead ] || {{ touch build/dead; kill -9 $PPID; sleep 0.3; }}; echo ! >> build/said"),
         Part("core", "echo with what is installed >> build/said"),
         Part("missing", "echo installed with jax >> build/said", needs="jax"),
         Part("endless", "sleep 60", minutes=0.0),
@@ -314,7 +328,7 @@ def night(repository: Path) -> Night:
         (repository / "build/said").write_text("")
         (repository / ".ci/parts.py").write_text(PARTS.format(install=install))
         script = repository / ".ci/nightly"
-        script.write_text(script.read_text().replace("PATIENCE * part.minutes + 1)", "PATIENCE * part.minutes + 0.02)"))
+        script.write_text(script.read_text().replace("* part.minutes + 1)", "* part.minutes + 0.005)"))
         commit(repository)
         done = called([sys.executable, script, *arguments])
         assert not done.stderr or done.returncode == 2, done.stderr
@@ -352,14 +366,14 @@ def test_a_killed_night_goes_on_with_the_part_it_was_in(night: Night, repository
     status, printed, ran = night(*names)
     assert status == -9
     assert "deadly" not in printed
-    time.sleep(1.5)
-    assert "dead" not in (repository / "build/said").read_text()  # it was ended, too
+    time.sleep(0.6)
+    assert "!" not in (repository / "build/said").read_text()  # it was ended, too
     assert [line.split()[0] for line in ran.split("; ")[:-1]] == ["good", "bad"]
     status, printed, ran = night("good")  # another request does not end the round
     assert (status, ran.split()[0]) == (0, "good")
     status, printed, ran = night(*names)
     assert status == 1  # because of what failed before
-    assert ran == "dead; "
+    assert ran == "!; "
     assert printed.startswith("good: done before, passes\nbad: done before, fails\ndeadly: passes, ")
     assert night(*names)[2].startswith("good 2")  # the round has ended, this is the next
 
@@ -540,10 +554,9 @@ def test_a_run_that_is_ended_leaves_nothing(repository: Path, tmp_path: Path) ->
     temporary.mkdir()
     (repository / "README.md").write_text(f"## Two commands\n\n    echo $$ > {pid}; sleep 60\n    pytest\n")
     process = subprocess.Popen([sys.executable, repository / ".ci/run"], env={**os.environ, "TMPDIR": str(temporary)})
-    while not pid.exists() or not pid.read_text():
-        time.sleep(0.05)
+    group = written(pid)
     assert list(temporary.iterdir())
     process.terminate()
     assert process.wait(30) == 128 + 15
     assert not list(temporary.iterdir())
-    assert ends(int(pid.read_text()))
+    assert ends(group)
