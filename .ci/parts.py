@@ -9,7 +9,7 @@ INSTALL = f"""python3 -m venv build/nightly/venv &&
 {PYTHON} -m pip install '.[test]' nanobind --config-settings=cmake.define.JOUNCE_KERNELS=all &&
 {{ {PYTHON} -m pip install --only-binary :all: atheris || echo 'no atheris for this Python'; }}"""
 
-CORE = ("include", "bindings", "CMakeLists.txt")
+CORE = ("include", "bindings", "cmake", "CMakeLists.txt")
 LIBRARY = (*CORE, "src")
 
 

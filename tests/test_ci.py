@@ -531,7 +531,7 @@ def test_the_steps_of_a_run(repository: Path, tmp_path: Path, failing: str) -> N
     (tmp_path / "temporary").mkdir()
     said = tmp_path / "said"
     environment = {"SAID": str(said), "FAILING": failing, "TMPDIR": str(tmp_path / "temporary"), "PYTHONPATH": "odd"}
-    done = called([sys.executable, repository / ".ci/run"], **environment)
+    done = called(["bash", repository / ".ci/run"], **environment)
     programs = [line.split()[0] for line in said.read_text().splitlines()]
     assert not list((tmp_path / "temporary").iterdir())
     assert not (repository / ".venv").exists()
@@ -553,7 +553,7 @@ def test_a_run_that_is_ended_leaves_nothing(repository: Path, tmp_path: Path) ->
     pid, temporary = tmp_path / "pid", tmp_path / "temporary"
     temporary.mkdir()
     (repository / "README.md").write_text(f"## Two commands\n\n    echo $$ > {pid}; sleep 60\n    pytest\n")
-    process = subprocess.Popen([sys.executable, repository / ".ci/run"], env={**os.environ, "TMPDIR": str(temporary)})
+    process = subprocess.Popen(["bash", repository / ".ci/run"], env={**os.environ, "TMPDIR": str(temporary)})
     group = written(pid)
     assert list(temporary.iterdir())
     process.terminate()

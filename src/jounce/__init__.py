@@ -119,7 +119,11 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-_ON_DEMAND = {"build_info": "jounce.core_build", "plot": "jounce.display.plots", "simulate": "jounce.simulation.simulate"}
+_ON_DEMAND = {
+    "build_info": "jounce.core_build",
+    "plot": "jounce.display.plots",
+    "simulate": "jounce.simulation.simulate",
+}
 
 
 def __getattr__(name: str) -> Any:

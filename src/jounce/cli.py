@@ -74,7 +74,11 @@ def _app() -> typer.Typer:
     @app.callback()
     def root(
         version: bool = typer.Option(
-            False, "--version", help="Show the version and what was built, and exit.", callback=tell_version, is_eager=True
+            False,
+            "--version",
+            help="Show the version and what was built, and exit.",
+            callback=tell_version,
+            is_eager=True,
         ),
     ) -> None: ...
 
