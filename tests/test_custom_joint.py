@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from calls import CALLS, Call, ask, error, good, numbers, outcome, says
+from calls import CALLS, Call, ask, backward_error, error, good, numbers, outcome, says
 from coupled_robots import Robot, maker
 from custom_twins import placed, said_by_functions, turned
 from kinds import EVERY, KINDS
+from rules import RULE
 from test_twins import compared
 
 each_call = pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
@@ -35,16 +36,25 @@ SAID = {general: said_by_functions(ARM.model, general=general) for general in (T
 @each_call
 @pytest.mark.parametrize("general", SAID, ids=["as a function", "as it runs"])
 def test_hinges_said_by_functions_are_hinges(call: Call, general: bool) -> None:
-    """In every call, up to order 6."""
+    """In every call, up to order 6.
+
+    A call that solves M a = f solves it for both robots, up to rounding; so their solutions differ by up to cond(M)
+    times as much, at each order anew. The mass matrix of this arm has a condition number of 500.
+    """
     said, given = SAID[general], good(call, ARM, rows=8)
     found, expected = (outcome(lambda m=m: ask(m, call, given)) for m in (said, ARM.model))
     if isinstance(expected, Exception):
         assert says(found) == says(expected)
         return
+    tolerance = 1e-13
+    if RULE[call.method] == "equation":
+        assert backward_error(ARM.model, call, given, {}, found) < 1e-13
+        if call.stacks:
+            tolerance = 7 * np.finfo(float).eps * np.linalg.cond(ARM.model.mass_matrix(given["q"]))
     mine, others = (numbers(m, call, x, None) for m, x in ((said, found), (ARM.model, expected)))
     assert set(mine) == set(others)
     for key, other in others.items():
-        assert error(mine[key], other, call.order_axis(key)) < 1e-13, key
+        assert error(mine[key], other, call.order_axis(key)) < tolerance, key
 
 
 def screwed(*, general: bool) -> jn.Model:
