@@ -38,8 +38,9 @@ def robot() -> jn.Model:
 @pytest.fixture
 def threads() -> Iterator[Callable[[int], None]]:
     """Sets how many threads a batch takes, until the test ends."""
+    before = jn.num_threads()
     yield jn.set_num_threads
-    jn.set_num_threads(0)
+    jn.set_num_threads(before)
 
 
 def motion(robot: jn.Model, batch: tuple[int, ...] = (), rows: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
