@@ -168,17 +168,6 @@ def _to_world(wrench: Poly, pose: Poly) -> Poly:
     return np.concatenate([force, moment + exact._mul(x, force, exact._cross)], axis=1)
 
 
-def mass_matrix(robot: Mechanism, q: np.ndarray) -> np.ndarray:
-    """The forces for a unit of each acceleration, at rest."""
-    speed = np.zeros((2, robot.nv), dtype=object)
-    still = robot.forces(q, speed, {})[0]
-    columns = []
-    for j in range(robot.nv):
-        speed[1], speed[1, j] = 0, ONE
-        columns.append(robot.forces(q, speed, {})[0] - still)
-    return np.stack(columns, axis=1)
-
-
 def independent(rows: np.ndarray) -> list[int]:
     """Rows that are not combinations of those before them."""
     kept: list[int] = []
@@ -211,14 +200,15 @@ def forward_dynamics(
     kept = independent(_rounded(J0))
     J0 = J0[kept]
     count, none = len(kept), np.zeros((len(kept), len(kept)), dtype=object)
-    inverse = jets.inverse_matrix(np.block([[mass_matrix(robot, q), -J0.T], [J0, none]]))
+    inverse = jets.inverse_matrix(np.block([[robot.mass_matrix(q), -J0.T], [J0, none]]))
     multipliers = np.zeros((0, count), dtype=object)
     for k in range(len(tau)):
         speed = np.vstack([speed, np.zeros((1, nv), dtype=object)])
-        here = blocks(robot, ties, q, speed)
+        frames = robot.frames(q, speed)
+        here = [block(tie, frames) for tie in ties]
         J = _side_by_side(here, "rows", (k + 3, 0, nv))[:, kept]
         slip = _side_by_side(here, "slip", (k + 2, 0))[:, kept]
-        known = given[k] - robot.forces(q, speed, applied)[k]
+        known = given[k] - frames.forces(applied)[k]
         for i in range(1, k + 1):
             known = known + (multipliers[k - i] @ J[i] >> BITS)
         both = inverse @ np.concatenate([known, -(k + 1) * slip[k + 1]]) >> BITS
@@ -256,9 +246,9 @@ def backward_errors(
         carried = frames.screws(tie.b) - frames.screws(tie.a)
         push = exact._mul(_to_world(force, frames.pose(_bearer(tie)))[:, None], carried)[:, 0]
         pushed += push if _on_b(tie) else -push
-    needed = exact._derivatives(robot.forces(q, speed, applied))
+    needed = exact._derivatives(frames.forces(applied))
     through = exact._derivatives(pushed)
-    M = _rounded(mass_matrix(robot, q))
+    M = _rounded(robot.mass_matrix(q))
     inertial = acc @ M
     terms = [np.abs(tau), np.abs(through), np.abs(acc) @ np.abs(M), np.abs(needed - inertial)]
     dynamics = np.abs(needed - tau - through).max(axis=1) / _greatest(terms)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from soft_models import Joint, Rod, SoftSpec
+from soft_models import Joint, SoftSpec
 from trees import TreeSpec
 
 from . import soft_virtual_work
@@ -36,6 +36,7 @@ class Frames(Protocol):
     def pose(self, side: Side) -> Poly: ...
     def screws(self, side: Side) -> Poly: ...  # (n, 6, nv), world axes about the world's origin
     def coordinate(self, index: int) -> tuple[Poly, np.ndarray]: ...  # its path, and its derivative by each of nv
+    def forces(self, wrenches: dict[int, Poly]) -> Poly: ...  # that make the robot move so
 
 
 class Mechanism(Protocol):
@@ -43,7 +44,7 @@ class Mechanism(Protocol):
     groups: list[tuple[str, slice, slice]]  # "plain", "spherical" or "free", where in q and where in v
 
     def frames(self, q: np.ndarray, speed: Poly) -> Frames: ...
-    def forces(self, q: np.ndarray, speed: Poly, wrenches: dict[int, Poly]) -> Poly: ...
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray: ...
 
 
 def _group(joint: str) -> str:
@@ -85,21 +86,23 @@ class RigidRobot:
     def frames(self, q: np.ndarray, speed: Poly) -> Frames:
         return _RigidFrames(self, *self.full(q, speed))
 
-    def forces(self, q: np.ndarray, speed: Poly, wrenches: dict[int, Poly]) -> Poly:
-        return exact.forces(self.tree, *self.full(q, speed), wrenches) @ self.G >> BITS
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        full = self.full(q, np.zeros((0, self.nv), dtype=object))[0]
+        return self.G.T @ (exact.mass_matrix(self.tree, full) @ self.G >> BITS) >> BITS
 
 
 class _RigidFrames:
     def __init__(self, robot: RigidRobot, q: np.ndarray, speed: Poly) -> None:
         self.robot, self.q, self.speed, tree = robot, q, speed, robot.tree
-        self.poses, partials, _ = exact._poses(tree, q, speed)
+        self.poses, partials, self.motions = exact._poses(tree, q, speed)
+        self.displacements = exact._displacements(self.poses, partials, len(speed) + 1)
         self.full_screws = []
-        for body, at, pose, moved in zip(tree.bodies, tree.v_slices(), self.poses, partials, strict=True):
-            own = np.zeros((len(pose), 6, tree.nv), dtype=object)
+        for body, at, moved in zip(tree.bodies, tree.v_slices(), self.displacements, strict=True):
+            own = np.zeros((len(speed) + 1, 6, tree.nv), dtype=object)
             if body.parent >= 0:
                 own += self.full_screws[body.parent]
-            for j, partial in enumerate(moved):
-                own[:, :, at.start + j] = _vee(exact._mul(partial, exact._inverse(pose)))
+            for j, A in enumerate(moved):
+                own[:, :, at.start + j] = _vee(A)
             self.full_screws.append(own)
 
     def pose(self, side: Side) -> Poly:
@@ -115,6 +118,10 @@ class _RigidFrames:
     def coordinate(self, index: int) -> tuple[Poly, np.ndarray]:
         return _path(self.robot.tree, self.q, self.speed, index), self.robot.G[index]
 
+    def forces(self, wrenches: dict[int, Poly]) -> Poly:
+        known = self.poses, self.displacements, self.motions
+        return exact.forces_along(self.robot.tree, self.q, self.speed, wrenches, *known) @ self.robot.G >> BITS
+
 
 class SoftRobot:
     """A robot of modules: joints, rigid bodies, and rods of uniform strain."""
@@ -127,22 +134,17 @@ class SoftRobot:
     def frames(self, q: np.ndarray, speed: Poly) -> Frames:
         return _SoftFrames(self.spec, q, speed)
 
-    def forces(self, q: np.ndarray, speed: Poly, wrenches: dict[int, Poly]) -> Poly:
-        assert not wrenches
-        return soft_virtual_work.forces(self.spec, q, speed)
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        return soft_virtual_work.mass_matrix(self.spec, q)
 
 
 class _SoftFrames:
     def __init__(self, spec: SoftSpec, q: np.ndarray, speed: Poly) -> None:
         self.spec, self.q, self.speed = spec, exact._fixed(q), speed
-        self.ends = soft_virtual_work.ends(spec, self.q, speed)
+        self.motion = soft_virtual_work.Motion(spec, self.q, speed)
 
     def _jet(self, side: Side) -> soft_virtual_work.Jet:
-        near, far = self.ends[side.body]
-        if side.at is None:
-            return far
-        assert isinstance(self.spec.modules[side.body], Rod)
-        return soft_virtual_work.section(self.spec, self.q, self.speed, side.body, side.at, near)
+        return self.motion.ends[side.body][1] if side.at is None else self.motion.section(side.body, side.at)
 
     def pose(self, side: Side) -> Poly:
         if side.body < 0:
@@ -154,14 +156,19 @@ class _SoftFrames:
         if side.body < 0:
             return found
         pose, partials = self._jet(side)
+        back = exact._inverse(pose)
         for j, partial in partials.items():
-            found[:, :, j] = _vee(exact._mul(partial, exact._inverse(pose)))
+            found[:, :, j] = _vee(exact._mul(partial, back))
         return found
 
     def coordinate(self, index: int) -> tuple[Poly, np.ndarray]:
         unit = np.zeros(self.spec.nv, dtype=object)
         unit[index] = ONE
         return _path(self.spec, self.q, self.speed, index), unit
+
+    def forces(self, wrenches: dict[int, Poly]) -> Poly:
+        assert not wrenches
+        return self.motion.forces()
 
 
 def _path(tree: TreeSpec | SoftSpec, q: np.ndarray, speed: Poly, index: int) -> Poly:

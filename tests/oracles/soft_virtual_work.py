@@ -16,6 +16,7 @@ that sums over them need the moments sum m c c^T alone: tau_j = sum_ab ((P'' - g
 from __future__ import annotations
 
 import operator
+from functools import cached_property
 
 import numpy as np
 
@@ -46,8 +47,8 @@ def _joint(module: Joint, first: int, q: np.ndarray, v: Poly) -> Jet:
     return pose, {first + j: p for j, p in enumerate(partials)}
 
 
-def _sections(rod: Rod, first: int, q: np.ndarray, v: Poly, places: np.ndarray) -> list[Jet]:
-    """Sections of a rod, at the given positions along it."""
+def _terms(rod: Rod, q: np.ndarray, v: Poly) -> list[list[Poly]]:
+    """T_k and its derivatives, as many as matter anywhere on the rod."""
     assert rod.uniform
     basis = np.tensordot(exact._fixed(rod.strain_basis(np.zeros(1))[0]).T, GENERATORS, 1)  # (n, 4, 4)
     path = exact._plain_path(q, v)
@@ -55,21 +56,14 @@ def _sections(rod: Rod, first: int, q: np.ndarray, v: Poly, places: np.ndarray) 
     X[0] += GENERATORS[2] * ONE  # straight along z
     one = np.eye(4, dtype=int).astype(object) * ONE
     terms = [[_constant(one, len(path)), *(_constant(0 * one, len(path)) for _ in basis)]]
-    longest = exact._fixed(max(places)).item()
+    length = exact._fixed(rod.length).item()
     power, k = ONE, 0
     while max(abs(x) for x in terms[-1][0].ravel()) * power >> BITS > 0 or k < 3:
         T, *D = terms[-1]
         after = [exact._mul(T, X), *(exact._mul(d, X) + (T @ phi >> BITS) for d, phi in zip(D, basis, strict=True))]
-        k, power = k + 1, power * longest >> BITS
+        k, power = k + 1, power * length >> BITS
         terms.append([a // k for a in after])
-    jets = []
-    for s in map(int, exact._fixed(places)):
-        total, power = [0 * t for t in terms[0]], ONE
-        for term in terms:
-            total = [t + (x * power >> BITS) for t, x in zip(total, term, strict=True)]
-            power = power * s >> BITS
-        jets.append((total[0], {first + j: d for j, d in enumerate(total[1:])}))
-    return jets
+    return terms
 
 
 def _moments(module: Module) -> np.ndarray:
@@ -97,54 +91,86 @@ def _stiffness(rod: Rod) -> np.ndarray:
 
 def inverse_dynamics(spec: SoftSpec, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The forces of joints and shapes and their first r derivatives, (r + 1, nv), for a stack v (r + 2, nv)."""
-    return exact._derivatives(forces(spec, q, exact._taylor(v)))
+    return exact._derivatives(Motion(spec, q, exact._taylor(v)).forces())
 
 
-def ends(spec: SoftSpec, q: np.ndarray, speed: Poly) -> list[tuple[Jet, Jet]]:
-    """Near and far end of each module, in the world."""
-    identity = _constant(np.eye(4, dtype=int).astype(object) * ONE, len(speed) + 1)
-    found: list[tuple[Jet, Jet]] = []
-    for i, (module, q_at, v_at) in enumerate(zip(spec.modules, spec.q_slices(), spec.v_slices(), strict=True)):
-        near = found[module.parent][1] if module.parent >= 0 else (identity, {})
-        near = _product(near, (_constant(exact._placement(module), len(speed) + 1), {}))
-        far = near
-        if isinstance(module, Joint):
-            far = _product(near, _joint(module, v_at.start, q[q_at], speed[:, v_at]))
-        elif isinstance(module, Rod):
-            far = section(spec, q, speed, i, module.length, near)
-        found.append((near, far))
-    return found
+class Motion:
+    """A robot at q that moves with a velocity (n, nv) along time."""
 
+    def __init__(self, spec: SoftSpec, q: np.ndarray, speed: Poly) -> None:
+        self.spec, self.q, self.speed = spec, q, speed
+        self.identity: Jet = _constant(np.eye(4, dtype=int).astype(object) * ONE, len(speed) + 1), {}
+        self._rods: dict[int, list[list[Poly]]] = {}
 
-def section(spec: SoftSpec, q: np.ndarray, speed: Poly, i: int, s: float, near: Jet) -> Jet:
-    """The world frame at s of the rod that is module i."""
-    rod, q_at, v_at = spec.modules[i], spec.q_slices()[i], spec.v_slices()[i]
-    assert isinstance(rod, Rod)
-    return _product(near, _sections(rod, v_at.start, q[q_at], speed[:, v_at], np.array([s]))[0])
+    @cached_property
+    def ends(self) -> list[tuple[Jet, Jet]]:
+        """Near and far end of each module, in the world."""
+        found: list[tuple[Jet, Jet]] = []
+        for i, (module, at) in enumerate(zip(self.spec.modules, self.spec.v_slices(), strict=True)):
+            near = found[module.parent][1] if module.parent >= 0 else self.identity
+            near = _product(near, (_constant(exact._placement(module), len(self.speed) + 1), {}))
+            far = near
+            if isinstance(module, Joint):
+                far = _product(near, _joint(module, at.start, self._own_q(i), self.speed[:, at]))
+            elif isinstance(module, Rod):
+                far = _product(near, self._section(i, module.length))
+            found.append((near, far))
+        return found
 
+    def section(self, i: int, s: float) -> Jet:
+        """The world frame at s of the rod that is module i."""
+        return _product(self.ends[i][0], self._section(i, s))
 
-def forces(spec: SoftSpec, q: np.ndarray, speed: Poly) -> Poly:
-    """The same in polynomials, one power of t less than the velocity has."""
-    rows = len(speed) - 1
-    identity = _constant(np.eye(4, dtype=int).astype(object) * ONE, len(speed) + 1)
-    tau = np.zeros((rows, spec.nv), dtype=object)
-    places = zip(spec.modules, spec.q_slices(), spec.v_slices(), ends(spec, q, speed), strict=True)
-    for module, q_at, v_at, (near, _) in places:
-        if isinstance(module, Joint):
-            continue
-        own, sections = speed[:, v_at], [(identity, {})]
-        if isinstance(module, Rod):
-            sections = _sections(module, v_at.start, q[q_at], own, module.points.s)
-            K = exact._fixed(_stiffness(module))
-            path = exact._plain_path(q[q_at], own)
-            viscosity = exact._fixed(module.viscosity).item()
-            force = path[:rows] @ K + (viscosity * (own[:rows] @ K) >> BITS)
-            tau[:, v_at] += force >> BITS
-        for frame, moments in zip(sections, _moments(module), strict=True):
-            pose, partials = _product(near, frame)
+    def _own_q(self, i: int) -> np.ndarray:
+        return self.q[self.spec.q_slices()[i]]
+
+    def _section(self, i: int, s: float) -> Jet:
+        """In the frame of the near end."""
+        rod, at = self.spec.modules[i], self.spec.v_slices()[i]
+        assert isinstance(rod, Rod)
+        if i not in self._rods:
+            self._rods[i] = _terms(rod, self._own_q(i), self.speed[:, at])
+        place, power, total = exact._fixed(s).item(), ONE, [0 * t for t in self._rods[i][0]]
+        for term in self._rods[i]:
+            total = [t + (x * power >> BITS) for t, x in zip(total, term, strict=True)]
+            power = power * place >> BITS
+        return total[0], {at.start + j: d for j, d in enumerate(total[1:])}
+
+    @cached_property
+    def masses(self) -> list[tuple[Jet, np.ndarray]]:
+        """The frame and the moments of each section and body that has mass."""
+        found = []
+        for i, module in enumerate(self.spec.modules):
+            if not isinstance(module, Joint):
+                places = module.points.s if isinstance(module, Rod) else [None]
+                frames = [self.ends[i][0] if s is None else self.section(i, s) for s in places]
+                found += zip(frames, _moments(module), strict=True)
+        return found
+
+    def forces(self) -> Poly:
+        """Of joints and shapes, one power of t less than the velocity has."""
+        rows = len(self.speed) - 1
+        tau = np.zeros((rows, self.spec.nv), dtype=object)
+        for i, (module, at) in enumerate(zip(self.spec.modules, self.spec.v_slices(), strict=True)):
+            if isinstance(module, Rod):
+                K, own = exact._fixed(_stiffness(module)), self.speed[:, at]
+                viscosity = exact._fixed(module.viscosity).item()
+                force = exact._plain_path(self._own_q(i), own)[:rows] @ K + (viscosity * (own[:rows] @ K) >> BITS)
+                tau[:, at] += force >> BITS
+        for (pose, partials), moments in self.masses:
             acceleration = exact._rate(exact._rate(pose))[:, :3]
-            acceleration[0, :, 3] -= exact._fixed(spec.gravity)
+            acceleration[0, :, 3] -= exact._fixed(self.spec.gravity)
             force = acceleration @ moments >> BITS
             for j, partial in partials.items():
                 tau[:, j] += exact._mul(force, partial[:, :3], operator.mul).sum(axis=(1, 2))
-    return tau
+        return tau
+
+
+def mass_matrix(spec: SoftSpec, q: np.ndarray) -> np.ndarray:
+    """sum m dx/di . dx/dj = sum_ab (dP_i)_ab (dP_j sum m c c^T)_ab; the moments are symmetric up to rounding."""
+    M = np.zeros((spec.nv, spec.nv), dtype=object)
+    for (_, partials), moments in Motion(spec, q, np.zeros((0, spec.nv), dtype=object)).masses:
+        for i, P in partials.items():
+            for j, Q in partials.items():
+                M[i, j] += (P[0, :3] * (Q[0, :3] @ moments >> BITS)).sum() >> BITS
+    return M

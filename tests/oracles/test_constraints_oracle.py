@@ -91,6 +91,28 @@ def test_projection_returns_from_afar() -> None:
     assert max(largest(one.position[0]), largest(one.slip[0])) < TINY
 
 
+# --- mass ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["passive", "followers", "soft"])
+def test_the_mass_matrix_is_the_force_of_unit_accelerations(kind: str) -> None:
+    """At rest: M is computed from displacements, the forces along a motion."""
+    rng = np.random.default_rng(2)
+    if kind == "soft":
+        robot, q = SoftRobot(two_fingers()), rng.uniform(-0.3, 0.3, 7)
+    elif kind == "passive":
+        robot = robot_with_loops(1, passive=True)[0]
+        q = random_configuration(rng, robot.tree)
+    else:
+        coupled = maker(5).add("a", "world", "revolute").add("b", "a", "helical", follows=jn.Follow("a", 1.5)).robot()
+        robot, q = RigidRobot(coupled.tree, coupled), coupled.configuration(rng)
+    q, speed = exact._fixed(q), np.zeros((2, robot.nv), dtype=object)
+    still, M = robot.frames(q, speed).forces({})[0], robot.mass_matrix(q)
+    for j in range(robot.nv):
+        speed[1], speed[1, j] = 0, ONE
+        assert largest(robot.frames(q, speed).forces({})[0] - still - M[:, j]) < TINY
+
+
 # --- trees with the joint -----------------------------------------------------------------------------------
 
 # Chains of joints on massless bodies that let B move in A as the tie does, and where each is on the previous one.

@@ -70,6 +70,9 @@ def _taylor(derivatives: np.ndarray) -> Poly:
 def _mul(a: Poly, b: Poly, product: Callable = operator.matmul) -> Poly:
     """Product of polynomials, truncated to the length of the shorter."""
     n = min(len(a), len(b))
+    if product is operator.matmul and a.ndim == b.ndim == 3:  # the sum as one product, (a_0 ... a_k) (b_k ... b_0)
+        wide, tall, m = np.concatenate(a[:n], axis=1), np.concatenate(b[:n][::-1]), b.shape[1]
+        return np.array([wide[:, : (k + 1) * m] @ tall[(n - 1 - k) * m :] >> BITS for k in range(n)], dtype=object)
     return np.array([sum(product(a[i], b[k - i]) for i in range(k + 1)) >> BITS for k in range(n)], dtype=object)
 
 
@@ -270,6 +273,14 @@ def _inverse(pose: Poly) -> Poly:
     return inverse
 
 
+def _displacements(poses: list[Poly], partials: list[list[Poly]], powers: int) -> list[list[Poly]]:
+    """A_j = dH/d(coordinate j) H^-1 of each body's own coordinates."""
+    return [
+        [_mul(partial[:powers], back) for partial in own]
+        for own, back in zip(partials, (_inverse(pose[:powers]) for pose in poses), strict=True)
+    ]
+
+
 def _applied(pose: Poly, wrench: Poly) -> Poly:
     """The 3 x 4 matrix F of an applied body-axes wrench (f, m), whose virtual work is sum_ab A_ab F_ab.
 
@@ -292,9 +303,22 @@ def inverse_dynamics(
 
 def forces(tree: TreeSpec, q: np.ndarray, speed: Poly, wrenches: dict[int, Poly]) -> Poly:
     """The same in polynomials, with one power of t fewer than the velocity."""
-    rows = len(speed) - 1
     poses, partials, motions = _poses(tree, q, speed)
-    work = []
+    displacements = _displacements(poses, partials, len(speed) - 1)
+    return forces_along(tree, q, speed, wrenches, poses, displacements, motions)
+
+
+def forces_along(
+    tree: TreeSpec,
+    q: np.ndarray,
+    speed: Poly,
+    wrenches: dict[int, Poly],
+    poses: list[Poly],
+    displacements: list[list[Poly]],
+    motions: list[Poly],
+) -> Poly:
+    """Along a motion whose poses are known."""
+    rows, work = len(speed) - 1, []
     for i, (body, pose) in enumerate(zip(tree.bodies, poses, strict=True)):
         masses, points = point_masses(body)
         x = pose @ points >> BITS
@@ -306,14 +330,32 @@ def forces(tree: TreeSpec, q: np.ndarray, speed: Poly, wrenches: dict[int, Poly]
     tau = np.zeros((rows, tree.nv), dtype=object)
     for i in reversed(range(len(tree.bodies))):
         body, q_at, v_at = tree.bodies[i], tree.q_slices()[i], tree.v_slices()[i]
-        inverse = _inverse(poses[i])[:rows]
-        for j, partial in enumerate(partials[i]):
-            carried = _mul(partial, inverse)[:, :3]
-            tau[:, v_at.start + j] = _mul(carried, work[i], operator.mul).sum(axis=(1, 2))
+        for j, A in enumerate(displacements[i]):
+            tau[:, v_at.start + j] = _mul(A[:, :3], work[i], operator.mul).sum(axis=(1, 2))
         tau[:, v_at] += _passive(body, q[q_at], speed[:, v_at], motions[i])
         if body.parent >= 0:
             work[body.parent] += work[i]
     return tau
+
+
+def mass_matrix(tree: TreeSpec, q: np.ndarray) -> np.ndarray:
+    """sum m dx/di . dx/dj = sum_ab (A_i S)_ab (A_j)_ab, with S = sum m x x^T of the points that i and j move."""
+    poses, partials, _ = _poses(tree, q, np.zeros((0, tree.nv), dtype=object))
+    M = np.zeros((tree.nv, tree.nv), dtype=object)
+    moving: list[dict[int, np.ndarray]] = []  # for each body, A of the coordinates that move it
+    for body, at, pose, own in zip(
+        tree.bodies, tree.v_slices(), poses, _displacements(poses, partials, 1), strict=True
+    ):
+        carried = moving[body.parent] if body.parent >= 0 else {}
+        moving.append(carried | {at.start + j: A[0, :3] for j, A in enumerate(own)})
+        masses, points = point_masses(body)
+        x = pose[0] @ points >> BITS
+        S = (x * masses >> BITS) @ x.T >> BITS
+        for i, A in moving[-1].items():
+            for j, B in moving[-1].items():
+                M[i, j] += ((A @ S >> BITS) * B).sum() >> BITS
+        M[range(at.start, at.stop), range(at.start, at.stop)] += _fixed(body.armature)
+    return M
 
 
 def body_poses(tree: TreeSpec, q: np.ndarray, v: np.ndarray) -> np.ndarray:
