@@ -16,6 +16,7 @@ import pytest
 import jounce as jn
 from coupled_robots import Robot, maker
 from loops import JOINTS, KINDS, contact, random_tie
+from night import nightly
 from oracles.constraints import Solution, backward_errors, forward_dynamics, project
 from oracles.differentiate import _rounded
 from oracles.mechanisms import Mechanism, RigidRobot, Side, SoftRobot
@@ -27,6 +28,7 @@ from trees import random_axes, random_inertia, random_pose
 ORDER = 6
 BACKWARD = 1e-12
 EPSILON = 2.0**-52
+SOME = ("fixed", "helical", "distance", "on plane", "wheel")  # by day; in some tests, all are
 
 
 def arms(base: str = "free") -> Robot:
@@ -180,7 +182,7 @@ def test_two_arms_on_a_floating_base(kind: str) -> None:
     check(loop(arms(), kind, 3, 5))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", nightly(KINDS, but=SOME))
 def test_the_order_of_the_bodies_is_free(kind: str) -> None:
     """The first body may be the one added later, or one that the second carries."""
     first, second = ((5, 2), (3, 0))[KINDS.index(kind) % 2]
@@ -188,7 +190,7 @@ def test_the_order_of_the_bodies_is_free(kind: str) -> None:
 
 
 @pytest.mark.parametrize("first", [-1, 3], ids=["world first", "world second"])
-@pytest.mark.parametrize("kind", ["fixed", "helical", "universal", "planar", "distance", "wheel"])
+@pytest.mark.parametrize("kind", nightly(["fixed", "helical", "universal", "planar", "distance", "wheel"], but=SOME))
 def test_tied_to_the_world(kind: str, first: int) -> None:
     """The wrench is always the one on the body."""
     check(loop(arms(), kind, first, -1 if first >= 0 else 3, seed=2))
@@ -249,7 +251,7 @@ def test_a_contact_at_a_pose(kind: str) -> None:
     check(rigid_case(robot, [contact(rng, mechanism, q, kind, 3, held=False)], q, 7))
 
 
-@pytest.mark.parametrize("kind", HELD)
+@pytest.mark.parametrize("kind", nightly(HELD, but=SOME))
 def test_a_contact_where_the_frame_is(kind: str) -> None:
     """The plane that something rolls on is below it by its radius, wherever A is."""
     robot, rng = arms(), np.random.default_rng(8)
@@ -435,7 +437,7 @@ def soft_case(kind: str, at: float | None = None) -> Case:
     return Case(robot, model, [tie], names, q, v, 0.01 * scale * rng.uniform(-1, 1, (ORDER + 1, 7)))
 
 
-@pytest.mark.parametrize("kind", ["spherical", "distance", "universal"])
+@pytest.mark.parametrize("kind", nightly(["spherical", "distance", "universal"], but=["universal"]))
 def test_soft_fingers_that_hold_each_other(kind: str) -> None:
     check(soft_case(kind))
 

@@ -199,9 +199,10 @@ def _motion(body: BodySpec, q: np.ndarray, v: Poly) -> tuple[Poly, list[Poly]]:
         return pose, [pose @ g for g in generators]
     paths = _plain_path(q, v)
     moves = [_one_dof(*factor, paths[:, j]) for j, factor in enumerate(_factors(body))]
-    identity = _one_dof(None, None, np.zeros(len(v) + 1, dtype=object))[0]
-    pose = reduce(_mul, [m[0] for m in moves], identity)
-    partials = [reduce(_mul, [m[i == j] for i, m in enumerate(moves)], identity) for j in range(len(moves))]
+    if not moves:
+        return _one_dof(None, None, np.zeros(len(v) + 1, dtype=object))[0], []
+    pose = reduce(_mul, [m[0] for m in moves])
+    partials = [reduce(_mul, [m[i == j] for i, m in enumerate(moves)]) for j in range(len(moves))]
     return pose, partials
 
 
