@@ -43,6 +43,7 @@ from jounce_lab.reproduce.paper_b import Tree
 from jounce_lab.reproduce.paper_b_inverse import forward_dynamics, linearization
 from jounce_lab.reproduce.report import write_report
 from jounce_lab.reproduce.runner import reproduce
+from night import nightly
 from oracles import paper_c as oracle_c
 from oracles import paper_d as oracle_d
 from oracles import soft_lagrange, virtual_work
@@ -123,7 +124,10 @@ UNCHECKED = (
 )
 
 
-@pytest.fixture(scope="module", params=EXPERIMENTS)
+BY_DAY = EXPERIMENTS.keys() - {"A-fig4", "D-sim2"}  # these count operations for seconds
+
+
+@pytest.fixture(scope="module", params=nightly(EXPERIMENTS, but=BY_DAY))
 def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Result]:
     told: list[float] = []
     result = EXPERIMENTS[request.param].run(
@@ -158,6 +162,7 @@ def test_verdicts(done: tuple[str, Result]) -> None:
         assert any(claim.text.startswith(text) for claim in result.claims), text
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("name", ["A-fig3", "B-section5", "C-timing"])  # these depend on the clock
 def test_another_run_says_the_same(name: str, tmp_path: Path) -> None:
     first, second = (EXPERIMENTS[name].run(tmp_path, quick=True).claims for _ in range(2))
