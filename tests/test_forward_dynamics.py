@@ -346,10 +346,10 @@ def test_nearly_singular_is_right_or_refused(offset: float) -> None:
         acc = robot.forward_dynamics(q, np.zeros(2), tau)
     except ValueError:
         assert offset < 1e-8
-        return
-    truth = np.array([tau[0] - tau[1], 0]) / offset + np.array([0, tau[1] / inertia - (tau[0] - tau[1]) / offset])
-    np.testing.assert_allclose(acc, truth, rtol=1e-13 / offset)
-    np.testing.assert_allclose(mass @ acc, tau, rtol=0, atol=1e-12 / offset)
+    else:
+        truth = np.array([tau[0] - tau[1], 0]) / offset + np.array([0, tau[1] / inertia - (tau[0] - tau[1]) / offset])
+        np.testing.assert_allclose(acc, truth, rtol=1e-13 / offset)
+        np.testing.assert_allclose(mass @ acc, tau, rtol=0, atol=1e-12 / offset)
 
 
 def test_bad_input() -> None:

@@ -56,6 +56,6 @@ def test_a_seed_is_a_generator(kind: str) -> None:
 def test_what_is_no_seed(bad: object) -> None:
     if bad is np.random:  # which has the functions of a generator
         assert jn.robots.panda().random_configuration(bad).shape == (7,)
-        return
-    with pytest.raises(ValueError, match=r"rng is .*, expected a non-negative seed, or a generator"):
-        jn.robots.panda().random_configuration(bad)
+    else:
+        with pytest.raises(ValueError, match=r"rng is .*, expected a non-negative seed, or a generator"):
+            jn.robots.panda().random_configuration(bad)
