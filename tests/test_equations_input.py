@@ -119,7 +119,7 @@ def test_batches_broadcast(call: str) -> None:
 def test_batches_that_do_not_broadcast(call: str) -> None:
     arrays = good(call, (4,))
     if len(arrays) == 1:
-        return
+        pytest.skip("it takes one array only")
     arrays[0] = arrays[0][:3]
     rejects("^the batch dimensions do not broadcast: ", ask, call, *arrays)
 
@@ -246,12 +246,12 @@ def test_frame_names(call: str) -> None:
     if call in FRAMELESS:
         with pytest.raises(TypeError, match="frame"):
             ask(call, *good(call), frame="body")
-        return
-    for name in ("Body", "", "wrld", 5, None, b"body"):
-        rejects("^frame is .*, expected 'body', 'world' or 'mixed'", ask, call, *good(call), frame=name)
-        if "jacobian" in call and name is not None:
-            message = "^velocity_frame is .*, expected 'body', 'world' or 'mixed'"
-            rejects(message, ask, call, *good(call), velocity_frame=name)
+    else:
+        for name in ("Body", "", "wrld", 5, None, b"body"):
+            rejects("^frame is .*, expected 'body', 'world' or 'mixed'", ask, call, *good(call), frame=name)
+            if "jacobian" in call and name is not None:
+                message = "^velocity_frame is .*, expected 'body', 'world' or 'mixed'"
+                rejects(message, ask, call, *good(call), velocity_frame=name)
 
 
 NAMED: dict[str, Callable[[object], object]] = {
@@ -341,12 +341,12 @@ def fixed_robot() -> jn.Model:
 def test_no_degree_of_freedom(call: str, robot: jn.Model) -> None:
     if "jacobian" in call and not robot.frame_names:
         rejects("^no body or frame is named 'tip'", ask, call, *good(call, robot=robot), robot=robot)
-        return
-    for batch in ((), (4,), (2, 3), (0,)):
-        result = ask(call, *good(call, batch, robot=robot), robot=robot)
-        assert result.shape == (*batch, *CALLS[call][1](3, 0))
-        assert not result.any()
-    rejects(r"^q has shape \(1,\), expected", ask, call, [0.0], *good(call, robot=robot)[1:], robot=robot)
+    else:
+        for batch in ((), (4,), (2, 3), (0,)):
+            result = ask(call, *good(call, batch, robot=robot), robot=robot)
+            assert result.shape == (*batch, *CALLS[call][1](3, 0))
+            assert not result.any()
+        rejects(r"^q has shape \(1,\), expected", ask, call, [0.0], *good(call, robot=robot)[1:], robot=robot)
 
 
 def test_no_degree_of_freedom_but_coefficients() -> None:

@@ -44,23 +44,26 @@ def test_answers_are_the_same(name: str, call: str, instruction_set: str) -> Non
         arrays = numbers(model, how, ask(model, how, given, **options), options.get("frames"))
         assert set(arrays) == set(stored)
         errors |= {f"{label} {key}": stored_error(how, key, arrays[key], stored[key]) for key in stored}
-    assert max(errors.values(), default=0.0) < tolerance, errors
+    assert max(errors.values()) < tolerance, errors
 
 
 @pytest.mark.parametrize("call", [c for c in CALLS.values() if c.solves], ids=lambda c: c.name)
 @each_robot
 def test_equations_are_solved_to_the_last_digits(name: str, call: Call) -> None:
     if call.method in ("articulated_inertia", "equilibrium"):
-        return
+        pytest.skip("it solves no linear equation: see test_articulated_inertia.py and test_statics.py")
     model, ties = ROBOTS[name].model, ROBOTS[name].ties
-    if ties and call.method in ("linearize", "forward_dynamics_derivatives"):  # covered by test_twins.py
-        return
+    if ties and call.method in ("linearize", "forward_dynamics_derivatives"):
+        pytest.skip("with constraints, test_twins.py has these")
+    asked = list(questions(name, call))
+    if not asked:
+        pytest.skip("it is for robots " + ("without constraints" if ties else "with constraints"))
     errors = {}
-    for label, given, options in questions(name, call):
+    for label, given, options in asked:
         if call.method == "linearize" and ("frame" in options or "u" in options):  # covered by the stored numbers
             continue
         errors[label] = backward_error(model, call, given, options, ask(model, call, given, **options))
-    assert max(errors.values(), default=0.0) < (1e-11 if ties else TOLERANCE), errors
+    assert max(errors.values()) < (1e-11 if ties else TOLERANCE), errors
 
 
 @each_robot
