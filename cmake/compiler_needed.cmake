@@ -2,11 +2,15 @@
 set(needed "jounce needs a C++20 compiler: GCC 11, Clang 14, or newer")
 set(cure "On Debian and Ubuntu: apt install g++. On macOS: xcode-select --install. To choose one: CXX=g++-12 pip install .")
 
-# Before project(), which would only say that it found none.
-if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX} AND NOT CMAKE_TOOLCHAIN_FILE AND UNIX)
-  find_program(any_compiler NAMES c++ g++ clang++ NO_CACHE)
-  if(NOT any_compiler)
-    message(FATAL_ERROR "${needed}; there is none here. ${cure}")
+# Before project(), which would say less. CXX comes from the user, or is what Python was built with.
+if(NOT CMAKE_CXX_COMPILER AND NOT CMAKE_TOOLCHAIN_FILE AND UNIX)
+  separate_arguments(words UNIX_COMMAND "$ENV{CXX}")
+  list(APPEND words c++)
+  list(GET words 0 first)
+  unset(found_compiler CACHE)
+  find_program(found_compiler NAMES ${first})
+  if(NOT found_compiler)
+    message(FATAL_ERROR "${needed}; there is no ${first} here. ${cure}")
   endif()
 endif()
 

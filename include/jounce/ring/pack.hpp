@@ -108,7 +108,7 @@ JOUNCE_INLINE Pack<W> only(Pack<W> x, int begin, int end) {
 #ifdef JOUNCE_VECTOR_EXTENSIONS
   using V = typename Pack<W>::V;
   const V lane = Pack<W>::count(0.0).v, first = Pack<W>(begin).v, last = Pack<W>(end).v;
-  return Pack<W>(V((lane >= first) & (lane < last) ? x.v : Pack<W>(0.0).v));
+  return Pack<W>(V(((lane >= first) & (lane < last)) ? x.v : Pack<W>(0.0).v));
 #else
   for (int i = 0; i < W; ++i)
     if (i < begin || i >= end) x.set(i, 0.0);
