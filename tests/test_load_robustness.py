@@ -7,8 +7,6 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,6 +17,7 @@ from hypothesis import strategies as st
 
 import jounce as jn
 from jounce.loading import xml_source
+from time_limits import within
 from urdf_peer import urdf_path
 
 GOOD = """<robot name="arm">
@@ -31,13 +30,6 @@ GOOD = """<robot name="arm">
     <origin xyz="0 0 1" rpy="0 0 0"/> <limit lower="-1" upper="1" effort="5" velocity="2"/> </joint>
   <joint name="elbow" type="continuous"> <parent link="upper"/> <child link="lower"/> <dynamics damping="0.1"/> </joint>
 </robot>"""
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    begin = time.perf_counter()
-    yield
-    assert time.perf_counter() - begin < seconds
 
 
 def changed(old: str, new: str) -> str:
@@ -273,7 +265,7 @@ def test_deep_nesting_in_a_parsed_tree() -> None:
 
 
 def test_too_many_elements() -> None:
-    with within(4), pytest.raises(jn.LoadError, match="more than 1000000 elements"):
+    with within(10), pytest.raises(jn.LoadError, match="more than 1000000 elements"):
         jn.load("<robot>" + "<a/>" * 1_100_000 + "</robot>")
 
 
@@ -320,9 +312,9 @@ def test_thousands_of_links(most: int, inside: str) -> None:
     times = {}
     for count in (most // 10, most):
         text = many_links(count, bool(inside), inside)
-        begin = time.perf_counter()
+        begin = time.process_time()
         robot = jn.load(text)
-        times[count] = time.perf_counter() - begin
+        times[count] = time.process_time() - begin
         assert len(robot.frame_names) == count
         assert robot.bodies[-1].joint.follows == (jn.Follow("j1", 1 if count % 2 == 0 else -1) if inside else None)
         rng = np.random.default_rng(count)
@@ -341,13 +333,13 @@ def test_faults_in_ten_thousand_links() -> None:
         ("</robot>", "".join(f'<link name="m{i}"/>' for i in range(10_000)) + "</robot>", "this file has 10001 parts"),
     ):
         assert old in text
-        with within(4), pytest.raises(jn.LoadError, match=re.escape(fragment)):
+        with within(10), pytest.raises(jn.LoadError, match=re.escape(fragment)):
             jn.load(text.replace(old, new, 1))
 
 
 def test_many_oddities_make_one_short_warning() -> None:
     lost = many_links(2_000, True, '<mimic joint="nobody{}"/>')
-    with within(4), pytest.warns(jn.LoadWarning, match="and 1995 more of the kind") as heard:
+    with within(10), pytest.warns(jn.LoadWarning, match="and 1995 more of the kind") as heard:
         jn.load(lost)
     assert len(heard) == 1
     assert len(str(heard[0].message)) < 1000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 
 import mpmath as mp
 import numpy as np
@@ -18,6 +17,7 @@ from kinds import KINDS
 from oracles import soft_lagrange
 from soft_build import build_soft
 from soft_models import SoftSpec, from_reference, random_soft_tree, reference
+from time_limits import within
 
 Array = NDArray[np.float64]
 LENGTH, RADIUS, YOUNG = 0.8, 0.01, 1e8
@@ -413,12 +413,9 @@ def test_a_load_that_takes_for_ever() -> None:
     """A spring that would wind up some hundred times: the error comes soon and says how far it got."""
     robot = KINDS["rigid"].model
     push = {"zero": np.array([78354.0, 117202.0, -32621.0, -121012.0, 45505.0, -3309.0])}
-    begin = time.process_time()
-    with pytest.raises(
-        jn.NoEquilibrium, match=r"of the load: after 2000 steps the robot still has far to go$"
-    ) as caught:
+    said = r"of the load: after 2000 steps the robot still has far to go$"
+    with within(10), pytest.raises(jn.NoEquilibrium, match=said) as caught:
         robot.equilibrium(wrenches=push, wrench_frame="world")
-    assert time.process_time() - begin < 10
     assert 0 < caught.value.part < 1
     assert np.abs(caught.value.q).max() > 100
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -95,9 +95,9 @@ def test_talos_loads_fast() -> None:
     path = urdf_path("talos_full_v2.urdf")
     times = []
     for _ in range(3):
-        begin = time.perf_counter()
+        begin = time.process_time()
         jn.load(path, friction=False)
-        times.append(time.perf_counter() - begin)
+        times.append(time.process_time() - begin)
     assert min(times) < 0.3  # typically 0.03 s
 
 
