@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import pickle
-import signal
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
 
@@ -19,11 +16,33 @@ from numpy.typing import NDArray
 import jounce as jn
 from jounce.simulation import run
 from jounce.simulation import simulate as simulation
+from time_limits import HANG
 
 Array = NDArray[np.float64]
 Law = Callable[[float, Array, Array], Array]
 METHODS = ("taylor", "rkmk", "implicit")
 MASS = 2.0
+
+
+class Clock:
+    """Passes when it is told to, however busy the machine is."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that simulations look at."""
+    stands = Clock()
+    monkeypatch.setattr(run, "time", stands)
+    return stands
 
 
 def slider() -> jn.Model:
@@ -93,7 +112,7 @@ try:
 except jn.SimulationError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
     assert "it stalls" in done.stdout, done.stderr
 
 
@@ -103,26 +122,25 @@ def test_implicit_follows_what_is_stiff() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_time_limit(method: str) -> None:
+def test_time_limit(method: str, clock: Clock) -> None:
     law = noise()
 
     def slow(t: float, q: Array, v: Array) -> Array:
-        time.sleep(0.002)
+        clock.sleep(0.002)
         return law(t, q, v)
 
-    begin = time.monotonic()
     error = stopped(slow, method, time_limit=0.3)
-    assert 0.3 < time.monotonic() - begin < 2.0
+    assert 0.3 < clock.now < 0.35  # the current step was finished
     assert "after 0.3 s, the time_limit, and " in str(error)
 
 
-def test_a_torque_that_takes_long_is_not_asked_for_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_torque_that_takes_long_is_not_asked_for_reasons(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     monkeypatch.setattr(run, "_PATIENCE", 0.05)
     calls: list[float] = []
 
     def slow(t: float, q: Array, v: Array) -> Array:
         calls.append(t)
-        time.sleep(0.02)
+        clock.sleep(0.02)
         return -1e6 * v
 
     assert "because the tolerance cannot be met" in str(stopped(slow, "rkmk", time_limit=0.1))
@@ -327,7 +345,8 @@ for i in range(30):
 robot = builder.build()
 def forever():
     while True:
-        robot.equilibrium(tau=np.full(robot.nv, 1e-3))
+        with suppress(jn.NoEquilibrium):  # which takes seconds to find out
+            robot.equilibrium(tau=np.full(robot.nv, 1e-3))
 """,
     "tvlqr": """
 robot = jn.robots.quadrotor_arm()
@@ -345,34 +364,31 @@ def forever():
 """,
 }
 START = """
-import signal, numpy as np, jounce as jn
+import os, signal, threading, numpy as np, jounce as jn
+from contextlib import suppress
+from time import process_time, sleep
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
 """
 END = """
+begin, sent = process_time(), []
+def interrupt():
+    while process_time() < begin + 0.3:
+        sleep(0.01)
+    sent.append(process_time())
+    os.kill(os.getpid(), signal.SIGINT)
 try:
-    print("ready", flush=True)
+    threading.Thread(target=interrupt).start()
     forever()
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    print(process_time() - sent[0])
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
 @pytest.mark.parametrize("name", LONG)
 def test_interrupted(name: str) -> None:
-    """The rest of an iteration takes up to a tenth of a second here; best of three, as machines are busy."""
-    needed = []
-    for _ in range(3):
-        command = [sys.executable, "-c", START + LONG[name] + END]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            assert child.stdout is not None
-            assert child.stdout.readline() == "ready\n"
-            time.sleep(0.3)
-            begin = time.monotonic()
-            os.kill(child.pid, signal.SIGINT)
-            assert child.stdout.readline() == "interrupted\n"
-            needed.append(time.monotonic() - begin)
-            assert child.wait(timeout=10) == 0
-        if needed[-1] < 0.3:
-            break
-    assert min(needed) < 0.3
+    """The rest of an iteration takes up to a tenth of a second of processor time here."""
+    command = [sys.executable, "-c", START + LONG[name] + END]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert float(done.stdout) < 1.0
