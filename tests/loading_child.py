@@ -10,8 +10,9 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
+from time_limits import HANG
+
 MEMORY = 6 << 30  # memory limit of the process, bytes
-START = 60  # seconds for Python, NumPy and MuJoCo to start
 
 
 @dataclass
@@ -30,16 +31,16 @@ class Child:
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
 
-    def load(self, source: str, seconds: float = 30, **options: Any) -> Outcome:
-        """What `jounce.load` makes of a path or a text, within the given time."""
+    def load(self, source: str, **options: Any) -> Outcome:
+        """What `jounce.load` makes of a path or a text."""
         if self._process is None:
             self._start()
-            assert self._answer(START) == "ready\n"
+            assert self._answer() == "ready\n"
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps([source, options]) + "\n")
         self._process.stdin.flush()
-        answer = self._answer(seconds)
+        answer = self._answer()
         if answer:
             return Outcome(*json.loads(answer))
         self.stop()
@@ -62,9 +63,9 @@ class Child:
             answers.put(line)
         answers.put("")  # the process has ended
 
-    def _answer(self, seconds: float) -> str | None:
+    def _answer(self) -> str | None:
         try:
-            return self._answers.get(timeout=seconds)
+            return self._answers.get(timeout=HANG)
         except queue.Empty:
             return None
 
@@ -76,6 +77,7 @@ def main() -> None:
     from jounce.loading import mjcf_compiler
 
     mjcf_compiler.MAX_SECONDS = 1  # so that slow loads time out soon
+    mjcf_compiler.MAX_WAIT = HANG
     try:
         import resource
 

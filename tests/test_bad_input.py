@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import jounce as jn
+from time_limits import HANG
 
 Arguments = dict[str, np.ndarray]
 MOST = jn.MAX_ORDER + 2  # rows of the longest stack
@@ -825,7 +826,7 @@ def survives(code: str) -> None:
     """Runs code that must end normally or in a Python exception."""
     environment = os.environ | {"PYTHONMALLOC": "debug"}  # overwrites freed memory
     done = subprocess.run(
-        [sys.executable, "-c", START + code], capture_output=True, text=True, timeout=60, env=environment
+        [sys.executable, "-c", START + code], capture_output=True, text=True, timeout=HANG, env=environment
     )
     assert done.returncode in (0, 1), done.stderr[-500:]
 

@@ -12,6 +12,7 @@ import pytest
 
 import jounce as jn
 from build import jounce_model
+from time_limits import HANG
 from trees import random_tree
 
 
@@ -136,7 +137,7 @@ if child == 0:
     os._exit(0 if same else 1)
 assert same and os.waitpid(child, 0)[1] == 0
 """
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=HANG)
 
 
 @pytest.mark.parametrize("lead", [(), (6,), (2, 3)])

@@ -17,6 +17,7 @@ from jounce_lab.bench.cases import Case
 from jounce_lab.bench.ours import our_call
 from jounce_lab.bench.peers import PEERS, Peer
 from jounce_lab.bench.race import Call, Problem
+from time_limits import HANG
 
 
 def _wrong(problem: Problem) -> Call:
@@ -241,7 +242,7 @@ def test_every_peer_module_imports_without_its_library() -> None:
     modules = [f"jounce_lab.bench.peers{peer.source.split(':')[0]}" for peer in PEERS.values() if peer.package]
     code = f"import sys; sys.modules.update(dict.fromkeys({hidden})); import {', '.join(sorted(set(modules)))}"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=HANG)
     assert peers.Peer("x", "no_such_package", "x", "").version is None
 
 
@@ -249,7 +250,7 @@ def test_command(tmp_path: Path) -> None:
     arguments = ["bench", "--only", "inverse dynamics, r = 5, N = 6", "--output", str(tmp_path)]
     command = [sys.executable, "-m", "jounce_lab", *arguments]
     environment = {**os.environ, "COLUMNS": "140", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=HANG, check=True)
     assert "inverse dynamics, r = 5, N = 6" in done.stdout
     assert "Goals" in done.stdout
     assert json.loads((tmp_path / "results.json").read_text())["format"] == 1

@@ -17,6 +17,7 @@ from jounce import demo, robots
 from jounce.demo.animation import thrusts_of, write_animation
 from jounce.demo.command import _show_forces
 from jounce.demo.looks import dressed
+from time_limits import HANG
 
 WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
@@ -140,7 +141,7 @@ def test_table_fits_whatever_the_times(flight: demo.Flight, slower: float) -> No
 def test_command(tmp_path: Path) -> None:
     environment = {**os.environ, "COLUMNS": "80"}
     command = [sys.executable, "-c", "from jounce.cli import main; main()", "demo", "--output", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
     assert "Aerial manipulator" in done.stdout
     assert "…" not in done.stdout, done.stdout  # the tables fit
@@ -151,7 +152,7 @@ def test_command(tmp_path: Path) -> None:
 
 def test_command_says_what_is_missing() -> None:
     code = "import sys; sys.modules['typer'] = None; from jounce.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode != 0
     assert "pip install 'jounce[demo]'" in done.stderr
 

@@ -10,6 +10,7 @@ import pytest
 
 import jounce as jn
 from jounce.loading import example_robots
+from time_limits import HANG
 from urdf_peer import urdf_path, urdf_paths
 
 
@@ -63,11 +64,11 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_is_imported() -> None:
     code = "import sys, jounce as jn; jn.load('example-robot-data:panda'); print('pinocchio' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=HANG)
     assert done.stdout == "False\n"
 
 
 def test_on_the_command_line() -> None:
     command = [sys.executable, "-c", "from jounce.cli import main; main()", "info", "example-robot-data:panda"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG)
     assert "panda_finger_joint2" in done.stdout

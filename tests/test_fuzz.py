@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from time_limits import HANG
+
 PROGRAM = Path(__file__).parents[1] / "fuzz" / "calls.py"
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
@@ -86,7 +88,7 @@ def test_memory_that_grows(
 
 def test_a_short_round() -> None:
     done = subprocess.run(
-        [sys.executable, PROGRAM, "--calls", "60", "--seed", "5"], capture_output=True, text=True, timeout=300
+        [sys.executable, PROGRAM, "--calls", "60", "--seed", "5"], capture_output=True, text=True, timeout=HANG
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no findings" in done.stdout
@@ -94,5 +96,5 @@ def test_a_short_round() -> None:
 
 def test_one_call_again() -> None:
     command = [sys.executable, PROGRAM, "--kind", "soft", "--call", "mass_matrix", "--seed", "104"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG)
     assert (done.returncode, done.stdout) == (0, "nothing is wrong\n")

@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+from time_limits import HANG
+
 FUZZ = Path(__file__).parents[1] / "fuzz"
 TARGETS = ["arguments", "mjcf", "npz", "pickles", "urdf"]
 
@@ -28,7 +30,7 @@ def check(data):
 
 def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, folder / "run.py", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANG)
 
 
 @pytest.fixture
@@ -117,4 +119,4 @@ def test_seeds_pass(name: str) -> None:
     if name == "mjcf":
         pytest.importorskip("mujoco")
     program = f"import run; module = run.target({name!r}); [module.check(data) for data in run.seeds_of({name!r})]"
-    subprocess.run([sys.executable, "-c", program], cwd=FUZZ, check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", program], cwd=FUZZ, check=True, timeout=HANG)

@@ -15,6 +15,7 @@ from calls import CALLS, ONE_STATE, SOLVES, Call, ask, good, keywords, numbers
 from coupled_robots import FOLLOWERS, SOFT, Robot, maker
 from jounce import _core
 from kinds import TIED
+from time_limits import HANG
 
 RIGID = maker(31).add("base", "world", "free").add("hip", "base", "spherical").add("knee", "hip", "revolute")
 ROBOTS: dict[str, Robot] = {
@@ -114,4 +115,4 @@ for call in (lambda: robot.mass_matrix(many), lambda: robot.linearize(many, v[0,
         raise SystemExit("no MemoryError")
 assert (robot.inverse_dynamics(q, v) == before).all()
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=HANG)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from time_limits import HANG
+
 ROOT = Path(__file__).parents[1]
 HEADERS = sorted(path.relative_to(ROOT / "include") for path in (ROOT / "include").rglob("*.hpp"))
 COMPILER = os.environ.get("CXX") or next((c for c in ("g++", "c++", "clang++") if shutil.which(c)), None)
@@ -26,7 +28,7 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ co
 def assert_compiles(headers: Sequence[Path]) -> None:
     source = "".join(f'#include "{header.as_posix()}"\n' for header in headers) + "int main() {}\n"
     command = [str(COMPILER), *FLAGS, "-Werror", "-fsyntax-only", "-x", "c++", "-"]
-    done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -51,9 +53,9 @@ def test_headers_without_python(source: Path, isa: str, tmp_path: Path) -> None:
     program = tmp_path / source.stem
     flags = ["-DJOUNCE_BASELINE"] if isa == "generic" else ["-march=native"]
     build = [str(COMPILER), *FLAGS, *flags, "-O1", str(source), "-o", str(program)]
-    made = subprocess.run(build, capture_output=True, text=True, timeout=300, check=False)
+    made = subprocess.run(build, capture_output=True, text=True, timeout=HANG, check=False)
     assert made.returncode == 0, made.stderr
-    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stdout
 
 
@@ -66,7 +68,7 @@ def test_benchmark_programs_compile(source: str, flags: list[str]) -> None:
     """They are built on request only (JOUNCE_BENCHMARKS)."""
     command = [str(COMPILER), *FLAGS, *flags, "-DJOUNCE_BASELINE", f"-I{ROOT / 'bindings'}", "-fsyntax-only"]
     command.append(str(ROOT / f"benchmarks/{source}.cpp"))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
 
 

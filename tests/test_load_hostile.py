@@ -45,8 +45,8 @@ def child() -> Iterator[Child]:
     process.stop()
 
 
-def refused(child: Child, source: str | Path, message: str, seconds: float = 30, **options: Any) -> str:
-    outcome = child.load(str(source), seconds, **options)
+def refused(child: Child, source: str | Path, message: str, **options: Any) -> str:
+    outcome = child.load(str(source), **options)
     assert outcome.kind in ("LoadError", "MissingFileError"), outcome
     assert re.search(message, outcome.message), outcome.message
     assert len(outcome.message) < 1000

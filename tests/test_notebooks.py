@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from time_limits import HANG
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 ROBOTS = Path(sysconfig.get_paths()["purelib"], "cmeel.prefix/share/example-robot-data/robots")
@@ -88,7 +90,7 @@ def figures() -> dict[str, list[dict]]:
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in [first, *sources]])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+            nbclient.NotebookClient(book, timeout=HANG, startup_timeout=HANG, kernel_name="python3").execute()
         _FIGURES.update({cell.source: cell.outputs for cell in book.cells})
     return _FIGURES
 

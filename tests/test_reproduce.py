@@ -49,6 +49,7 @@ from oracles import paper_d as oracle_d
 from oracles import soft_lagrange, virtual_work
 from soft_models import Joint, RigidBody, SoftSpec, constant_basis, constant_curvature, reference
 from soft_models import Rod as RodSpec
+from time_limits import HANG
 from trees import random_configuration, random_stack, random_tree
 
 # Claims that do not hold, by the start of their text, and claims that depend on machine load. All others hold.
@@ -205,13 +206,13 @@ def test_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "jounce_lab", "reproduce"]
     environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": os.pathsep.join(sys.path)}
     good = [*command, "C-panda", "--quick", "--output", str(tmp_path)]
-    run = subprocess.run(good, capture_output=True, text=True, env=environment, timeout=120, check=True)
+    run = subprocess.run(good, capture_output=True, text=True, env=environment, timeout=HANG, check=True)
     assert "does not hold" in run.stdout
     found = json.loads((tmp_path / "C-panda.json").read_text(encoding="utf-8"))
     verdicts = {"holds", "holds with a change", "does not hold", "cannot be checked"}
     assert {claim["verdict"] for claim in found["claims"]} == verdicts
     bad = subprocess.run(
-        [*command, "C-pandas"], capture_output=True, text=True, env=environment, timeout=60, check=False
+        [*command, "C-pandas"], capture_output=True, text=True, env=environment, timeout=HANG, check=False
     )
     assert bad.returncode == 2
     assert "did you mean C-panda" in bad.stderr

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import jounce as jn
+from time_limits import HANG
 
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
@@ -63,9 +64,9 @@ def blue(picture: np.ndarray) -> np.ndarray:
     return (picture[..., 2] > 0.4) & (picture[..., 0] < 0.4) & (picture[..., 1] < 0.45)
 
 
-def seen(page: browsers.Browser, timeout: float = 90.0) -> np.ndarray:
+def seen(page: browsers.Browser) -> np.ndarray:
     """The picture, once both links are in it and it stays as it is."""
-    end, before = time.monotonic() + timeout, None
+    end, before = time.monotonic() + HANG, None
     while time.monotonic() < end:
         now = pixels(page)
         if before is not None and np.abs(now - before).mean() < 1e-3 and red(now).sum() > 50 and blue(now).sum() > 50:
@@ -124,7 +125,7 @@ def test_a_saved_page_plays_without_a_server_or_the_network(page: browsers.Brows
     page.open((tmp_path / "swing.html").as_uri())
     assert {"/robot/base/box", f"{ARM}/box"} <= set(page.nodes(8))
     seen_at = set()
-    end = time.monotonic() + 90
+    end = time.monotonic() + HANG
     while len(seen_at) < 4 and time.monotonic() < end:
         if where := round(place(page, ARM)[2], 3):  # 0 while the scene is made anew, before it begins again
             seen_at.add(where)

@@ -21,6 +21,7 @@ import pytest
 
 import jounce as jn
 from jounce.parts.pose import pose, quaternions, rotation
+from time_limits import HANG
 
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
@@ -790,7 +791,7 @@ def test_pages_from_elsewhere_get_no_socket(origin: str | None, asked: str, answ
             "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
             f"Sec-WebSocket-Protocol: viser-v{pytest.importorskip('viser').__version__}\r\n{said}\r\n"
         )
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=HANG) as connection:
             connection.sendall(request.encode())
             assert connection.recv(4096).startswith(f"HTTP/1.1 {answer} ".encode())
 
@@ -914,7 +915,7 @@ def test_the_command_line_serves_until_it_is_ended(tmp_path: Path) -> None:
             assert address, line
             assert _listens(address[1], int(address[2]))
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=30) == 0
+            assert process.wait(timeout=HANG) == 0
         finally:
             process.kill()
 

@@ -39,6 +39,7 @@ _PLAYWRIGHT = (
     "Library/Caches/ms-playwright/chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
     "AppData/Local/ms-playwright/chromium-*/chrome-win*/chrome.exe",
 )
+_WAIT = 300.0  # s, for a browser on a busy machine
 
 
 def program() -> str | None:
@@ -88,7 +89,7 @@ class Browser:
         self.errors: list[str] = []
         with ExitStack() as stack:  # whatever fails, the browser ends
             stack.callback(self._end)
-            opened = connect(self._address(), max_size=None, open_timeout=60, ping_interval=None)
+            opened = connect(self._address(), max_size=None, open_timeout=_WAIT, ping_interval=None)
             self._socket = stack.enter_context(opened)
             self.call("Page.enable")
             self.call("Runtime.enable")
@@ -102,11 +103,11 @@ class Browser:
         import urllib.request
 
         said = Path(self._folder.name, "DevToolsActivePort")
-        until = time.monotonic() + 60
+        until = time.monotonic() + _WAIT
         while time.monotonic() < until and self._process.poll() is None:
             if said.exists() and len(said.read_text().splitlines()) > 1:
                 url = f"http://127.0.0.1:{said.read_text().splitlines()[0]}/json"
-                with urllib.request.urlopen(url, timeout=30) as answer:
+                with urllib.request.urlopen(url, timeout=_WAIT) as answer:
                     pages = [page for page in json.load(answer) if page["type"] == "page"]
                 if pages:
                     return str(pages[0]["webSocketDebuggerUrl"])
@@ -134,7 +135,7 @@ class Browser:
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
-            message = json.loads(self._socket.recv(timeout=120))
+            message = json.loads(self._socket.recv(timeout=_WAIT))
             if message.get("method") == "Network.requestWillBeSent":
                 self.requests.append(message["params"]["request"]["url"])
             if message.get("method") == "Runtime.exceptionThrown":
@@ -155,9 +156,9 @@ class Browser:
             raise RuntimeError(json.dumps(found["exceptionDetails"])[:500])
         return found["result"].get("value")
 
-    def until(self, script: str, timeout: float = 90.0) -> Any:
+    def until(self, script: str) -> Any:
         """The value of an expression, once it is true."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + _WAIT
         while time.monotonic() < end:
             try:
                 if value := self.ask(script):
