@@ -56,7 +56,7 @@ def built(source: Path, folder: Path) -> Path:
     import nanobind
 
     python = (f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={nanobind.cmake_dir()}")
-    run("cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DJOUNCE_BENCHMARKS=ON", *python)
+    run("cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DJOUNCE_BENCHMARKS=ON", "-DJOUNCE_KERNELS=all", *python)
     run("cmake", "--build", folder, "--target", "kernel_benchmark")
     return folder / "kernel_benchmark"
 

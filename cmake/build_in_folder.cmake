@@ -1,5 +1,4 @@
-# Configures and builds SOURCE in FOLDER, after COPIES of what it is compiled with, and copies OUTPUTS to DESTINATION: run by
-# cached_build(), one at a time for each folder.
+# Builds SOURCE in FOLDER with copies of COPIES, and copies OUTPUTS to DESTINATION: run by cached_build(), one at a time for each folder.
 file(LOCK ${FOLDER} DIRECTORY GUARD PROCESS)
 
 function(run)
@@ -30,6 +29,6 @@ run(${CMAKE_COMMAND} -G ${GENERATOR} -DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM} -C ${S
 run(${CMAKE_COMMAND} --build ${FOLDER} ${clean})
 file(REMOVE ${unfinished})
 
-foreach(output IN LISTS OUTPUTS)
-  file(COPY ${FOLDER}/${output} DESTINATION ${DESTINATION})
-endforeach()
+if(DESTINATION)
+  file(COPY ${OUTPUTS} DESTINATION ${DESTINATION})
+endif()

@@ -26,7 +26,8 @@ list(APPEND CMAKE_MODULE_PATH {CMAKE.as_posix()})
 project(outer LANGUAGES CXX)
 set(JOUNCE_CACHE ${{CMAKE_CURRENT_SOURCE_DIR}}/cache)
 include(cached_build)
-cached_build(inner SOURCE inner SETTINGS NUMBER=${{NUMBER}} COPIES given=${{GIVEN}} OUTPUTS program FOLDER folder)
+cached_build(inner SOURCE inner SETTINGS NUMBER=${{NUMBER}} COPIES given=${{GIVEN}} OUTPUTS program
+             DESTINATION ${{CMAKE_CURRENT_BINARY_DIR}} FOLDER folder)
 """
 INNER = """cmake_minimum_required(VERSION 3.18)
 project(inner LANGUAGES CXX)
