@@ -28,7 +28,7 @@ GIVEN_BACK = {"Equilibrium", "Kinematics", "Linearization", "Model", "Regulator"
 GIVEN_BACK |= {"ConstrainedDynamics", "ConstrainedInverseDynamics", "Impact", "IndependentCoordinates"}
 BASES = {"Joint", "Module", "SoftBody", "Strain"}
 OF_ANOTHER_LIBRARY = {"Pinocchio"}  # has all its methods in common with MuJoCo
-WITHOUT_ARGUMENTS = {"num_threads"}
+WITHOUT_ARGUMENTS = {"build_info", "num_threads"}
 PATHS = {"load", "to_mjcf", "to_urdf"}  # a string may be one
 NUMPYS_WORDS = (
     "inhomogeneous|ambiguous|could not be broadcast|cannot reshape|matmul|einsum|for axis|array element|Exceeds the"
