@@ -19,7 +19,7 @@ from parts import parts
 from shell import end_like_ctrl_c, run
 
 LIMIT = 20  # minutes, for all of it
-SOURCES = "include/jounce/*/*.hpp bindings/*.?pp bindings/kernels/*.?pp benchmarks/*.cpp .ci/*.cu"
+SOURCES = "include/jounce/*/*.hpp bindings/*.?pp bindings/kernels/*.?pp benchmarks/*.cpp cmake/*.cpp .ci/*.cu"
 
 
 def steps() -> dict[str, str]:

@@ -55,7 +55,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def give(project: Path, name: str, value: int) -> None:
-    """What is compiled with, in a folder of that name: newer than whatever has been compiled, as what pip unpacks is."""
+    """What is compiled with, in a folder of that name: newer than what has been compiled, as what pip unpacks is."""
     file = project.parent / name / "given.hpp"
     file.parent.mkdir()
     file.write_text(f"#define GIVEN {value}\n")
