@@ -63,6 +63,8 @@ def test_a_new_public_call_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 @each_method
 def test_calls_that_are_drawn_are_answered(method: str) -> None:
     """Some of them, by each kind of robot that can."""
+    if method == "equilibrium":
+        pytest.skip("one need not exist")
     for kind, robot in EVERY.items():
         soft = any(p.soft is not None for p in robot.parts)
         sections = soft and kind != "module of a user"
@@ -72,9 +74,8 @@ def test_calls_that_are_drawn_are_answered(method: str) -> None:
         can |= {"constraint_rows": bool(robot.ties), "loop_coordinate": bool(loops)}
         tied = bool(robot.ties) or any(p.follows is not None for p in robot.parts)  # which few cuts leave whole
         can |= {"subtree": not tied, "chain": not tied}
-        if method == "equilibrium" or not can.get(method, True):  # an equilibrium need not exist
-            continue
-        assert any(answered(kind, robot, method, seed) for seed in range(12)), kind
+        if can.get(method, True):
+            assert any(answered(kind, robot, method, seed) for seed in range(12)), kind
 
 
 # --- the round ------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import pytest
 from jounce._core import CoreModel
 
 import jounce as jn
+from jounce.loading import formats
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -24,7 +25,8 @@ BLOCK = re.compile(r'^```python(?: title="needs (\w+)")?\n(.*?)^```', re.DOTALL 
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_code_blocks_run_in_order(page: Path) -> None:
+def test_code_blocks_run_in_order(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "_formats", {**formats._formats})  # to which a page may add one
     names: dict[str, object] = {}
     for needs, code in BLOCK.findall(page.read_text()):
         if needs and importlib.util.find_spec(needs) is None:
@@ -35,6 +37,8 @@ def test_code_blocks_run_in_order(page: Path) -> None:
             if needs:  # ignore warnings from importing other libraries
                 warnings.simplefilter("ignore")
             exec(compile(code, page.name, "exec"), names)
+    if not names:
+        pytest.skip("it has no Python, or none that runs with what is installed")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

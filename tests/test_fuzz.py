@@ -31,7 +31,8 @@ for number in range(first, 8):
 
 
 @pytest.fixture
-def fuzz() -> ModuleType:
+def fuzz(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [*sys.path])  # to which it adds
     specification = importlib.util.spec_from_file_location("fuzz_calls", PROGRAM)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)

@@ -685,10 +685,11 @@ def test_bodies_of_next_to_no_mass_have_no_ellipsoid() -> None:
 
 
 def test_it_listens_on_this_machine_alone_and_ends() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]  # which no viewer that starts meanwhile will take
     robot = jn.load(ARM)
-    viewer = robot.show()
-    port = int(viewer.url.rpartition(":")[2])
-    assert viewer.url.startswith("http://127.0.0.1:")
+    viewer = robot.show(port=port)
+    assert viewer.url == f"http://127.0.0.1:{port}"
     assert _listens("127.0.0.1", port)
     for address in {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}:
         if not str(address).startswith("127."):
