@@ -13,7 +13,7 @@ foreach(copy IN LISTS COPIES)
   set(to ${FOLDER}/${CMAKE_MATCH_1})
   set(from ${CMAKE_MATCH_2})
   file(GLOB_RECURSE files RELATIVE ${from} ${from}/*)
-  list(FILTER files EXCLUDE REGEX "__pycache__")
+  list(FILTER files EXCLUDE REGEX "\\.pyc?$")
   foreach(file IN LISTS files)
     configure_file(${from}/${file} ${to}/${file} COPYONLY)  # which leaves files that are the same as they are
   endforeach()
