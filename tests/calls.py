@@ -259,7 +259,9 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
     soft = [p.spec.name for p in robot.parts if p.soft is not None]
     names = {"name": robot.parts[-1].spec.name, "joint": robot.model.joint_names[-1], "soft": [*soft, "rod"][0]}
     names |= {"source": "mixed", "target": "world", "s": [0.02, 0.0, 0.1], "rng": None, "shape": (2,)}
-    names |= {"constraint": [*robot.model.constraint_names, "loop"][0], "contacts": contacts(robot)}
+    names |= {"constraint": [*robot.model.constraint_names, "loop"][0]}
+    if "contacts" in call.first:
+        names["contacts"] = contacts(robot)
     if call.method in EDITS:
         names |= edits(robot)
     return {name: given.get(name, names.get(name)) for name in call.first}

@@ -21,7 +21,7 @@ from drawn_functions import CALLS as FUNCTIONS
 from drawn_functions import function_differences, public_functions, uncovered, untried
 from kinds import EVERY, FIXED, KINDS, random_robot
 
-SEEDS = 4  # of each call of each kind
+DAY, NIGHT = range(2), range(2, 4)  # seeds of each call of each kind
 METHODS = sorted(public_calls(EVERY["rigid"].model))
 
 each_method = pytest.mark.parametrize("method", METHODS)
@@ -81,11 +81,21 @@ def test_calls_that_are_drawn_are_answered(method: str) -> None:
 # --- the round ------------------------------------------------------------------------------------------
 
 
+def assert_twins_agree(kind: str, seeds: range) -> None:
+    robot = EVERY[kind]
+    wrong = [f"{m} {s}: {x}" for m in METHODS for s in seeds for x in differences(kind, robot, m, s, count=4)]
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.parametrize("kind", EVERY)
 def test_calls_agree_with_their_twins(kind: str) -> None:
-    robot = EVERY[kind]
-    wrong = [f"{m} {s}: {x}" for m in METHODS for s in range(SEEDS) for x in differences(kind, robot, m, s, count=4)]
-    assert not wrong, "\n".join(wrong)
+    assert_twins_agree(kind, DAY)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("kind", EVERY)
+def test_more_calls_agree_with_their_twins(kind: str) -> None:
+    assert_twins_agree(kind, NIGHT)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -113,6 +123,7 @@ def test_a_simulation_with_a_joint_that_stays(kind: str) -> None:
 # --- that it detects faults -----------------------------------------------------------------------------
 
 
+@pytest.mark.night
 def test_every_twin_is_met() -> None:
     """By many of the calls, including those that it applies to."""
     compared.clear()

@@ -145,7 +145,8 @@ def test_a_joint_of_ratio_zero_is_fixed(kind: str, call: Call) -> None:
         pytest.skip("it has several, and which one is found is left to rounding")
     if call.method in ("lock", "subtree", "chain"):
         pytest.skip("what is cut off or locked must not be followed")
-    assert_same(kind, call, {k: (good(call, robot), o) for k, o in keywords(call, robot).items()})
+    given = good(call, robot)
+    assert_same(kind, call, {k: (given, o) for k, o in keywords(call, robot).items()})
 
 
 @each_kind
@@ -187,8 +188,8 @@ def test_batches(kind: str, call: Call) -> None:
     robot = KINDS[kind]
     questions = {}
     for shape in SHAPES:
-        for label, options in keywords(call, robot, shape).items():
-            questions[f"{shape} {label}"] = good(call, robot, shape), options
+        given = good(call, robot, shape)
+        questions |= {f"{shape} {label}": (given, options) for label, options in keywords(call, robot, shape).items()}
     assert_same(kind, call, questions)
 
 
@@ -385,14 +386,14 @@ def test_bad_keywords(kind: str, call: Call) -> None:
     robot = KINDS[kind]
     if is_refused(kind, call):
         pytest.skip(REFUSED)
-    questions = {}
+    questions, given = {}, good(call, robot)
     for i, options in enumerate(bad_keywords(call, robot)):
         if "u" in options and robot.model.input_names:  # a rigid robot has no inputs at all
             continue
-        questions[f"{i}: {options}"] = good(call, robot), options
+        questions[f"{i}: {options}"] = given, options
     if call.method in ("linearize", "hybrid_dynamics") and kind in ("floating", "branches"):
         half = np.arange(robot.model.nv) < 3
-        questions["half a joint"] = good(call, robot), {{"linearize": "actuated"}.get(call.method, "prescribed"): half}
+        questions["half a joint"] = given, {{"linearize": "actuated"}.get(call.method, "prescribed"): half}
     assert_same_words(kind, call, questions)
 
 
