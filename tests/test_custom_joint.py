@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import mpmath as mp
@@ -30,18 +30,22 @@ def arm() -> Robot:
 
 
 ARM = arm()
-SAID = {general: said_by_functions(ARM.model, general=general) for general in (True, False)}
+
+
+@cache
+def said_arm(general: bool) -> jn.Model:
+    return said_by_functions(ARM.model, general=general)
 
 
 @each_call
-@pytest.mark.parametrize("general", SAID, ids=["as a function", "as it runs"])
+@pytest.mark.parametrize("general", [True, False], ids=["as a function", "as it runs"])
 def test_hinges_said_by_functions_are_hinges(call: Call, general: bool) -> None:
     """In every call, up to order 6.
 
     A call that solves M a = f solves it for both robots, up to rounding; so their solutions differ by up to cond(M)
     times as much, at each order anew. The mass matrix of this arm has a condition number of 500.
     """
-    said, given = SAID[general], good(call, ARM, rows=8)
+    said, given = said_arm(general), good(call, ARM, rows=8)
     found, expected = (outcome(lambda m=m: ask(m, call, given)) for m in (said, ARM.model))
     if isinstance(expected, Exception):
         assert says(found) == says(expected)
@@ -57,6 +61,7 @@ def test_hinges_said_by_functions_are_hinges(call: Call, general: bool) -> None:
             assert error(mine[key], other, call.order_axis(key)) < tolerance, key
 
 
+@cache
 def screwed(*, general: bool) -> jn.Model:
     """Functions that are screw motions about axes anywhere, some of them built-in joints, with springs and a rotor."""
     rng, b = np.random.default_rng(11), jn.Builder()
@@ -104,6 +109,11 @@ def test_screw_motions_run_as_built_in_joints(call: Call) -> None:
 ROBOTS = {**KINDS, "every joint": EVERY["every joint"]}
 
 
+@cache
+def said_robot(kind: str) -> jn.Model:
+    return said_by_functions(ROBOTS[kind].model)
+
+
 @each_call
 @pytest.mark.parametrize("kind", ROBOTS)
 def test_joints_of_all_kinds_said_by_functions(kind: str, call: Call) -> None:
@@ -113,7 +123,7 @@ def test_joints_of_all_kinds_said_by_functions(kind: str, call: Call) -> None:
     if kind == "every joint" and call.method in ("closed_form", "random_configuration"):
         pytest.skip("how a joint is made of simpler ones is seen in these")
     model = ROBOTS[kind].model
-    twin, given = said_by_functions(model), good(call, ROBOTS[kind])
+    twin, given = said_robot(kind), good(call, ROBOTS[kind])
     found, expected = (outcome(lambda m=m: ask(m, call, given)) for m in (twin, model))
     assert not compared(found, expected, call, (twin, model), None)
 
