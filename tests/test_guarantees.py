@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -31,15 +31,16 @@ each_robot = pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
 each_call = pytest.mark.parametrize("call", BATCHED, ids=[call.name for call in BATCHED])
 
 
-def answer(call: Call, robot: Robot, batch: tuple[int, ...] = (STATES,)) -> dict[str, np.ndarray]:
-    options = next(iter(keywords(call, robot, batch).values()))
-    return numbers(robot.model, call, ask(robot.model, call, good(call, robot, batch), **options))
+def question(call: Call, robot: Robot, batch: tuple[int, ...]) -> Callable[[], dict[str, np.ndarray]]:
+    """Asks it, each time with the same arguments."""
+    given, options = good(call, robot, batch), next(iter(keywords(call, robot, batch).values()))
+    return lambda: numbers(robot.model, call, ask(robot.model, call, given, **options))
 
 
 def refuses(call: Call, robot: Robot) -> bool:
     """Whether this kind of robot has no answer to the call."""
     try:
-        answer(call, robot, ())
+        question(call, robot, ())()
     except ValueError:
         return True
     return False
@@ -57,23 +58,24 @@ def threads() -> Iterator[None]:
 def test_numbers_of_threads_do_not_change_a_bit(call: Call, robot: Robot, threads: None) -> None:
     if refuses(call, robot):
         pytest.skip("has no answer")
+    answer = question(call, robot, (STATES,))
     jn.set_num_threads(1)
-    alone = answer(call, robot)
+    alone = answer()
     for count in (2, 5):
         jn.set_num_threads(count)
-        for key, found in answer(call, robot).items():
+        for key, found in answer().items():
             np.testing.assert_array_equal(found, alone[key], err_msg=key)
 
 
 @each_robot
 def test_threads_share_a_model(robot: Robot) -> None:
     """All calls at once, from eight Python threads."""
-    possible = [call for call in BATCHED if not refuses(call, robot)]
-    alone = {call.name: answer(call, robot, (40,)) for call in possible}
+    possible = {call.name: question(call, robot, (40,)) for call in BATCHED if not refuses(call, robot)}
+    alone = {name: answer() for name, answer in possible.items()}
     with ThreadPoolExecutor(8) as callers:
-        for call, found in callers.map(lambda c: (c, answer(c, robot, (40,))), 3 * possible):
+        for name, found in callers.map(lambda name: (name, possible[name]()), 3 * list(possible)):
             for key, value in found.items():
-                np.testing.assert_array_equal(value, alone[call.name][key], err_msg=f"{call.name}, {key}")
+                np.testing.assert_array_equal(value, alone[name][key], err_msg=f"{name}, {key}")
 
 
 @each_robot
@@ -82,11 +84,11 @@ def test_registers_change_rounding_alone(call: Call, robot: Robot) -> None:
     """By 1e-12 of the largest entry of each array, and by 1e-9 if equations are solved."""
     if refuses(call, robot):
         pytest.skip("has no answer")
-    best, found = _core.instruction_set(), {}
+    answer, best, found = question(call, robot, (9,)), _core.instruction_set(), {}
     try:
         for name in _core.instruction_sets():
             _core.use_instruction_set(name)
-            found[name] = answer(call, robot, (9,))
+            found[name] = answer()
     finally:
         _core.use_instruction_set(best)
     digits = 1e-9 if call.method in SOLVES else 1e-12
