@@ -41,6 +41,13 @@ NAMES = ("body_names", "joint_names", "frame_names", "input_names")
 
 def questions(name: str, call: Call) -> Iterator[tuple[str, dict[str, object], dict[str, object]]]:
     """Label, arguments and keywords of the ways to make a call."""
+    ways = list(ways_to_ask(name, call))
+    given = good(call, ROBOTS[name], rows=ROWS.get(call.method, 2), seed=11) if ways else {}
+    yield from ((label, given, options) for label, options in ways)
+
+
+def ways_to_ask(name: str, call: Call) -> Iterator[tuple[str, dict[str, object]]]:
+    """Label and keywords."""
     robot, rows = ROBOTS[name], ROWS.get(call.method, 2)
     if call.method == "equilibrium" and name not in AT_REST:
         return
@@ -54,7 +61,7 @@ def questions(name: str, call: Call) -> Iterator[tuple[str, dict[str, object], d
             if "frames" in options or (label and not call.stacks):
                 continue
             options = options | {"frames": [robot.parts[-1].spec.name]}
-        yield label, good(call, robot, rows=rows, seed=11), options
+        yield label, options
 
 
 def floats(robot: Robot) -> bool:

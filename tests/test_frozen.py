@@ -14,11 +14,11 @@ import pytest
 
 import jounce as jn
 from calls import CALLS, FRAMES, Call, ask, backward_error, error, good, numbers
-from frozen_numbers import FILE, NAMES, PROPERTIES, ROBOTS, is_stored, key_of, questions, shortened
+from frozen_numbers import FILE, NAMES, PROPERTIES, ROBOTS, is_stored, key_of, questions, shortened, ways_to_ask
 
 STORED = json.loads(FILE.read_text())
 TOLERANCE = 1e-13
-CASES = [(n, c) for n in ROBOTS for c in CALLS if STORED[n].get(c, "") is not None and any(questions(n, CALLS[c]))]
+CASES = [(n, c) for n in ROBOTS for c in CALLS if STORED[n].get(c, "") is not None and any(ways_to_ask(n, CALLS[c]))]
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 each_case = pytest.mark.parametrize(("name", "call"), CASES)
