@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -805,6 +806,17 @@ def test_on_other_machines_a_page_needs_to_be_our_own() -> None:
     assert not may_connect("0.0.0.0", "https://example.org", "lab:8080")
     assert not may_connect("::1", "http://lab:8080", "lab:8080")
     assert may_connect("localhost", "http://[::1]:8080", "[::1]:8080")
+
+
+def test_a_connection_that_says_nothing_does_not_keep_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Browsers keep some in reserve."""
+    monkeypatch.setattr("jounce.view.server._SILENT", 0.2)
+    viewer = jn.robots.aerial_manipulator().show()
+    address = urlsplit(viewer.url)
+    with socket.create_connection((address.hostname, address.port)):
+        thread = viewer._server._websock_server._server_thread
+        viewer.close()
+    assert not thread.is_alive()
 
 
 def test_a_port_that_is_taken_is_passed_over() -> None:

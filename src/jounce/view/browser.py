@@ -89,7 +89,7 @@ class Browser:
         self.errors: list[str] = []
         with ExitStack() as stack:  # whatever fails, the browser ends
             stack.callback(self._end)
-            opened = connect(self._address(), max_size=None, open_timeout=_WAIT, ping_interval=None)
+            opened = connect(self._address(), max_size=None, max_queue=None, open_timeout=_WAIT, ping_interval=None)
             self._socket = stack.enter_context(opened)
             self.call("Page.enable")
             self.call("Runtime.enable")

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from jounce._checks import quoted
 
 _starting = threading.Lock()
+_SILENT = 2.0  # s; browsers keep connections in reserve, and a server that stops waits for them to say what they are
 
 
 def start(host: str, port: int) -> Any:
@@ -110,6 +111,7 @@ def _guarded(host: str) -> Iterator[None]:
     def serve_guarded(*args: Any, **options: Any) -> Any:
         if getattr(options.get("process_request"), "__module__", "").startswith("viser."):
             options["process_request"] = _checked(host, options["process_request"])
+            options["open_timeout"] = _SILENT
             guarded.append(True)
         return serve(*args, **options)
 
