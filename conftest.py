@@ -14,6 +14,18 @@ import pytest
 MEMORY = 1 << 30  # bytes for a worker
 # By processor time: a worker that began one of these last would end long after the others.
 LONG = ("test_constraints_truth", "test_twins", "test_view_browser", "test_reproduce", "test_differential")
+# Test files that Pythons and NumPys hardly change.
+SAME_WITH_EVERY_PYTHON = (
+    *("allocation", "bench", "cached_build", "guarantees", "headers", "load_robustness"),  # sizes, times, builds
+    *("examples", "notebooks", "plots", "view_browser", "view_geometry", "view_textures"),  # pictures
+    *("constraints_oracle", "forward_oracle", "oracles_agree", "paper_b", "soft_oracles"),  # oracles
+    *("closed_form", "closed_form_printed", "closed_form_soft", "reproduce"),  # the papers
+    *("articulated_inertia", "example_robots", "large_robots", "truth", "differential", "frozen"),  # the core's numbers
+    *("forward_dynamics", "inverse_dynamics", "jacobians", "kinematics", "matrices", "momentum_and_energy"),
+    *("derivatives", "higher_derivatives", "linearization", "riccati", "statics", "implicit", "implicit_constraints"),
+    *("constraints_derivatives", "constraints_peers", "constraints_physics", "constraints_truth"),
+    *("soft_derivatives", "soft_dynamics", "soft_kinematics", "regressor"),
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,10 +34,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--all", action="store_true", dest="day_and_night", help="run the tests of the day and of the night"
     )
-    group.addoption("--other-python", action="store_true", help="leave out what no Python and no NumPy can change")
+    group.addoption("--other-python", action="store_true", help="leave out what Pythons and NumPys hardly change")
 
 
 # --- which tests ------------------------------------------------------------------------------------------
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    name = collection_path.stem.removeprefix("test_")
+    return True if config.option.other_python and name in SAME_WITH_EVERY_PYTHON else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -41,8 +58,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _meant(item: pytest.Item, config: pytest.Config) -> bool:
-    if config.option.other_python and item.get_closest_marker("any_python"):
-        return False
     if config.option.day_and_night or config.option.markexpr:
         return True
     at_night = item.get_closest_marker("night") is not None

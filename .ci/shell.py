@@ -17,6 +17,7 @@ WATCHED = """exec 3<&0 </dev/null
 { cat <&3; kill 0; } >/dev/null 2>&1 &
 exec 3<&- sh -c "$1"
 """
+NOT_A_NEWCOMERS = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # variables that would change what is tested or its speed
 TOO_LONG = 124  # as timeout has it
 PATIENCE = 10.0  # seconds for processes to end when they are asked to
 
@@ -28,7 +29,7 @@ def run(
 
     Output goes to `log` if there is one. `path` comes first on the PATH. What the line leaves running is ended, too.
     """
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {name: value for name, value in os.environ.items() if name not in NOT_A_NEWCOMERS}
     if path:
         environment["PATH"] = os.pathsep.join([str(path), environment["PATH"]])
     sys.stdout.flush()

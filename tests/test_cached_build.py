@@ -15,7 +15,6 @@ CMAKE = Path(__file__).parents[1] / "cmake"
 
 pytestmark = [
     pytest.mark.night,
-    pytest.mark.any_python,
     pytest.mark.skipif(
         not all(map(shutil.which, ("cmake", "ninja", "c++"))), reason="there is no CMake, no Ninja or no compiler"
     ),

@@ -21,7 +21,6 @@ HEADERS = sorted(path.relative_to(ROOT / "include") for path in (ROOT / "include
 COMPILER = os.environ.get("CXX") or next((c for c in ("g++", "c++", "clang++") if shutil.which(c)), None)
 FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wno-psabi", "-Wno-unknown-pragmas", f"-I{ROOT / 'include'}"]
 
-pytestmark = pytest.mark.any_python
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
 
 

@@ -22,10 +22,7 @@ import viser
 from jounce.view import browser as browsers
 
 images = pytest.importorskip("PIL.Image")
-pytestmark = [
-    pytest.mark.any_python,
-    pytest.mark.skipif(browsers.program() is None, reason="no Chromium here"),
-]
+pytestmark = pytest.mark.skipif(browsers.program() is None, reason="no Chromium here")
 
 ROBOT = """<robot name="r"> <link name="base"> <visual> <origin xyz="0 0 0.1"/> <geometry> <box size="0.3 0.3 0.2"/>
     </geometry> <material name="b"> <color rgba="0.1 0.2 0.9 1"/> </material> </visual> </link>
