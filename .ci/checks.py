@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Must pass before a change lands: README's two commands in a copy of the tree, then a short round of the fuzzers,
-linters, type checks, the headers as CUDA source, the documentation, and the tests on the oldest and newest Python here.
+"""Must pass before a change lands: README's two commands in a copy of the tree, then the tests of what tests, a short
+round of the fuzzers, linters, type checks, the headers as CUDA source, the documentation, and the tests on the oldest
+and newest Python here.
 
 Stops at the first step that fails. Longer checks are in .ci/nightly; at the end it says which of those are due.
 """
@@ -19,6 +20,7 @@ from parts import parts
 from shell import end_like_ctrl_c, run
 
 LIMIT = 20  # minutes, for all of it
+TESTS_OF_TESTS = "tests/oracles tests/test_ci.py tests/test_fuzz.py tests/test_fuzz_targets.py"
 SOURCES = "include/jounce/*/*.hpp bindings/*.?pp bindings/kernels/*.?pp benchmarks/*.cpp cmake/*.cpp .ci/*.cu"
 
 
@@ -30,6 +32,7 @@ def steps() -> dict[str, str]:
     return {
         "README's demo": demo,
         "README's tests": test,
+        "tests of the tests": f".venv/bin/pytest -n auto --night {TESTS_OF_TESTS}",
         "fuzzers": ".venv/bin/python fuzz/run.py",  # a short round, the same one every time
         "lint": f"{pip} --upgrade pip && {pip} --group lint && "
         ".venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && "

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 import numpy as np
 
@@ -222,6 +223,7 @@ def _is_public(name: str) -> bool:
     return not name.startswith("_")
 
 
+@cache
 def signature(function: object) -> inspect.Signature:
     """The signature of a function of Python or of the core."""
     return _signatures.of(function) if hasattr(function, "__nb_signature__") else inspect.signature(function)

@@ -39,6 +39,7 @@ In a clone of this repository:
 """
 
 pytestmark = [
+    pytest.mark.night,  # and .ci/run
     pytest.mark.skipif(shutil.which("git") is None, reason="there is no git"),
     pytest.mark.skipif(sys.platform == "win32", reason="needs a shell"),
 ]
@@ -536,14 +537,14 @@ def test_the_steps_of_a_run(repository: Path, tmp_path: Path, failing: str) -> N
     assert not list((tmp_path / "temporary").iterdir())
     assert not (repository / ".venv").exists()
     assert "odd" not in said.read_text()
-    assert programs[:7] == ["pytest", "python", "pip", "pip", "ruff", "ruff", "mypy"]
+    assert programs[:8] == ["pytest", "pytest", "python", "pip", "pip", "ruff", "ruff", "mypy"]
     if failing:
         assert done.returncode == 1
         assert done.stdout.splitlines()[-1].startswith("--- lint: FAILS, status 1, after ")
-        assert len(programs) == 7
+        assert len(programs) == 8
     else:
         assert done.returncode == 0, done.stdout + done.stderr
-        assert programs[7:] == ["clang-format", "pip", "python", "pip", "pytest", "python", "pythons"]
+        assert programs[8:] == ["clang-format", "pip", "python", "pip", "pytest", "python", "pythons"]
         assert re.search(r"^--- README's demo: \d+ s, README's tests: \d+ s, ", done.stdout, re.MULTILINE)
         assert re.search(r"^--- passes in \d\.\d minutes\nThe night: 0 of ", done.stdout, re.MULTILINE)
         assert "  never run: tests, kernels, " in done.stdout

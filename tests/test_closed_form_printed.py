@@ -151,7 +151,7 @@ def test_external_torques_in_symbols(wrench_frame: str) -> None:
     ("kind", "wrench_frame"),
     [
         ({"n": 3, "floating": True}, "body"),
-        ({"n": 3, "floating": True}, "world"),
+        pytest.param({"n": 3, "floating": True}, "world", marks=pytest.mark.night),
         ({"n": 2, "joints": ("spherical", "universal")}, "mixed"),
     ],
 )

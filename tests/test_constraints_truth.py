@@ -244,7 +244,7 @@ def test_a_gear_of_leaders() -> None:
 HELD = (*JOINTS, "on plane", "on line", "ball", "wheel")  # a distance of zero is not a constraint
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", nightly(KINDS, but=SOME))
 def test_a_contact_at_a_pose(kind: str) -> None:
     robot, rng = arms(), np.random.default_rng(7)
     mechanism, q = RigidRobot(robot.tree, robot), robot.configuration(rng)

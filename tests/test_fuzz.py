@@ -13,7 +13,10 @@ import pytest
 from time_limits import HANG
 
 PROGRAM = Path(__file__).parents[1] / "fuzz" / "calls.py"
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+pytestmark = [
+    pytest.mark.night,  # and .ci/run
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
+]
 
 # A child that makes few calls, one of which misbehaves.
 CHILD = """

@@ -14,6 +14,7 @@ import pytest
 
 from time_limits import HANG
 
+pytestmark = pytest.mark.night  # and .ci/run
 FUZZ = Path(__file__).parents[1] / "fuzz"
 TARGETS = ["arguments", "mjcf", "npz", "pickles", "urdf"]
 

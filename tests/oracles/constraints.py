@@ -53,12 +53,12 @@ def project(
         q = _moved(robot, q, -_solved(rows, left))
     else:
         raise ArithmeticError("the positions that obey were not found")
+    rows, drift = (np.concatenate(of) for of in zip(*((b.rows[0], b.slip[0]) for b in here), strict=True))
     for _ in range(60):
-        here = blocks(robot, ties, q, v[None])
-        left = np.concatenate([b.slip[0] for b in here])
+        left = drift + (rows @ v >> BITS)
         if _largest(left) < ONE >> 300:
             return q, v
-        v = v - _solved(_rounded(np.concatenate([b.rows[0] for b in here])), left)
+        v = v - _solved(_rounded(rows), left)
     raise ArithmeticError("the velocities that obey were not found")
 
 

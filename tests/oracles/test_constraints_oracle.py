@@ -11,7 +11,6 @@ import pytest
 import jounce as jn
 from coupled_robots import maker
 from loops import JOINTS, KINDS, contact, pose_of, random_tie
-from night import nightly
 from oracles import differentiate, virtual_work
 from oracles import virtual_work as exact
 from oracles.constraints import Solution, backward_errors, forward_dynamics, project
@@ -31,9 +30,9 @@ from trees import (
     random_stack,
 )
 
+pytestmark = pytest.mark.night  # and .ci/run
 ORDER = 4
 TINY = ONE >> 260  # 1e-78
-SOME = ("helical", "distance", "wheel")  # by day
 
 
 def robot_with_loops(seed: int, passive: bool = False, base: str = "free") -> tuple[RigidRobot, np.random.Generator]:
@@ -137,7 +136,7 @@ def quaternion(rotation: np.ndarray) -> np.ndarray:
     return exact._unit(np.array(found, dtype=object) * ONE // isqrt(int(squares[best]) << BITS))
 
 
-@pytest.mark.parametrize("kind", nightly(CHAINS, but=SOME))
+@pytest.mark.parametrize("kind", CHAINS)
 def test_a_tie_is_the_joint_it_stands_for(kind: str) -> None:
     """A body on a joint moves like the same body, free and tied: at every order."""
     rng = np.random.default_rng(3)
@@ -213,7 +212,7 @@ def energy_changes(robot: RigidRobot, solution: Solution) -> float:
 
 
 @pytest.mark.parametrize("world", [False, True], ids=["loop", "world"])
-@pytest.mark.parametrize("kind", nightly(KINDS, but=SOME))
+@pytest.mark.parametrize("kind", KINDS)
 def test_energy_is_kept(kind: str, world: bool) -> None:
     """At every order, without external forces. Rolling on a body is like rolling on the world: the contact point is at
     rest in it.
@@ -223,7 +222,7 @@ def test_energy_is_kept(kind: str, world: bool) -> None:
     assert energy_changes(robot, solution) < 1e-11
 
 
-@pytest.mark.parametrize("kind", nightly(KINDS, but=SOME))
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_forces_are_wrenches_on_the_tree(kind: str) -> None:
     """Applied to both bodies with opposite signs, they make the tree without the tie move in the same way."""
     robot, ties, q, v, rng = tied(kind, passive=True)
@@ -245,7 +244,7 @@ def test_the_forces_are_wrenches_on_the_tree(kind: str) -> None:
     assert max(dynamics.max(), rows.max()) < 1e-14
 
 
-@pytest.mark.parametrize("kind", nightly(["revolute", "helical", "distance", "wheel"], but=SOME))
+@pytest.mark.parametrize("kind", ["revolute", "helical", "distance", "wheel"])
 def test_backward_errors_see_what_is_off(kind: str) -> None:
     robot, ties, q, v, rng = tied(kind)
     tau = random_stack(rng, robot.tree, 3)
@@ -261,7 +260,7 @@ def test_backward_errors_see_what_is_off(kind: str) -> None:
         assert min(dynamics[k], rows[k]) > 1e-12
 
 
-@pytest.mark.parametrize("kind", nightly(KINDS, but=SOME))
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_residual_grows_late_along_the_taylor_polynomial(kind: str) -> None:
     """Order r of the acceleration is order r + 2 of positions: the residual is of order r + 3 in time."""
     rng = np.random.default_rng(7)
@@ -428,7 +427,7 @@ def two_fingers() -> SoftSpec:
     return SoftSpec(tuple(modules), np.array([0.7, -0.4, -9.6]))
 
 
-@pytest.mark.parametrize("kind", nightly(["spherical", "distance", "on line", "universal"], but=SOME))
+@pytest.mark.parametrize("kind", ["spherical", "distance", "on line", "universal"])
 def test_soft_fingers_that_hold_each_other(kind: str) -> None:
     spec = two_fingers()
     robot, rng = SoftRobot(spec), np.random.default_rng(8)

@@ -25,6 +25,7 @@ from trees import (
     random_tree,
 )
 
+pytestmark = pytest.mark.night  # and .ci/run
 ORDERS = 6  # r = 0..5
 SPEED, RATE = 0.3, 20.0  # RATE per second
 
