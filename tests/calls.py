@@ -495,8 +495,8 @@ def _of_closed_form(form, call: Call) -> dict[str, np.ndarray]:
 def error(found: np.ndarray, expected: np.ndarray, axis: int | None = None, scale: np.ndarray | None = None) -> float:
     """Greatest difference over the greatest entry expected; with an axis of orders, the worst of them all.
 
-    An order is measured relative to at least a thousandth of the lower ones, as some derivatives are zero up to
-    rounding. The greatest entry may also be in `scale`.
+    An order is measured relative to at least a hundredth of the lower ones, as some derivatives are zero up to rounding,
+    and one in the last place of a number must pass. The greatest entry may also be in `scale`.
     """
     found, expected = np.asarray(found, float), np.asarray(expected, float)
     assert found.shape == expected.shape, f"shape {found.shape}, expected {expected.shape}"
@@ -509,7 +509,7 @@ def error(found: np.ndarray, expected: np.ndarray, axis: int | None = None, scal
         return np.abs(orders).max(axis=1)
 
     size = largest(expected) if scale is None else np.maximum(largest(expected), largest(scale))
-    size = np.maximum(size, 1e-3 * np.maximum.accumulate(size))
+    size = np.maximum(size, 1e-2 * np.maximum.accumulate(size))
     return float((largest(found - expected) / np.where(size > 0, size, 1.0)).max())
 
 
