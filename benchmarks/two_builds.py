@@ -24,10 +24,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from timing import microseconds
 
-ROBOTS = {
-    "panda": ("fixed", "panda_link7"),
-    "anymal": ("floating", "LF_FOOT"),
-    "talos": ("floating", "arm_left_7_link"),
+ROBOTS = {  # with a frame of each
+    "Panda": ("panda_description/panda", "fixed", "panda_link7"),
+    "ANYmal": ("anymal_b_simple_description/anymal", "floating", "LF_FOOT"),
+    "TALOS": ("talos_data/talos_reduced", "floating", "arm_left_7_link"),
 }
 ORDERS = range(31)
 
@@ -38,12 +38,12 @@ def calls() -> dict[str, Callable[[], object]]:
 
     jn.set_num_threads(1)
     found: dict[str, Callable[[], object]] = {}
-    for name, (base, tool) in ROBOTS.items():
-        robot = jn.load(f"example-robot-data:{name}", base=base)  # type: ignore[arg-type]
+    for name, (file, base, tool) in ROBOTS.items():
+        robot = jn.load(f"example-robot-data:{file}", base=base)  # type: ignore[arg-type]
         rng = np.random.default_rng(0)
         q, stack = robot.random_configuration(rng), 0.1 * rng.normal(size=(ORDERS[-1] + 2, robot.nv))
         many, v, tau = robot.random_configuration(rng, 64), stack[0], stack[2]
-        for r in ORDERS if name == "panda" else (0, 2, 5):
+        for r in ORDERS if name == "Panda" else (0, 2, 5):
             found[f"{name} inverse_dynamics r = {r}"] = partial(robot.inverse_dynamics, q, stack[: r + 2])
             found[f"{name} inverse_dynamics r = {r}, 64"] = partial(robot.inverse_dynamics, many, stack[: r + 2])
             found[f"{name} forward_dynamics r = {r}"] = partial(robot.forward_dynamics, q, v, stack[: r + 1])

@@ -495,8 +495,8 @@ def _of_closed_form(form, call: Call) -> dict[str, np.ndarray]:
 def error(found: np.ndarray, expected: np.ndarray, axis: int | None = None, scale: np.ndarray | None = None) -> float:
     """Greatest difference over the greatest entry expected; with an axis of orders, the worst of them all.
 
-    An order is measured relative to at least a hundredth of the lower ones: some derivatives are zero up to rounding, and
-    one in the last place must pass. The greatest entry may also be in `scale`.
+    An order is measured relative to at least a hundredth of the lower ones: some derivatives are zero up to rounding,
+    and one in the last place must pass. The greatest entry may also be in `scale`.
     """
     found, expected = np.asarray(found, float), np.asarray(expected, float)
     assert found.shape == expected.shape, f"shape {found.shape}, expected {expected.shape}"
