@@ -1,4 +1,4 @@
-# Says which compiler is needed, in the first line of a failed build rather than the last.
+# Says what is missing on this machine, in the first line of a failed build rather than the last.
 set(needed "jounce needs a C++20 compiler: GCC 11, Clang 14, or newer")
 set(cure "On Debian and Ubuntu: apt install g++. On macOS: xcode-select --install. To choose one: CXX=g++-12 pip install .")
 
@@ -22,4 +22,16 @@ function(check_compiler)
         "${needed}; ${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}. ${cure}")
     endif()
   endforeach()
+endfunction()
+
+# After find_package(Python): the headers, which Debian and Fedora package on their own.
+function(check_python)
+  if(NOT Python_Interpreter_FOUND)
+    message(FATAL_ERROR "jounce needs Python 3.10 or newer; CMake found none but ${Python_EXECUTABLE} ${Python_VERSION}")
+  elseif(NOT Python_Development.Module_FOUND)
+    message(FATAL_ERROR "jounce needs the headers of Python, which ${Python_EXECUTABLE} ${Python_VERSION} is here without. "
+      "On Debian and Ubuntu: apt install python3-dev. On Fedora: dnf install python3-devel")
+  elseif(NOT Python_NumPy_FOUND)
+    message(FATAL_ERROR "jounce is compiled with NumPy, which ${Python_EXECUTABLE} does not have: pip install numpy")
+  endif()
 endfunction()
