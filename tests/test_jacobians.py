@@ -187,13 +187,13 @@ def test_chosen_frames_are_rows_of_the_whole(frame: str, velocity_frame: str) ->
         at = [robot.frame_index(c) for c in chosen]
         kin = robot.forward_kinematics(q, v, frames=chosen, **frames)
         assert kin.names == tuple(robot.frame_names[i] for i in at)
-        np.testing.assert_allclose(kin.pose, whole.pose[at], rtol=0, atol=1e-15)
+        np.testing.assert_allclose(kin.pose, whole.pose[at], rtol=1e-14, atol=1e-14)
         np.testing.assert_allclose(kin.twist, whole.twist[:, at], rtol=1e-12, atol=1e-12)
         some = robot.pose_derivatives(q, v, frames=chosen, frame=velocity_frame)
         np.testing.assert_allclose(some, derivatives[:, at], rtol=1e-12, atol=1e-12)
         for name, i in zip(kin.names, at, strict=True):
             np.testing.assert_array_equal(kin[name], kin.pose[kin.names.index(name)])
-            np.testing.assert_allclose(robot.pose(name, q), whole.pose[i], rtol=0, atol=1e-15)
+            np.testing.assert_allclose(robot.pose(name, q), whole.pose[i], rtol=1e-14, atol=1e-14)
             np.testing.assert_allclose(robot.twist(i, q, v, **frames), whole.twist[:, i], rtol=1e-12, atol=1e-12)
     plain = robot.forward_kinematics(q, v, **frames)
     assert plain.names == robot.body_names

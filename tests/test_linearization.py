@@ -54,7 +54,8 @@ def test_figure_5() -> None:
         np.testing.assert_allclose(left[1:] / left[:-1], 0.1, rtol=0.05)
         steps = right[1:] / right[:-1]  # due to rounding, so random; less so for all three together
         assert ((steps > 3) & (steps < 30)).all()
-        np.testing.assert_allclose(steps.prod(axis=0), 1000, rtol=0.6)
+        total = steps.prod(axis=0)
+        assert ((total > 300) & (total < 3000)).all()
         assert (curve[6:8].min(axis=0) < 1e-5).all()
         assert set(curve.argmin(axis=0)) <= {6, 7}  # the best step is 1e-7 or 1e-8
 
