@@ -27,6 +27,57 @@ def parallelogram(*, pin: object = None, gravity: float = 9.81) -> jn.Builder:
 # --- that say nothing -----------------------------------------------------------------------------------
 
 
+def drawn_plane(rng: np.random.Generator) -> tuple[np.ndarray, float, float, float]:
+    """The normal of an oblique plane, and a radius, a mass and its moment of inertia over many scales."""
+    normal, radius, mass = rng.normal(size=3), 10 ** rng.uniform(-4, 4), 10 ** rng.uniform(-3, 3)
+    return normal / np.linalg.norm(normal), radius, mass, 0.4 * mass * radius**2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_ball_in_a_socket_spins_on_its_plane(seed: int) -> None:
+    """Its centre stays anyway. What is left of the row along the normal is rounding, whatever the radius."""
+    rng = np.random.default_rng(seed)
+    normal, radius, mass, inertia = drawn_plane(rng)
+    b = jn.Builder(gravity=rng.normal(size=3))
+    place = np.eye(4)
+    place[:3, 3] = (seed % 2) * radius * rng.normal(size=3)
+    b.add("ball", "world", jn.Spherical(), place, jn.Inertia(mass, rotational=[inertia] * 3))
+    robot = b.build().constrained({"ball": jn.Rolling(radius, normal=normal)})
+    q = robot.random_configuration(rng)
+    about = robot.pose("ball", q)[:3, :3].T @ normal  # in body axes
+    assert not robot.constraint_jacobian(q)[0].any()
+    tau = inertia * rng.normal(size=3)
+    for spin in (0.0, 1.0):
+        found = robot.constrained_dynamics(q, spin * about, tau)
+        np.testing.assert_allclose(found.acc, (tau @ about) * about / inertia, rtol=0, atol=1e-12)
+        friction = np.linalg.norm(tau - (tau @ about) * about) / radius
+        assert np.linalg.norm(found.forces["ball"][:3]) == pytest.approx(friction, rel=1e-9)
+
+
+@pytest.mark.parametrize("geared", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_wheel_on_a_fixed_axle_cannot_roll(seed: int, geared: bool) -> None:
+    """It holds still, with the friction that the torque takes."""
+    rng = np.random.default_rng(seed)
+    normal, radius, mass, inertia = drawn_plane(rng)
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    b = jn.Builder(gravity=rng.normal(size=3))
+    for name in ("wheel", "motor"):
+        b.add(name, "world", jn.Revolute(axis), inertia=jn.Inertia(mass, rotational=[inertia] * 3))
+    if geared:
+        b.close("gear", "wheel", "motor", jn.Gear((0.0, 3.0)))
+    tau = inertia * rng.normal(size=2)
+    for kind in (jn.Rolling(radius, axis, normal), jn.Rolling(radius, normal=normal)):
+        robot = b.build().constrained({"wheel": kind})
+        found = robot.constrained_dynamics(rng.normal(size=1) * [1.0, 3.0], np.zeros(2), tau)
+        np.testing.assert_allclose(found.acc[: 2 if geared else 1], 0, rtol=0, atol=1e-11)
+        across = np.linalg.norm(np.cross(axis, normal))
+        lever = radius if kind.axis is not None else radius * across  # of a wheel, from its axis to the contact
+        torque = tau[0] + (3 * tau[1] if geared else 0.0)
+        assert np.linalg.norm(found.forces["wheel"][:3]) == pytest.approx(abs(torque) / lever, rel=1e-9)
+
+
 def arm_in_a_plane(rng: np.random.Generator) -> tuple[jn.Model, dict[str, jn.Contact]]:
     """Two links whose hinges are along the normal of some plane in space, and contacts with that plane."""
     b, place = jn.Builder(), placed(rng)

@@ -329,8 +329,9 @@ class ConstraintForces {
           start_coordinate(c.v[1], row, 1.0);
           continue;
         }
-        if (c.b.body >= 0) start_wrench(row, c.b.body, 2 * i + 1, series_[i].on_b(r), {0, 0, 0});
-        if (on_body_a(c)) start_wrench(row, c.a.body, 2 * i, series_[i].on_a(r), series_[i].apart());
+        const double moment = series_[i].moment_made_of(r);
+        if (c.b.body >= 0) start_wrench(row, c.b.body, 2 * i + 1, series_[i].on_b(r), moment, {0, 0, 0});
+        if (on_body_a(c)) start_wrench(row, c.a.body, 2 * i, series_[i].on_a(r), moment, series_[i].apart());
       }
     }
     for (int t = all_.path_count - 1; t >= 0; --t) {
@@ -342,12 +343,13 @@ class ConstraintForces {
     }
   }
 
-  // A row that is a wrench on a body, about the origin of its frame; `lever`: from there to where the force is.
-  JOUNCE_INLINE void start_wrench(int row, int body, int side, const Wrench& w, const V& lever) {
+  // A row that is a wrench on a body, about the origin of its frame; `moment`: the square of what its own is made of, to which `lever`,
+  // from there to where the force is, adds.
+  JOUNCE_INLINE void start_wrench(int row, int body, int side, const Wrench& w, double moment, const V& lever) {
     K(all_.place[body])[row] -= about_point(side, w);
     const double force = dot(w.f, w.f);
     strength_[row].force += force;
-    strength_[row].moment += dot(w.m, w.m) + force * (dot(lever, lever) + reach_[side]);
+    strength_[row].moment += moment + force * (dot(lever, lever) + reach_[side]);
   }
   // A row that is a force on a coordinate by itself.
   void start_coordinate(int column, int row, double force) {

@@ -176,7 +176,7 @@ class ConstraintJacobian {
         f[k] += apply(E, V{row[0], row[1], row[2]});
         m[k] += apply(E, V{row[3], row[4], row[5]});
       }
-      if (k == 0) moment_ = size_of(m[0]) + size_of(s.origin(0, false) - V{point.x, point.y, point.z}) * size_of(f[0]);
+      if (k == 0) moment_ = std::sqrt(s.moment_made_of(r)) + size_of(s.origin(0, false) - V{point.x, point.y, point.z}) * size_of(f[0]);
       for (int j = 0; j <= k; ++j) {
         V x = s.origin(k - j, false);
         if (k == j) x -= V{point.x, point.y, point.z};

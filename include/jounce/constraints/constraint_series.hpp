@@ -190,6 +190,16 @@ class ConstraintSeries {
 
   const V& apart() const { return p_[0]; }  // from A's origin to B's, at the instant
 
+  // The square of the terms that the moment of row i is made of, without cancellation: what is much smaller is rounding error. The row of
+  // a ball along the normal of its plane is an example, radius a x a, and so is that of a universal joint whose axes are parallel.
+  double moment_made_of(int i) const {
+    const Constraint& c = *constraint_;
+    if (c.tie == Tie::rolling) return c.length * c.length;
+    if (c.tie == Tie::universal && i == 3) return 1;
+    const V m = at(row(0, i) + 3);
+    return dot(m, m);
+  }
+
   // Row i at the instant, as wrenches on B and on A about their origins.
   Wrench on_b(int i) const { return {at(row(0, i)), at(row(0, i) + 3)}; }
   Wrench on_a(int i) const { return opposite(on_b(i)); }
