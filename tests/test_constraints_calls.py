@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from math import comb
 
 import numpy as np
 import pytest
@@ -1110,3 +1111,48 @@ def test_more_dimensions_than_numpy_broadcasts() -> None:
     robot = b.build().constrained({"tool": jn.OnPlane((0, 0, 1))})
     with pytest.raises(ValueError, match="the batch dimensions do not broadcast: v "):
         robot.linearize(np.zeros(2), np.zeros(2), np.zeros((1,) * 45 + (2,)))
+
+
+# Every force in the axes that were asked for, with its derivatives.
+
+
+def in_axes(robot: jn.Model, name: str, q: np.ndarray, v: np.ndarray, wrench: np.ndarray, axes: str) -> np.ndarray:
+    """A wrench (r + 1, 6) in the axes of a frame, with its derivatives, in other axes: R f and R m + x times R f."""
+    poses = robot.pose_derivatives(q, v, frames=[name])[:, 0]
+
+    def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.array([sum(comb(k, j) * a[j] @ b[k - j] for j in range(k + 1)) for k in range(len(b))])
+
+    def across(x: np.ndarray) -> np.ndarray:
+        return np.cross(np.eye(3), x[:, None, :])  # [x] by rows
+
+    force, moment = (product(poses[:, :3, :3], part) for part in (wrench[:, :3], wrench[:, 3:]))
+    if axes == "world":
+        moment = moment + product(across(poses[:, :3, 3]), force)
+    return np.hstack([force, moment])
+
+
+@pytest.mark.parametrize("axes", ["world", "mixed"])
+@pytest.mark.parametrize("name", TIED)
+def test_forces_are_in_the_axes_asked_for(name, axes):
+    robot, rng = TIED[name].model, np.random.default_rng(3)
+    q, v = robot.project(robot.random_configuration(rng), rng.normal(size=robot.nv))
+    motion = robot.constrained_dynamics(q, v, rng.normal(size=(3, robot.nv)))
+    stack = np.vstack([v, motion.acc])
+    tau = robot.constrained_inverse_dynamics(q, stack).tau
+    calls = {
+        "constrained_dynamics": (lambda **f: robot.constrained_dynamics(q, v, tau, **f).forces),
+        "constrained_dynamics, one row": (lambda **f: robot.constrained_dynamics(q, v, tau[0], **f).forces),
+        "derivatives": (lambda **f: robot.constrained_dynamics_derivatives(q, v, tau, **f).forces),
+        "derivatives, one row": (lambda **f: robot.constrained_dynamics_derivatives(q, v, tau[0], **f).forces),
+        "inverse": (lambda **f: robot.constrained_inverse_dynamics(q, stack, **f).forces),
+        "inverse, one row": (lambda **f: robot.constrained_inverse_dynamics(q, *stack[:2], **f).forces),
+        "impact": (lambda **f: robot.impact(q, stack[1], **f).impulses),
+    }
+    for what, call in calls.items():
+        own, other = call(), call(wrench_frame=axes)
+        for record in robot.constraints:
+            given, found = (np.atleast_2d(x[record.name]) for x in (own, other))
+            if found.shape[-1] == 6:  # those of a gear have no axes
+                given = in_axes(robot, record.named, q, stack, given, axes)
+            np.testing.assert_allclose(found, given, rtol=0, atol=1e-11 * np.abs(given).max(), err_msg=what)

@@ -11,6 +11,7 @@ import pytest
 import jounce as jn
 from closed_robots import placed, some_inertia
 from jounce import control
+from jounce.dynamics.constraints.derivatives import ConstrainedDerivatives
 
 # Central differences of order 8.
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
@@ -93,17 +94,18 @@ def agree(found: np.ndarray, expected: np.ndarray, error: float) -> None:
         np.testing.assert_allclose(mine, other, rtol=0, atol=error * np.abs(other).max(initial=1e-12))
 
 
-def check(robot: jn.Model, rng: np.random.Generator, error: float = 2e-8) -> None:
+def check(robot: jn.Model, rng: np.random.Generator, error: float = 2e-8, **axes: str) -> None:
     """Checks derivatives along some directions, up to order 2."""
     q, v, tau = state(robot, rng, 3)
-    change = robot.constrained_dynamics_derivatives(q, v, tau)
+    change = robot.constrained_dynamics_derivatives(q, v, tau, **axes)
     (name,) = robot.constraint_names
+    np.testing.assert_array_equal(change.forces[name], robot.constrained_dynamics(q, v, tau, **axes).forces[name])
     for _ in range(2):
         d = rng.normal(size=robot.nv)
         d /= np.abs(d).max() * 10
         ways = {
-            "q": lambda h, d=d: robot.constrained_dynamics(robot.integrate(q, h * d), v, tau),
-            "v": lambda h, d=d: robot.constrained_dynamics(q, v + h * d, tau),
+            "q": lambda h, d=d: robot.constrained_dynamics(robot.integrate(q, h * d), v, tau, **axes),
+            "v": lambda h, d=d: robot.constrained_dynamics(q, v + h * d, tau, **axes),
         }
         for way, f in ways.items():
             agree(getattr(change, f"acc_{way}") @ d, difference(lambda h, f=f: f(h).acc), error)
@@ -112,7 +114,7 @@ def check(robot: jn.Model, rng: np.random.Generator, error: float = 2e-8) -> Non
         for order in range(3):
             more = np.zeros_like(tau)
             more[order] = d
-            plus, minus = (robot.constrained_dynamics(q, v, tau + s * more) for s in (1, -1))
+            plus, minus = (robot.constrained_dynamics(q, v, tau + s * more, **axes) for s in (1, -1))
             agree(change.acc_tau[:, order] @ d, (plus.acc - minus.acc) / 2, max(error / 10, 1e-9))  # no cubic terms
             if order == 2:
                 mine = change.forces_tau[name][2, 2] @ d
@@ -138,6 +140,15 @@ def test_contacts(name: str, held: bool) -> None:
     check(standing(name, np.random.default_rng(5), held), np.random.default_rng(6))
 
 
+@pytest.mark.parametrize("wrench_frame", ["world", "mixed"])
+@pytest.mark.parametrize("name", ["fixed", "revolute", "distance", "wheel", "gear"])
+def test_forces_in_other_axes(name: str, wrench_frame: str) -> None:
+    """On loops, whose forces are on their first body, and on contacts."""
+    check(closed(name, np.random.default_rng(1)), np.random.default_rng(2), wrench_frame=wrench_frame)
+    if name != "gear":
+        check(standing(name, np.random.default_rng(5), True), np.random.default_rng(6), wrench_frame=wrench_frame)
+
+
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("name", [*JOINTS, "on plane", "on line"])
 def test_the_core_says_the_same_at_order_zero(name: str, soft: bool) -> None:
@@ -157,11 +168,17 @@ def test_the_core_says_the_same_at_order_zero(name: str, soft: bool) -> None:
         agree(mine.jacobian[None], general.jacobian[None], 1e-13)
         size = max(1.0, np.abs(general.speed_q).max())  # zero if the base is held
         np.testing.assert_allclose(mine.speed_q, general.speed_q, rtol=0, atol=1e-12 * size)
-        for constraint in robot.constraint_names:
-            agree(mine.forces[constraint][None], general.forces[constraint], 1e-10)
-            for key in FORCES:
-                other = getattr(general, key)[constraint]
-                agree(getattr(mine, key)[constraint][None], other[:, 0] if key == "forces_tau" else other, 1e-10)
+        same_forces(mine, general)
+        other_axes = {"wrench_frame": "mixed" if robot is robots[1] else "world"}
+        same_forces(*(robot.constrained_dynamics_derivatives(q, v, x, **other_axes) for x in (tau, tau[None])))
+
+
+def same_forces(mine: ConstrainedDerivatives, general: ConstrainedDerivatives) -> None:
+    for constraint in mine.forces:
+        agree(mine.forces[constraint][None], general.forces[constraint], 1e-10)
+        for key in FORCES:
+            other = getattr(general, key)[constraint]
+            agree(getattr(mine, key)[constraint][None], other[:, 0] if key == "forces_tau" else other, 1e-10)
 
 
 def test_batches_and_wrenches() -> None:

@@ -530,7 +530,8 @@ class Model(CoreModel):
         """The exact derivatives of `constrained_dynamics` with respect to position, velocity and tau.
 
         Args:
-            q, v, tau, wrenches, wrench_frame: as in `forward_dynamics_derivatives`.
+            q, v, tau, wrenches: as in `forward_dynamics_derivatives`.
+            wrench_frame: axes of `wrenches`, and of the constraint forces and their derivatives.
 
         Returns:
             `ConstrainedDerivatives`, with respect to all of q, v and tau, including directions off the constraints.

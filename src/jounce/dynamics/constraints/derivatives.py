@@ -57,7 +57,7 @@ class ConstrainedDerivatives:
         jacobian: (..., rows, nv), J.
         speed_q: (..., rows, nv) of J v: nearby states that obey the constraints have speed_q dq + J dv = 0.
         forces: as in `ConstrainedDynamics`.
-        forces_q, forces_v: by name (..., r + 1, 6, nv), of wrenches in body axes.
+        forces_q, forces_v: by name (..., r + 1, 6, nv), of these forces, in the same axes.
         forces_tau: by name (..., r + 1, r + 1, 6, nv).
     """
 
@@ -121,6 +121,8 @@ def constrained_derivatives(
         )
         changes: Any = _Parts(change_q, len(names)), _Parts(change_v, len(names)), _Parts(change_tau, len(names))
         forces: Any = np.moveaxis(wrench, -2, 0) if wrench.ndim > 2 else wrench
+        if wrench_frame != "body":
+            forces, changes = _turned_forces(model, q, forces, changes, wrench_frame)
         if dependent:  # forces of redundant rows take longer: their changes are computed on demand
             motion = constrained_dynamics(model, q, v, tau, wrenches, wrench_frame, "body", None, None)
             forces = list(motion.forces.values())
@@ -158,7 +160,7 @@ def _at_any_order(
         alone = model._inverse_dynamics_derivatives(q, stack, None, None, "body")
         beside = model._inverse_dynamics_derivatives(q, stack, None, outside, wrench_frame)
         K, D = K + beside[0] - alone[0], D + beside[1] - alone[1]
-    changes, jacobian, speed_q = _solved(model, reals("q", q), stack, motion.multipliers, ties, K, D, M)
+    changes, jacobian, speed_q = _solved(model, reals("q", q), stack, motion.multipliers, ties, K, D, M, wrench_frame)
     parts = changes if stacked else tuple(_first(x, i % 3 == 2) for i, x in enumerate(changes))
     acc = motion.acc if stacked else motion.acc[..., 0, :]
     forces = [f if stacked else f[..., 0, :] for f in motion.forces.values()]
@@ -471,7 +473,15 @@ def _held_wrenches(model: Model, ties: Sequence[_Tie]) -> dict[str, Array] | Non
 
 
 def _solved(
-    model: Model, q: Array, stack: Array, multipliers: Array, ties: Sequence[_Tie], K: Array, D: Array, M: Array
+    model: Model,
+    q: Array,
+    stack: Array,
+    multipliers: Array,
+    ties: Sequence[_Tie],
+    K: Array,
+    D: Array,
+    M: Array,
+    wrench_frame: Frame,
 ) -> tuple[Any, ...]:
     rows, nv = K.shape[-3], model.nv
     lead = stack.shape[:-2]
@@ -529,7 +539,7 @@ def _solved(
         acc[..., k, :, :], dl[..., k, :, :] = found[..., :nv, :], found[..., nv:, :]
         if least is not None:
             least.take(dl[..., k, :, :])
-    split = [_split(x, nv, rows) for x in (acc, *_force_changes(model, stack, ties, acc, dl))]
+    split = [_split(x, nv, rows) for x in (acc, *_force_changes(model, q, stack, ties, acc, dl, wrench_frame))]
     by_name = tuple([s[i] for s in split[1:]] for i in range(3))
     return (*split[0], *by_name), J[..., 0, :, :], speed_q[..., 0, :, :]
 
@@ -597,7 +607,9 @@ def _displacements(model: Model, stack: Array, acc: Array, orders: int) -> Serie
     return dq
 
 
-def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array, dl: Array) -> list[Array]:
+def _force_changes(
+    model: Model, q: Array, stack: Array, ties: Sequence[_Tie], acc: Array, dl: Array, wrench_frame: Frame
+) -> list[Array]:
     """Changes of the wrenches by all variables: through the multipliers and the displacements of B and of A."""
     dq = _displacements(model, stack, acc, acc.shape[-3])
     all_dl = _taylor(dl, -3)
@@ -611,14 +623,50 @@ def _force_changes(model: Model, stack: Array, ties: Sequence[_Tie], acc: Array,
         eta = _times(tie.J, dq)
         relative = _minus(eta, [x @ dq[0] for x in tie.fixed]) if tie.fixed else eta
         change = _plus(_times(_turned(tie.N), own), _times(tie.E, relative))
-        placement = tie.record.pose_b
+        placement, wrench = tie.record.pose_b, tie.F
         if tie.G:
             moved = _plus(change, _times([_cross_of(f) for f in tie.F], eta))
             change = [-x for x in _times(tie.turn, moved)]
-            placement = tie.record.pose_a
+            placement, wrench = tie.record.pose_a, [-x for x in tie.G]
         outward = _adjoint([_inverse(placement)])[0].T
-        changes.append(_stacked([outward @ x for x in change]))
+        change = [outward @ x for x in change]
+        if wrench_frame != "body":
+            pose, J = _moved(model, q, stack, tie.record.named, np.eye(4))
+            change = _in_axes(pose, [outward @ x for x in wrench], change, _times(J, dq), wrench_frame)
+        changes.append(_stacked(change))
     return changes
+
+
+def _in_axes(
+    pose: Sequence[Array], wrench: Sequence[Array], change: Sequence[Array], moved: Sequence[Array], wrench_frame: Frame
+) -> Series:
+    """The change of a wrench in world or mixed axes, from that in the axes of its frame.
+
+    The frame has this pose, and moves by `moved` in its own axes.
+    """
+    if wrench_frame == "mixed":  # as in the world, but about the frame's origin wherever that is
+        pose = [np.concatenate([p[..., :3], p[..., 3:] * [[0], [0], [0], [1]]], axis=-1) for p in pose]
+        moved = [np.concatenate([0 * x[..., :3, :], x[..., 3:, :]], axis=-2) for x in moved]
+    total = _plus(change, _times([_cross_of(f) for f in wrench], moved))
+    return _times(_turned(_adjoint(_inverse_pose(pose))), total)
+
+
+def _turned_forces(
+    model: Model, q: ArrayLike, forces: Sequence[Array], changes: Sequence[Sequence[Array]], wrench_frame: Frame
+) -> tuple[list[Array], Callable[[], _Changes]]:
+    """Forces of order zero in world or mixed axes, and their changes, which are computed on demand."""
+    at, names = reals("q", q).copy(), [c.named for c in model.constraints]
+
+    def turned(name: str, wrench: Array, change: Array, moved: Array) -> Array:
+        return _in_axes([model.pose(name, at)], [wrench[..., None]], [change], [moved], wrench_frame)[0]
+
+    def later() -> _Changes:
+        moved = [model.jacobian(name, at) for name in names]
+        every = [moved, [0 * J for J in moved], [0 * J for J in moved]]  # by q, v and tau
+        return [list(map(turned, names, forces, *each)) for each in zip(changes, every, strict=True)]
+
+    still = np.zeros((6, 1))
+    return [turned(n, w, w[..., None], still)[..., 0] for n, w in zip(names, forces, strict=True)], later
 
 
 def _gear_change(model: Model, tie: _Tie, dl: Series, dq: Series) -> Series:
