@@ -14,17 +14,12 @@ import pytest
 MEMORY = 1 << 30  # bytes for a worker
 # By processor time: a worker that began one of these last would end long after the others.
 LONG = ("test_constraints_truth", "test_twins", "test_view_browser", "test_reproduce", "test_differential")
-# Test files that Pythons and NumPys hardly change.
+# Test files that take long, and that Pythons and NumPys hardly change.
 SAME_WITH_EVERY_PYTHON = (
     *("allocation", "bench", "cached_build", "guarantees", "headers", "load_robustness"),  # sizes, times, builds
     *("examples", "notebooks", "plots", "view_browser", "view_geometry", "view_textures"),  # pictures
-    *("constraints_oracle", "forward_oracle", "oracles_agree", "paper_b", "soft_oracles"),  # oracles
-    *("closed_form", "closed_form_printed", "closed_form_soft", "reproduce"),  # the papers
-    *("articulated_inertia", "example_robots", "large_robots", "truth", "differential", "frozen"),  # the core's numbers
-    *("forward_dynamics", "inverse_dynamics", "jacobians", "kinematics", "matrices", "momentum_and_energy"),
-    *("derivatives", "higher_derivatives", "linearization", "riccati", "statics", "implicit", "implicit_constraints"),
-    *("constraints_derivatives", "constraints_peers", "constraints_physics", "constraints_truth"),
-    *("soft_derivatives", "soft_dynamics", "soft_kinematics", "regressor"),
+    *("closed_form_printed", "closed_form_soft", "reproduce", "soft_oracles"),  # the papers, oracles
+    *("constraints_truth", "differential", "implicit_constraints", "inverse_dynamics", "large_robots", "soft_dynamics"),
 )
 
 
