@@ -29,7 +29,7 @@ def agree(found: np.ndarray, expected: np.ndarray, what: str) -> None:
 def pinocchios(robot: jn.Model, model: pinocchio.Model) -> UrdfPeer:
     """A pair of models, as if from a file."""
     peer = UrdfPeer.__new__(UrdfPeer)
-    peer.robot, peer.model, peer.data = robot, model, model.createData()
+    peer.robot, peer.model = robot, model
     peer._joints = [model.joints[model.getJointId(name)] for name in robot.joint_names]
     peer.v_index = np.concatenate([np.zeros(0, int), *(j.idx_v + np.arange(j.nv) for j in peer._joints)])
     return peer

@@ -50,10 +50,14 @@ class UrdfPeer:
             self.robot = jn.load(path, base, mimic="independent", damping=False, friction=False)
         root = [pinocchio.JointModelFreeFlyer()] if base == "floating" else []
         self.model = pinocchio.buildModelFromUrdf(str(path), *root)
-        self.data = self.model.createData()
         joints = [self.model.joints[self.model.getJointId(name)] for name in self.robot.joint_names]
         self.v_index = np.concatenate([np.zeros(0, int), *(j.idx_v + np.arange(j.nv) for j in joints)])
         self._joints = joints
+
+    @property
+    def data(self) -> pinocchio.Data:
+        """Of the robots in use; those of all would take 200 MB."""
+        return _data(self)
 
     def q_to_pin(self, q: np.ndarray) -> np.ndarray:
         """Configuration (..., nq) in Pinocchio's order and form; likewise the others."""
@@ -89,6 +93,11 @@ class UrdfPeer:
 
     def frame_id(self, name: str) -> int:
         return self.frame_ids[name]
+
+
+@functools.lru_cache(maxsize=4)
+def _data(peer: UrdfPeer) -> pinocchio.Data:
+    return peer.model.createData()
 
 
 @functools.cache
