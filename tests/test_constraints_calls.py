@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from math import comb
 
 import numpy as np
@@ -1156,3 +1157,54 @@ def test_forces_are_in_the_axes_asked_for(name, axes):
             if found.shape[-1] == 6:  # those of a gear have no axes
                 given = in_axes(robot, record.named, q, stack, given, axes)
             np.testing.assert_allclose(found, given, rtol=0, atol=1e-11 * np.abs(given).max(), err_msg=what)
+
+
+# Far from where numbers are finite.
+
+
+def arrays(result):
+    """All arrays of a result."""
+    if isinstance(result, np.ndarray):
+        return [result]
+    keys = [key for key in dir(result) if not key.startswith("_")]
+    values = [value for key in keys for value in [getattr(result, key)]]
+    return [x for v in values for x in (v.values() if isinstance(v, dict) else [v]) if isinstance(x, np.ndarray)]
+
+
+@pytest.mark.parametrize("size", [1e150, 1e154, 1e155, 1e200])
+@pytest.mark.parametrize("name", TIED)
+def test_answers_are_finite_or_an_error(name, size):
+    robot, rng = TIED[name].model, np.random.default_rng(0)
+    v, tau = rng.normal(size=(2, robot.nv))
+    refused = 0
+    for far in size * np.eye(robot.nv):
+        try:
+            q = robot.integrate(robot.neutral(), far)
+        except ValueError:  # a ball turned by so much
+            continue
+        calls = (
+            lambda q=q: robot.inverse_constraint_inertia(q),
+            lambda q=q: robot.constrained_dynamics_derivatives(q, v, tau),
+            lambda q=q: robot.constrained_dynamics_derivatives(q, v, np.array([tau, v])),
+            lambda q=q: robot.linearize(q, v, tau),
+            lambda q=q: robot.impact(q, v),
+        )
+        for call in calls:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", jn.PrecisionWarning)
+                try:
+                    result = call()
+                except ValueError:
+                    refused += 1
+                    continue
+            assert all(np.isfinite(x).all() for x in arrays(result))
+    assert refused or name not in ("a ball in a bowl", "two rods")  # whose bodies move that far
+
+
+def test_an_impact_on_what_has_no_mass_is_an_error_that_says_so():
+    b = jn.Builder()
+    b.add("body", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=[1.0, 1.0, 1.0]))
+    b.add("point", "body", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0))
+    robot = b.build().constrained({"body": jn.Spherical()})
+    with pytest.raises(jn.SingularError, match="an impact has no answer: the mass matrix is singular"):
+        robot.impact(robot.neutral(), np.ones(7))

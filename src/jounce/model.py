@@ -35,6 +35,7 @@ from jounce.dynamics.constraints.impact import Impact, impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates, independent_coordinates
 from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
+from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.linearization import Linearization, linearize
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
@@ -692,8 +693,11 @@ class Model(CoreModel):
         J = self.constraint_jacobian(q)
         given = np.asarray(q, dtype=np.float64)
         columns = self.inverse_mass_matrix_apply(given if given.ndim == 1 else given[..., None, :], J)  # (M^-1 J^T)^T
-        product = J @ np.swapaxes(columns, -1, -2)
-        return (product + np.swapaxes(product, -1, -2)) / 2
+        with finite_answers("the inverse inertia of the constraints") as expect_finite:
+            product = J @ np.swapaxes(columns, -1, -2)
+            found: Array = (product + np.swapaxes(product, -1, -2)) / 2
+            expect_finite(found)
+        return found
 
     def impact(
         self,

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from jounce._checks import Frame, dimensions, reals, rows_of, shapes
 from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.constrained import constrained_dynamics, is_stack, stacked_wrenches
+from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.partials import ball_columns, bracket_matrix, inverse_partials, skew
 from jounce.parts.constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
 from jounce.parts.joints import Joint, Universal
@@ -153,14 +154,19 @@ def _at_any_order(
     motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
     first = np.broadcast_to(reals("v", v)[..., None, :], (*motion.acc.shape[:-2], 1, model.nv))
     stack = np.concatenate([first, motion.acc], axis=-2)
-    ties = _ties(model, reals("q", q), stack, motion.multipliers)
-    held = _held_wrenches(model, ties)
-    K, D, M = model._inverse_dynamics_derivatives(q, stack, None, held, "body")
-    if outside:
-        alone = model._inverse_dynamics_derivatives(q, stack, None, None, "body")
-        beside = model._inverse_dynamics_derivatives(q, stack, None, outside, wrench_frame)
-        K, D = K + beside[0] - alone[0], D + beside[1] - alone[1]
-    changes, jacobian, speed_q = _solved(model, reals("q", q), stack, motion.multipliers, ties, K, D, M, wrench_frame)
+    with finite_answers("the derivatives of constrained dynamics") as expect_finite:
+        ties = _ties(model, reals("q", q), stack, motion.multipliers)
+        held = _held_wrenches(model, ties)
+        for wrench in (held or {}).values():  # before the core takes them for arguments
+            expect_finite(wrench)
+        K, D, M = model._inverse_dynamics_derivatives(q, stack, None, held, "body")
+        if outside:
+            alone = model._inverse_dynamics_derivatives(q, stack, None, None, "body")
+            beside = model._inverse_dynamics_derivatives(q, stack, None, outside, wrench_frame)
+            K, D = K + beside[0] - alone[0], D + beside[1] - alone[1]
+        solved = _solved(model, reals("q", q), stack, motion.multipliers, ties, K, D, M, wrench_frame)
+        changes, jacobian, speed_q = solved
+        expect_finite(jacobian, speed_q, *changes[:3], *(x for part in changes[3:] for x in part))
     parts = changes if stacked else tuple(_first(x, i % 3 == 2) for i, x in enumerate(changes))
     acc = motion.acc if stacked else motion.acc[..., 0, :]
     forces = [f if stacked else f[..., 0, :] for f in motion.forces.values()]

@@ -27,7 +27,8 @@ from jounce._checks import Frame, batch_of, near, quoted, real, rows_of, shapes,
 from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
-from jounce.errors import ConstraintError
+from jounce.dynamics.finite import finite_answers
+from jounce.errors import ConstraintError, SingularError
 from jounce.parts.constraints import ConstraintRecord, Distance, Gear, OnPlane, Rolling, constant_rows
 
 if TYPE_CHECKING:
@@ -93,13 +94,21 @@ def impact(
             )
         speed = np.sum(combination * closing[..., rows], axis=-1, keepdims=True)
         wanted[..., rows] = -e * speed * apply(N[:, :3], along)
-    L = np.linalg.cholesky(M)
-    scaled = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, -1, -2)), -1, -2)  # J L^-T
-    jump = apply(pseudo_inverse(scaled), wanted - closing)  # L^T (v+ - v)
-    _expect_obeyed(model, apply(scaled, jump) - (wanted - closing), closing)
-    force = apply(L, jump)
-    multipliers = apply(np.swapaxes(pseudo_inverse(J), -1, -2), force)
-    after = before + np.linalg.solve(np.swapaxes(L, -1, -2), jump[..., None])[..., 0]
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        raise SingularError(
+            "an impact has no answer: the mass matrix is singular, as if some joint moved nothing that has mass"
+        ) from None
+    with finite_answers("an impact") as expect_finite:
+        scaled = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, -1, -2)), -1, -2)  # J L^-T
+        expect_finite(scaled, wanted - closing)
+        jump = apply(pseudo_inverse(scaled), wanted - closing)  # L^T (v+ - v)
+        _expect_obeyed(model, apply(scaled, jump) - (wanted - closing), closing)
+        force = apply(L, jump)
+        multipliers = apply(np.swapaxes(pseudo_inverse(J), -1, -2), force)
+        after = before + np.linalg.solve(np.swapaxes(L, -1, -2), jump[..., None])[..., 0]
+        expect_finite(after, multipliers)
     multipliers = np.broadcast_to(multipliers, (*lead, multipliers.shape[-1])).copy()
     return Impact(after, constraint_wrenches(model, q, multipliers, wrench_frame), multipliers)
 
