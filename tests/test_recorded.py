@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import mpmath
 import numpy as np
 import pytest
 
-from jounce.recording.record import Expressions, Number, Tape, record
+from jounce.recording.record import SCALE, SINE, Expressions, Number, Tape, record
 from jounce.soft import stumpff
 from soft_build import central
 
@@ -318,6 +319,26 @@ def test_threads_may_differentiate_together():
             np.testing.assert_allclose(found[0], truth, rtol=1e-12, atol=1e-14)
     finally:
         sys.setswitchinterval(interval)
+
+
+class Hesitating(list):
+    """Others get their turn between the question how long it is and the answer's use."""
+
+    def __len__(self):
+        length = super().__len__()
+        time.sleep(1e-3)
+        return length
+
+
+def test_what_threads_record_together_is_all_there():
+    tape = Tape(1)
+    tape.operations = Hesitating()
+    with ThreadPoolExecutor(8) as pool:
+        scaled = list(pool.map(lambda i: tape.emit(SCALE, value=float(i)), range(40)))
+        sines = list(pool.map(lambda x: tape.circular(SINE, x._at), scaled))
+    for i, (x, y) in enumerate(zip(scaled, sines, strict=True)):
+        assert tape.operations[x._at - 1] == (SCALE, 0, 0, float(i))
+        assert tape.operations[y._at - 1][:2] == (SINE, x._at)
 
 
 def test_numbers_show_themselves_briefly():

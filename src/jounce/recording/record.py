@@ -8,6 +8,7 @@ argument.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
@@ -33,22 +34,32 @@ class Tape:
         self.operations: list[tuple[int, int, int, float]] = []
         self.tables: list[tuple[Array, Array]] = []  # knots and coefficients of piecewise polynomials
         self._known: dict[tuple[int, int, int, float], int] = {}
+        self._adding = threading.Lock()  # threads may differentiate what one of them has recorded
 
     def emit(self, operation: int, a: int = 0, b: int = 0, value: float = 0.0) -> Number:
         """The result of an operation, which is recorded only once however often it is used."""
         key = (operation, a, b, value)
-        if key not in self._known:
-            self._known[key] = self.inputs + len(self.operations)
-            self.operations.append(key)
-        return Number(self, self._known[key])
+        at = self._known.get(key)
+        if at is None:
+            with self._adding:
+                at = self._known.get(key)
+                if at is None:
+                    at = self.inputs + len(self.operations)
+                    self.operations.append(key)
+                    self._known[key] = at  # last: from here on others use it
+        return Number(self, at)
 
     def circular(self, operation: int, a: int) -> Number:
         """The sine or cosine; the two are computed together."""
-        at = self._known.get((SINE, a, 0, 0.0))
+        key = (SINE, a, 0, 0.0)
+        at = self._known.get(key)
         if at is None:
-            at = self.inputs + len(self.operations)
-            self._known[(SINE, a, 0, 0.0)] = at
-            self.operations += [(SINE, a, at + 1, 0.0), (COSINE, a, at, 0.0)]
+            with self._adding:
+                at = self._known.get(key)
+                if at is None:
+                    at = self.inputs + len(self.operations)
+                    self.operations += [(SINE, a, at + 1, 0.0), (COSINE, a, at, 0.0)]
+                    self._known[key] = at
         return Number(self, at if operation == SINE else at + 1)
 
     def table(self, knots: Array, coefficients: Array) -> int:
