@@ -38,37 +38,34 @@ class Tape:
 
     def emit(self, operation: int, a: int = 0, b: int = 0, value: float = 0.0) -> Number:
         """The result of an operation, which is recorded only once however often it is used."""
-        key = (operation, a, b, value)
-        at = self._known.get(key)
-        if at is None:
-            with self._adding:
-                at = self._known.get(key)
-                if at is None:
-                    at = self.inputs + len(self.operations)
-                    self.operations.append(key)
-                    self._known[key] = at  # last: from here on others use it
-        return Number(self, at)
+        return Number(self, self._place((operation, a, b, value)))
 
     def circular(self, operation: int, a: int) -> Number:
         """The sine or cosine; the two are computed together."""
-        key = (SINE, a, 0, 0.0)
+        at = self._place((SINE, a, 0, 0.0))
+        return Number(self, at if operation == SINE else at + 1)
+
+    def _place(self, key: tuple[int, int, int, float]) -> int:
+        """Where an operation is; added if it is new, a sine with its cosine."""
         at = self._known.get(key)
         if at is None:
             with self._adding:
                 at = self._known.get(key)
                 if at is None:
                     at = self.inputs + len(self.operations)
-                    self.operations += [(SINE, a, at + 1, 0.0), (COSINE, a, at, 0.0)]
-                    self._known[key] = at
-        return Number(self, at if operation == SINE else at + 1)
+                    both = [(SINE, key[1], at + 1, 0.0), (COSINE, key[1], at, 0.0)]
+                    self.operations += both if key[0] == SINE else [key]
+                    self._known[key] = at  # last: from here on others use it
+        return at
 
     def table(self, knots: Array, coefficients: Array) -> int:
         """The index of that table; added if it is new."""
-        for i, (a, b) in enumerate(self.tables):
-            if np.array_equal(a, knots) and np.array_equal(b, coefficients):
-                return i
-        self.tables.append((knots, coefficients))
-        return len(self.tables) - 1
+        with self._adding:
+            for i, (a, b) in enumerate(self.tables):
+                if np.array_equal(a, knots) and np.array_equal(b, coefficients):
+                    return i
+            self.tables.append((knots, coefficients))
+            return len(self.tables) - 1
 
     def number(self, x: Scalar) -> Number:
         return x if isinstance(x, Number) else self.emit(CONSTANT, value=float(x))
