@@ -188,7 +188,9 @@ def _fault(mass: float, moments: NDArray[np.float64]) -> str | None:
         return None
     if mass == 0:
         return "is not zero although mass is: no body has that"
-    principal = np.linalg.eigvalsh(moments / scale / 2 + moments.T / scale / 2)  # scaled, so that no sum overflows
+    with np.errstate(over="ignore"):  # NumPy 1.25 warns, wrongly, if numbers are below 1e-308
+        scaled = moments / scale / 2  # so that no sum overflows
+    principal = np.linalg.eigvalsh(scaled + scaled.T)
     if principal[0] < -1e-9:
         return f"has a negative principal moment: {_tidy(scale * principal)}"
     if principal[2] > (principal[0] + principal[1]) * (1 + 1e-6) + 1e-12:

@@ -22,6 +22,7 @@ import math
 import numpy as np
 
 from jounce._core import MAX_ORDER
+from jounce.dynamics.factorials import factorial
 from jounce.model import Model
 from jounce.simulation.run import Run
 from jounce.simulation.stepping import Array, Layout, Tolerance, TorqueFunction, shortest_step
@@ -169,4 +170,4 @@ def _product() -> Array:
 
 
 _PRODUCT = _product()
-_FACTORIAL = np.array([float(math.factorial(k)) for k in range(MAX_ORDER + 2)])
+_FACTORIAL = np.array([factorial(k) for k in range(MAX_ORDER + 2)])

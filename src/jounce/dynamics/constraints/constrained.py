@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb, factorial, prod
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
 from jounce._core import least_multipliers, pseudo_inverse
+from jounce.dynamics.factorials import factorial
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
 
@@ -147,7 +148,7 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
     """The multipliers of least norm that give the same forces, and their derivatives."""
     order = acc.shape[-2] - 1
     first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))
-    scale = np.array([float(factorial(k)) for k in range(order + 1)])
+    scale = np.array([factorial(k) for k in range(order + 1)])
     if order:
         stack = np.concatenate([first, acc[..., : order - 1, :]], axis=-2)
         J = model.constraint_jacobian_derivatives(q, stack, frame=frame)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import comb, factorial
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from jounce._checks import Frame, dimensions, reals, rows_of, shapes
 from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.constrained import constrained_dynamics, is_stack, stacked_wrenches
+from jounce.dynamics.factorials import factorial
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.partials import ball_columns, bracket_matrix, inverse_partials, skew
 from jounce.parts.constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint

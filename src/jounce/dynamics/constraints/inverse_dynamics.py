@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +34,7 @@ from jounce._checks import Frame, array_of, quoted, rows_of, shapes
 from jounce._core import least_multipliers
 from jounce.dynamics.constraints.constrained import by_name, stacked_wrenches
 from jounce.dynamics.constraints.frames import apply
+from jounce.dynamics.factorials import factorial
 from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.errors import ConstraintError
 
@@ -100,7 +100,7 @@ def constrained_inverse_dynamics(
     order = stack.shape[-2] - 2
     J = model.constraint_jacobian_derivatives(q, stack[..., : order + 1, :], frame=frame)
     _expect_obeyed(model, J, stack)
-    scale = np.array([float(factorial(k)) for k in range(order + 1)])
+    scale = np.array([factorial(k) for k in range(order + 1)])
     lead = force.shape[:-2]
     J = np.broadcast_to(J[..., : order + 1, :, :], (*lead, order + 1, *J.shape[-2:])) / scale[:, None, None]
     size = np.abs(force).max(axis=-1, initial=0.0)
@@ -192,7 +192,7 @@ def _apart(J0: Array, size: float) -> Array:
 
 def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
     """Checks that all derivatives of J v vanish."""
-    scale = np.array([float(factorial(k)) for k in range(stack.shape[-2])])
+    scale = np.array([factorial(k) for k in range(stack.shape[-2])])
     J, v = J / scale[:, None, None], stack / scale[:, None]
     for k in range(len(scale)):
         broken = np.sum([apply(J[..., j, :, :], v[..., k - j, :]) for j in range(k + 1)], axis=0)
