@@ -32,10 +32,25 @@ nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, n
   return nb::make_tuple(std::move(jacobian).object(), std::move(residual).object(), std::move(wrench).object());
 }
 
+nb::object sizes(const std::vector<double>& from) {
+  Output out(nb::none(), Shape{std::ptrdiff_t(from.size())});
+  std::copy(from.begin(), from.end(), out.data());
+  return std::move(out).object();
+}
+
 }  // namespace
 
 void bind_constraints(nb::class_<CoreModel>& c) {
   c.def("_constraint_rows", &constraint_rows, any("q"), any("v"), any("frame"), nb::sig(constraint_rows_signature));
+  c.def(
+      "_natural_sizes",
+      [](const CoreModel& model) {
+        const NaturalSizes& of = model.sizes();
+        return nb::make_tuple(sizes(of.rows), sizes(of.coordinates), sizes(of.loads));
+      },
+      nb::sig("def _natural_sizes(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], "
+              "numpy.typing.NDArray[numpy.float64]]"),
+      "Natural sizes of the constraints' rows (rows,), of the coordinates (nv,), and of the rows' loads (rows,).");
 }
 
 }  // namespace jounce

@@ -85,6 +85,9 @@ void CoreModel::add_constraints(const nb::list& given) {
   find_path();
   constraints_.each = each_constraint_.data();
   constraints_.count = std::int32_t(each_constraint_.size());
+  sizes_ = natural_sizes(tree_, constraints_);
+  constraints_.row_sizes = sizes_.rows.data();
+  constraints_.coordinate_sizes = sizes_.coordinates.data();
 }
 
 void CoreModel::find_path() {

@@ -11,6 +11,7 @@
 #include "chosen_kernels.hpp"
 #include "jounce/tree/constraint.hpp"
 #include "jounce/tree/soft_body.hpp"
+#include "natural_sizes.hpp"
 
 namespace jounce {
 
@@ -38,6 +39,7 @@ class CoreModel {
 
   const Constraints& constraints() const { return constraints_; }
   const std::string& constraint_name(int i) const { return constraint_names_[i]; }  // quoted
+  const NaturalSizes& sizes() const { return sizes_; }                              // of their rows and of the coordinates
 
  private:
   using Integers = std::vector<std::int32_t>;
@@ -83,6 +85,7 @@ class CoreModel {
   std::vector<PathBody> path_;
   Integers path_place_;
   Constraints constraints_{};
+  NaturalSizes sizes_;
   int body_count_ = 0;
   Tree tree_{};
 };

@@ -6,6 +6,7 @@
 
 #include "answers.hpp"
 #include "bind.hpp"
+#include "consistency.hpp"
 #include "docs.hpp"
 
 namespace jounce {
@@ -46,77 +47,6 @@ std::unique_ptr<double[]> masked(const Tree& tree, const Input& x, const bool* m
       fail(x.name() + "[..., " + std::to_string(i % tree.nv) + "] is not finite where it is " + (wanted ? "prescribed" : "given"));
   }
   return copy;
-}
-
-std::string in_state(const Shape& batch, std::ptrdiff_t i) { return batch.empty() ? "" : ", in state " + std::to_string(i); }
-
-// Raises errors for constraints that contradict each other, and for those whose rank is lower in some states than nearby. Returns the
-// number of redundant rows, in the worst state.
-std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch) {
-  const Tree& tree = model.tree();
-  const std::ptrdiff_t count = product(batch), nv = tree.nv;
-  std::ptrdiff_t most = 0;
-  std::vector<std::ptrdiff_t> redundant;
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    const Consistency& each = call.consistency[i];
-    if (each.flat >= 0)
-      fail_as("ConstraintError", "constraint " + model.constraint_name(each.flat) +
-                                     " has no point where it rolls: the wheel lies flat, its axis is along the normal of the plane" +
-                                     in_state(batch, i));
-    if (each.error > contradiction_fraction)
-      fail_as("ConstraintError", "constraint " + model.constraint_name(each.contradicts) +
-                                     " contradicts others, or a prescribed acceleration: no motion obeys all of them" + in_state(batch, i));
-    if (each.dependent > 0) redundant.push_back(i);
-    most = std::max<std::ptrdiff_t>(most, each.dependent);
-  }
-  if (redundant.empty() || call.shares) return most;  // with shares, this has been tried before
-  // Constraints of constant rank can be obeyed from any velocity that obeys them; so try one: the acceleration that some force causes
-  // from rest.
-  const std::ptrdiff_t n = std::ptrdiff_t(redundant.size());
-  const auto q = scratch(n * tree.nq), v = scratch(n * nv), tau = scratch(n * nv), acc = scratch(n * nv);
-  std::vector<Solvability> equations(n);
-  std::vector<Consistency> consistency(n);
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    std::copy_n(call.dynamics.q + redundant[i] * call.dynamics.q_step, tree.nq, q.get() + i * tree.nq);
-    for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = 0, tau[i * nv + j] = std::sin(1.0 + 2.3 * double(j));
-  }
-  ConstrainedDynamicsCall trial{};
-  trial.dynamics = call.dynamics;
-  trial.constraints = call.constraints;
-  trial.consistency = consistency.data();
-  ForwardDynamicsCall& at = trial.dynamics;
-  at.q = q.get(), at.q_step = tree.nq, at.v = v.get(), at.v_step = nv, at.tau = tau.get(), at.tau_step = nv;
-  at.prescribed = nullptr, at.acc = nullptr, at.tau_out = nullptr;  // rows implied by prescribed motions are judged by those
-  at.rows = 1, at.wrenches = {}, at.axes = Axes::body, at.acc_out = acc.get();
-  at.equations = equations.data();
-  const auto kernel = kernels().constrained_dynamics(2, false);
-  const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(trial, begin, end, workspace); };
-  for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
-  ForwardDynamicsCall loose = at;  // the same without constraints
-  const auto loose_acc = scratch(n * nv);
-  loose.acc_out = loose_acc.get();
-  const auto plain = kernels().forward_dynamics(2, false);
-  for_each_part(n, 4 * cost(tree, 2), plain.workspace(loose),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { plain.run(loose, begin, end, workspace); });
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    double size = 0, loose_size = 0;
-    for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) {
-      size = std::max(size, std::fabs(acc[j]));
-      loose_size = std::max(loose_size, std::fabs(loose_acc[j]));
-    }
-    const double scale = size > 1e-8 * loose_size ? 10 / size : 0;  // otherwise nothing can move
-    for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) v[j] = scale * acc[j], tau[j] = 0;
-  }
-  for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    if (!(consistency[i].error > contradiction_fraction)) continue;
-    const std::string what = "constraint " + model.constraint_name(consistency[i].contradicts) +
-                             " loses rank in this configuration, as at a dead centre" + in_state(batch, redundant[i]);
-    if (call.dynamics.rows > 1) fail_as("ConstraintError", what + ": the motion has no derivatives that the equations give");
-    warn_as("ConstraintWarning", what + ": the accelerations are those of least constraint (Gauss), and not the only ones that obey");
-    break;
-  }
-  return most;
 }
 
 // Further inputs and outputs of constrained dynamics.

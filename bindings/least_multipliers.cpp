@@ -26,9 +26,9 @@ class LeastMultipliers {
     return orders * n + n + 2 * m + m * n + PseudoInverse::numbers(m, n);
   }
 
-  // J (orders, m, n); given and least (orders, m).
-  void run(const double* J, const double* given, double* least) {
-    pseudo_.run(J, inverse_);
+  // J (orders, m, n); given and least (orders, m); weights (m).
+  void run(const double* J, const double* given, const double* weights, double* least) {
+    pseudo_.run(J, weights, inverse_);
     for (std::ptrdiff_t k = 0; k < orders_; ++k) {
       std::fill_n(force_, n_, 0.0);
       std::fill_n(known_, m_, 0.0);
@@ -66,40 +66,52 @@ class LeastMultipliers {
   PseudoInverse pseudo_;
 };
 
-nb::object least_multipliers(nb::handle J_, nb::handle multipliers_) {
+// The weights of m rows; none if there are none.
+Input weights_of(nb::handle given, std::ptrdiff_t m) {
+  Input weights;
+  if (given.is_none()) return weights;
+  weights = Input(given, "weights", 1);
+  if (weights.dimensions() != 1 || weights.size(-1) != m) fail("weights has shape " + describe(weights.shape()));
+  return weights;
+}
+const double* data_of(const Input& given) { return given.object().is_valid() ? given.data() : nullptr; }
+
+nb::object least_multipliers(nb::handle J_, nb::handle multipliers_, nb::handle weights_) {
   Input J(J_, "J", 3), given(multipliers_, "multipliers", 2);
   if (J.dimensions() < 3 || given.dimensions() < 2 || given.size(-2) != J.size(-3) || given.size(-1) != J.size(-2))
     fail("J has shape " + describe(J.shape()) + " and multipliers " + describe(given.shape()));
+  const Input weights = weights_of(weights_, J.size(-2));
   const Shape batch = broadcast_shape({&J, &given});
   const std::ptrdiff_t orders = J.size(-3), m = J.size(-2), n = J.size(-1), states = product(batch);
   const std::ptrdiff_t J_step = J.broadcast(batch), step = given.broadcast(batch);
   Shape shape = batch;
   shape.append({orders, m});
   Output out(nb::none(), shape);
-  const double *from = J.data(), *old = given.data();
+  const double *from = J.data(), *old = given.data(), *each = data_of(weights);
   double* to = out.data();
   for_each_part(states, 0.002 * double(m * n) * double(m + orders), sizeof(double) * (LeastMultipliers::numbers(m, n, orders) + 1),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   LeastMultipliers least(m, n, orders, static_cast<double*>(workspace));
-                  for (std::ptrdiff_t i = begin; i < end; ++i) least.run(from + i * J_step, old + i * step, to + i * orders * m);
+                  for (std::ptrdiff_t i = begin; i < end; ++i) least.run(from + i * J_step, old + i * step, each, to + i * orders * m);
                 });
   return std::move(out).object();
 }
 
-nb::object pseudo_inverse(nb::handle A_) {
+nb::object pseudo_inverse(nb::handle A_, nb::handle weights_) {
   Input A(A_, "A", 2);
   if (A.dimensions() < 2) fail("A has shape " + describe(A.shape()) + ", expected matrices");
+  const Input weights = weights_of(weights_, A.size(-2));
   const Shape batch = A.batch();
   const std::ptrdiff_t m = A.size(-2), n = A.size(-1), states = product(batch);
   Shape shape = batch;
   shape.append({n, m});
   Output out(nb::none(), shape);
-  const double* from = A.data();
+  const double *from = A.data(), *each = data_of(weights);
   double* to = out.data();
   for_each_part(states, 0.002 * double(m * n) * double(m < n ? m : n), sizeof(double) * (PseudoInverse::numbers(m, n) + 1),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   PseudoInverse inverse(m, n, static_cast<double*>(workspace));
-                  for (std::ptrdiff_t i = begin; i < end; ++i) inverse.run(from + i * m * n, to + i * m * n);
+                  for (std::ptrdiff_t i = begin; i < end; ++i) inverse.run(from + i * m * n, each, to + i * m * n);
                 });
   return std::move(out).object();
 }
@@ -107,12 +119,15 @@ nb::object pseudo_inverse(nb::handle A_) {
 }  // namespace
 
 void bind_least_multipliers(nb::module_& m) {
-  m.def("least_multipliers", &least_multipliers, any("J"), any("multipliers"),
-        nb::sig("def least_multipliers(J: object, multipliers: object) -> numpy.typing.NDArray[numpy.float64]"),
+  m.attr("NEGLIGIBLE") = negligible;
+  m.def("least_multipliers", &least_multipliers, any("J"), any("multipliers"), any("weights") = nb::none(),
+        nb::sig("def least_multipliers(J: object, multipliers: object, weights: object = None) -> numpy.typing.NDArray[numpy.float64]"),
         "The multipliers (..., r + 1, rows) of least norm that make the same forces as those given, where J (..., r + 1, rows, n) moves; "
-        "all are Taylor coefficients.");
-  m.def("pseudo_inverse", &pseudo_inverse, any("A"), nb::sig("def pseudo_inverse(A: object) -> numpy.typing.NDArray[numpy.float64]"),
-        "Of matrices (..., m, n), (..., n, m); what is left of a column below 1e-6 of the largest counts as none.");
+        "all are Taylor coefficients, and weighted as in `pseudo_inverse`.");
+  m.def("pseudo_inverse", &pseudo_inverse, any("A"), any("weights") = nb::none(),
+        nb::sig("def pseudo_inverse(A: object, weights: object = None) -> numpy.typing.NDArray[numpy.float64]"),
+        "The pseudo-inverses (..., n, m) of matrices A (..., m, n). In A with its rows divided by the weights (m,), what is left of a "
+        "column below 1e-6 counts as none: there, 1 must be large.");
 }
 
 }  // namespace jounce

@@ -42,6 +42,7 @@ NB_MODULE(_core, m) {
   bind_constraints(model);
   bind_sections(model);
   bind_recorded(m);
+  bind_consistency(m);
   bind_least_multipliers(m);
   bind_control(m);
 

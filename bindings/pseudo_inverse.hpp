@@ -1,112 +1,63 @@
-// A^+ of a small matrix of unknown rank, by two orthogonalizations: A = Q T W^T with orthonormal columns in Q and W and T lower
-// triangular, so that A^+ = W T^-1 Q^T.
+// A^+ of a small matrix of unknown rank, in natural sizes, by two orthogonalizations.
 //
-// Columns of A enter Q largest first, each minus its projection onto those before it; the rank is reached when less than `negligible`
-// of the largest is left. Projecting twice makes them orthogonal to rounding error (Giraud, Langou, Rozloznik 2005).
+// Those of its rows that are independent (independent_rows.hpp) give an orthonormal basis W of all of them. So A = X W with X = A W^T, of
+// full column rank; with X = Q U, Q orthonormal and U upper triangular, A^+ = W^T U^-1 Q^T. If rows have weights, A is the weighted
+// matrix, and which of its rows are independent is decided without them.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 
-namespace jounce {
+#include "jounce/constraints/independent_rows.hpp"
 
-constexpr double negligible = 1e-6;
+namespace jounce {
 
 class PseudoInverse {
  public:
   // For matrices (m, n); needs numbers(m, n) doubles to work in.
   PseudoInverse(std::ptrdiff_t m, std::ptrdiff_t n, double* space)
-      : m_(m),
-        n_(n),
-        most_(m < n ? m : n),
-        Q_(space),
-        W_(Q_ + most_ * m),
-        T_(W_ + most_ * n),
-        left_(T_ + most_ * most_),
-        Y_(left_ + m * n) {}
+      : m_(m), n_(n), most_(m < n ? m : n), W_(space), Q_(W_ + most_ * n), U_(Q_ + most_ * m), rows_(U_ + most_ * most_) {}
   static std::ptrdiff_t numbers(std::ptrdiff_t m, std::ptrdiff_t n) {
     const std::ptrdiff_t most = m < n ? m : n;
-    return most * (m + n + most) + m * n + most * m;
+    return most * (m + n) + most * most + m * n;
   }
 
-  std::ptrdiff_t rank() const { return rank_; }
-
-  // A^+ (n, m) of A (m, n), both row-major.
-  void run(const double* A, double* inverse) {
-    span(A);
-    for (std::ptrdiff_t i = 0; i < rank_; ++i) {  // row i of Q^T A = T W^T
-      double* w = W_ + i * n_;
-      for (std::ptrdiff_t c = 0; c < n_; ++c) {
+  // A^+ (n, m) of A (m, n), both row-major; weights (m), or null.
+  void run(const double* A, const double* weights, double* inverse) {
+    for (std::ptrdiff_t r = 0; r < m_; ++r)
+      for (std::ptrdiff_t c = 0; c < n_; ++c) rows_[r * n_ + c] = A[r * n_ + c] / (weights ? weights[r] : 1.0);
+    OrthonormalRows W(n_, W_);
+    find_independent(m_, n_, rows_, W, nullptr);
+    const std::ptrdiff_t rank = W.count();
+    OrthonormalRows Q(m_, Q_);
+    for (std::ptrdiff_t i = 0; i < rank; ++i) {  // column i of X, and of U
+      for (std::ptrdiff_t r = 0; r < m_; ++r) {
         double sum = 0;
-        for (std::ptrdiff_t r = 0; r < m_; ++r) sum += Q_[i * m_ + r] * A[r * n_ + c];
-        w[c] = sum;
+        for (std::ptrdiff_t c = 0; c < n_; ++c) sum += A[r * n_ + c] * W.row(i)[c];
+        Q.next()[r] = sum;
       }
-      double* t = T_ + i * most_;
-      for (std::ptrdiff_t j = 0; j < i; ++j) t[j] = 0;
-      project_twice(w, W_, i, n_, t);
-      t[i] = normalize(w, n_);
-      for (std::ptrdiff_t r = 0; r < m_; ++r) {  // row i of T^-1 Q^T
-        double sum = Q_[i * m_ + r];
-        for (std::ptrdiff_t j = 0; j < i; ++j) sum -= t[j] * Y_[j * m_ + r];
-        Y_[i * m_ + r] = sum / t[i];
-      }
+      double* u = U_ + i * most_;
+      for (std::ptrdiff_t j = 0; j < i; ++j) u[j] = 0;
+      u[i] = Q.project(u);
+      Q.keep(u[i]);
     }
+    for (std::ptrdiff_t i = rank - 1; i >= 0; --i)  // U^-1 Q^T, in place
+      for (std::ptrdiff_t r = 0; r < m_; ++r) {
+        double sum = Q.row(i)[r];
+        for (std::ptrdiff_t j = i + 1; j < rank; ++j) sum -= U_[j * most_ + i] * Q.row(j)[r];
+        Q.row(i)[r] = sum / U_[i * most_ + i];
+      }
     for (std::ptrdiff_t c = 0; c < n_; ++c)
       for (std::ptrdiff_t r = 0; r < m_; ++r) {
         double sum = 0;
-        for (std::ptrdiff_t i = 0; i < rank_; ++i) sum += W_[i * n_ + c] * Y_[i * m_ + r];
+        for (std::ptrdiff_t i = 0; i < rank; ++i) sum += W.row(i)[c] * Q.row(i)[r];
         inverse[c * m_ + r] = sum;
       }
   }
 
  private:
-  // An orthonormal basis of the span of A's columns.
-  void span(const double* A) {
-    for (std::ptrdiff_t c = 0; c < n_; ++c)
-      for (std::ptrdiff_t r = 0; r < m_; ++r) left_[c * m_ + r] = A[r * n_ + c];
-    double largest = 0;
-    for (rank_ = 0; rank_ < most_; ++rank_) {
-      std::ptrdiff_t best = 0;
-      double size = -1;
-      for (std::ptrdiff_t c = 0; c < n_; ++c)
-        if (const double own = squares(left_ + c * m_, m_); own > size) size = own, best = c;
-      double* q = Q_ + rank_ * m_;
-      for (std::ptrdiff_t r = 0; r < m_; ++r) q[r] = left_[best * m_ + r];
-      project_twice(q, Q_, rank_, m_, nullptr);
-      const double length = normalize(q, m_);
-      if (rank_ == 0) largest = length;
-      if (!(length > negligible * largest)) return;
-      for (std::ptrdiff_t c = 0; c < n_; ++c) take_off(left_ + c * m_, q, m_);
-    }
-  }
-  // x without its parts along the first `count` rows of an orthonormal basis; those parts are added to `parts`.
-  static void project_twice(double* x, const double* basis, std::ptrdiff_t count, std::ptrdiff_t size, double* parts) {
-    for (int again = 0; again < 2; ++again)
-      for (std::ptrdiff_t j = 0; j < count; ++j) {
-        const double part = take_off(x, basis + j * size, size);
-        if (parts) parts[j] += part;
-      }
-  }
-  static double take_off(double* x, const double* q, std::ptrdiff_t size) {
-    double part = 0;
-    for (std::ptrdiff_t i = 0; i < size; ++i) part += q[i] * x[i];
-    for (std::ptrdiff_t i = 0; i < size; ++i) x[i] -= part * q[i];
-    return part;
-  }
-  static double squares(const double* x, std::ptrdiff_t size) {
-    double sum = 0;
-    for (std::ptrdiff_t i = 0; i < size; ++i) sum += x[i] * x[i];
-    return sum;
-  }
-  static double normalize(double* x, std::ptrdiff_t size) {
-    const double length = std::sqrt(squares(x, size));
-    for (std::ptrdiff_t i = 0; length > 0 && i < size; ++i) x[i] /= length;
-    return length;
-  }
-
   std::ptrdiff_t m_, n_, most_;
-  double *Q_, *W_, *T_, *left_, *Y_;  // (rank, m), (rank, n), (rank, rank); remaining columns of A; T^-1 Q^T
-  std::ptrdiff_t rank_ = 0;
+  double *W_, *Q_, *U_, *rows_;  // (most, n), (most, m); columns of U; A without weights
 };
 
 }  // namespace jounce

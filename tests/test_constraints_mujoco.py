@@ -74,7 +74,7 @@ def test_hard_limit(kind: str, moving: bool) -> None:
     rng = np.random.default_rng(4)
     robot, tie = _closed(kind)
     q = robot.project(robot.integrate(robot.neutral(), 0.4 * rng.normal(size=robot.nv)))
-    v = robot.project(q, rng.normal(size=robot.nv))[1] if moving else np.zeros(robot.nv)
+    v = robot.project(q, 0.3 * rng.normal(size=robot.nv))[1] if moving else np.zeros(robot.nv)
     tau = rng.normal(size=robot.nv)
     acc = robot.forward_dynamics(q, v, tau)
     peer = _peer(tie)

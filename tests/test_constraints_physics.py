@@ -14,7 +14,7 @@ each_body = pytest.mark.parametrize("bodies", BODIES)
 each_closing = pytest.mark.parametrize("closing", CLOSINGS)
 SOME = ("fixed", "universal", "wheel", "distance")
 ORDER = 6
-LOST = {"soft": 1e-7, "all of it": 1e-10}  # every derivative loses as many digits as the rods' frequencies have
+LOST = {"soft": 1e-7, "all of it": 1e-8}  # every derivative loses as many digits as the rods' frequencies have
 
 
 def close(found: np.ndarray, expected: np.ndarray, error: float) -> None:
@@ -151,8 +151,10 @@ def test_forces_of_two_hinges_are_the_least_and_their_rates_are_rates(bodies: st
     J = held.constraint_jacobian(case.q)
     assert len(J) == 10
     assert np.linalg.matrix_rank(J, tol=1e-9) == 5
-    least = np.linalg.pinv(J.T, rcond=1e-9) @ (held.inverse_dynamics(case.q, case.v, found.acc[0]) - case.tau[0])
-    close(found.multipliers[0], least, 1e-10)
+    length = held._natural_sizes()[2][0]  # of the robot: a force counts as its moment at this distance
+    load = np.array([length, length, length, 1, 1] * 2)
+    force = held.inverse_dynamics(case.q, case.v, found.acc[0]) - case.tau[0]
+    close(found.multipliers[0], np.linalg.pinv((J / load[:, None]).T, rcond=1e-9) @ force / load, 1e-10)
     back = case.free.forward_dynamics(
         case.q,
         case.v,
@@ -424,7 +426,7 @@ def test_what_rolls_keeps_its_energy(shape: str) -> None:
     assert robot.residual(q, v)[1] == pytest.approx(np.zeros(3), abs=1e-12)
     motion = jn.simulate(robot, q, v, np.linspace(0.0, 3.0, 31))
     total = energy(robot, motion.q, motion.v)
-    assert np.abs(motion.q[-1, :2] - q[:2]).max() > 0.5
+    assert np.abs(motion.q[:, :2] - q[:2]).max() > 0.5
     np.testing.assert_allclose(total, total[0], rtol=1e-8)
     assert np.abs(robot.residual(motion.q)).max() < 1e-8
 

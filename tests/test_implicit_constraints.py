@@ -49,7 +49,7 @@ def linkage() -> tuple[jn.Model, Array, Array]:
         b.add(name, parent, jn.Revolute(HINGE), shift(x), inertia)
     b.close("pin", "coupler", "rocker", jn.Revolute(HINGE), placement_a=shift(0.5), placement_b=shift(0.4))
     robot = b.build()
-    return robot, *robot.project([0.5, 0.5, 1.0], [3.0, 0.0, 0.0])
+    return robot, *robot.project([0.3122840184698, 0.4181538344721, 1.4132249980696], [0.8442, -1.3214, -0.2717])
 
 
 def ladder(young: float, damping: float = 1e-3) -> tuple[jn.Model, Array]:

@@ -634,6 +634,9 @@ class Model(CoreModel):
     def project(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
         """A state that satisfies the constraints, roughly the nearest to the given one.
 
+        Nearest in natural sizes, which come from the robot's geometry: an angle of about a radian counts as much as a
+        length of about the robot's.
+
         Args:
             q: (..., nq), anywhere near: a robot with loops can be assembled from `neutral`, if that is possible at all.
             v: (..., nv), or a stack (..., K, nv) of the velocity and its derivatives.
@@ -645,8 +648,8 @@ class Model(CoreModel):
             ConstraintError: no such configuration was found.
 
         Warns:
-            ConstraintWarning: the nearest configuration violates the constraints by less than 1e-6 (m, rad): data with
-                rounded digits.
+            ConstraintWarning: the nearest configuration violates the constraints by less than 1e-6 in natural sizes:
+                data with rounded digits.
         """
         return projected(self, q, v)
 

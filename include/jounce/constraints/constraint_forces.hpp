@@ -61,6 +61,9 @@ class ConstraintForces {
         known_(arena.template take<double>(all.rows)),
         refined_(arena.template take<double>(stride_)),
         share_(arena.template take<double>(all.rows)),
+        independent_(arena.template take<bool>(all.rows)),
+        natural_(arena.template take<double>(all.rows * std::size_t(tree.nv))),
+        basis_(arena.template take<double>(all.rows * std::size_t(tree.nv))),
         l_(arena.template take<double>((order + 1) * std::size_t(stride_))),
         x_(arena.template take<double>(tree.widest)),
         z_(arena.template take<double>(tree.nv)),
@@ -116,7 +119,7 @@ class ConstraintForces {
     if (k == 0) {
       gather();
       rows_.factor();
-      consistency_.dependent = rows_.dependent();
+      if (rows_.doubtful()) factor_again();
     }
     if (shares_) {
       for (int r = 0; r < all_.rows; ++r)
@@ -141,8 +144,17 @@ class ConstraintForces {
         l[c.first + r] = -(l[c.first + r] + broken);
       }
     }
-    if (consistency_.dependent > 0) measure(k, l);
+    if (rows_.dependent() > 0) measure(k, l);
+    const double before = consistency_.error;
     rows_.solve(l, [&](int row, double left) JOUNCE_LAMBDA_INLINE { judge(row, left); });
+    if (consistency_.error > contradiction_fraction && !rows_.doubtful()) {  // unless the rows are independent, and masses very unequal
+      consistency_.error = before;
+      factor_again();
+      accelerate(l);
+      for (int r = 0; r < all_.rows; ++r) l[r] = -(l[r] + known_[r]);
+      rows_.solve(l, [&](int row, double left) { judge(row, left); });
+    }
+    consistency_.dependent = rows_.dependent();
     spread(l);
     if (rows_.doubtful()) refine(l);
     for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
@@ -416,6 +428,56 @@ class ConstraintForces {
     }
   }
 
+  // The rows are independent or not as J in natural sizes says.
+  JOUNCE_NOINLINE void factor_again() {
+    for (int i = 0; i < all_.count; ++i)
+      for (int r = 0; r < all_.each[i].count; ++r) write_natural(i, r, natural_ + (all_.each[i].first + r) * std::ptrdiff_t(tree_.nv));
+    OrthonormalRows basis(tree_.nv, basis_);
+    const LeastRow least = find_independent(all_.rows, tree_.nv, natural_, basis, independent_);
+    if (order_ > 0 && std::pow(least.left, order_ + 1) < rates_lost) consistency_.nearly = constraint_of(least.row);
+    rows_.factor_again(
+        OrthonormalRows(tree_.nv, basis_), [&](int row) { return independent_[row]; }, [&](int row, double* x) { write_half(row, x); });
+  }
+  // A row of J in natural sizes.
+  void write_natural(int i, int r, double* x) const {
+    const Constraint& c = all_.each[i];
+    std::memset(x, 0, sizeof(double) * tree_.nv);
+    if (c.tie == Tie::gear) {
+      x[c.v[0]] -= series_[i].gear_slope(0), x[c.v[1]] += 1;
+    } else {
+      if (c.b.body >= 0) write_moved(c.b.body, about_point(2 * i + 1, series_[i].on_b(r)), x);
+      if (on_body_a(c)) write_moved(c.a.body, about_point(2 * i, series_[i].on_a(r)), x);
+    }
+    for (int column = 0; column < tree_.nv; ++column)
+      x[column] *= factors_.holds(column) ? 0.0 : all_.coordinate_sizes[column] / all_.row_sizes[c.first + r];
+  }
+  // What a wrench on a body does to the coordinates.
+  void write_moved(int body, const Six<double>& wrench, double* x) const {
+    for (int i = body; i >= 0; i = tree_.bodies[i].parent) {
+      const Body& b = tree_.bodies[i];
+      const Cluster& cluster = tree_.clusters[b.cluster];
+      for (int c = 0; c < b.count; ++c)
+        x[b.single ? b.column : factors_.own(cluster, b.local + c)] += b.ratio * dot(factors_.screw(b.screw + c), wrench);
+    }
+  }
+  // A row of Y^T D^-1/2.
+  void write_half(int row, double* x) const {
+    std::memset(x, 0, sizeof(double) * tree_.nv);
+    for (int i = 0; i < tree_.cluster_count; ++i) {
+      const Cluster& cluster = tree_.clusters[i];
+      const double* L = factors_.block(cluster);
+      const int n = cluster.count;
+      for (int c = 0; c < n; ++c) {
+        const int column = factors_.own(cluster, c);
+        if (factors_.holds(column)) continue;
+        x_[c] = Y(column)[row];
+        for (int d = 0; d < c; ++d)
+          if (!factors_.holds(factors_.own(cluster, d))) x_[c] -= L[c * n + d] * x_[d];
+        x[column] = std::sqrt(L[c * n + c]) * x_[c];
+      }
+    }
+  }
+
   // J a of this order as it would be without this order's multipliers, after the sweep inwards.
   JOUNCE_INLINE void accelerate(double* out) {
     const Six<double>* c = factors_.accelerations();
@@ -515,9 +577,14 @@ class ConstraintForces {
     const double error = size > 0 ? std::fabs(left) / size : 0;
     if (error > consistency_.error) {
       consistency_.error = error;
-      for (int i = 0; i < all_.count; ++i)
-        if (all_.each[i].first <= row) consistency_.contradicts = i;
+      consistency_.contradicts = constraint_of(row);
     }
+  }
+  JOUNCE_NOINLINE int constraint_of(std::ptrdiff_t row) const {
+    int found = -1;
+    for (int i = 0; i < all_.count; ++i)
+      if (all_.each[i].first <= row) found = i;
+    return found;
   }
 
   // Adds the effect of the multipliers to wrenches and forces.
@@ -570,6 +637,8 @@ class ConstraintForces {
   Six<double>* sum_;
   double *size_, *residual_, *known_, *refined_;
   double* share_;
+  bool* independent_;         // (rows) by J in natural sizes
+  double *natural_, *basis_;  // (rows, nv) that J, and an orthonormal basis
   const double* shares_ = nullptr;
   double* l_;            // (order + 1, rows)
   double *x_, *z_;       // (nv) D^-1 u, and that of a cluster

@@ -3,8 +3,12 @@
 // Rows are factored one after another; of a row that earlier ones already imply, only rounding error is left. It gets no pivot and no
 // column in L, so that solutions are zero there. What counts as rounding error is judged by the size of the terms of the row's diagonal
 // element: a row that cancels altogether is as small as its own rounding errors.
+//
+// A contains squares: of a row that has half of its digits in common with others, none is left there. Such rows are factored again,
+// from a B with A = B B^T.
 #pragma once
 
+#include "jounce/constraints/independent_rows.hpp"
 #include "jounce/ring/arena.hpp"
 #include "jounce/ring/pack.hpp"
 #include "jounce/tree/constraint.hpp"
@@ -46,18 +50,40 @@ class RowFactors {
     doubtful_ = false;
     for (int k = 0; k < rows_; ++k) {
       const double* row = A(k);
-      if (!(row[k] > dependent_fraction * scale_[k]) || row[k] == 0) {
+      if (!(row[k] > rounding_fraction_of_square * scale_[k]) || row[k] == 0) {
         pivot_[k] = 0;
         ++dependent_;
         continue;
       }
       pivot_[k] = 1 / row[k];
-      doubtful_ |= row[k] < doubtful_fraction_of_row * scale_[k];
+      doubtful_ |= row[k] < doubtful_fraction_of_square * scale_[k];
       for (int i = k + 1; i < rows_; ++i) {
         const double f = row[i] * pivot_[k];
         if (f == 0) continue;
         L(i)[k] = f;
         for (int j = first_lane(i); j < rows_; j += native_width) (P::load(A(i) + j) - P(f) * P::load(row + j)).store(A(i) + j);
+      }
+    }
+  }
+  // The same from rows of B; write(i, x) writes row i, and is_independent(i) says whether it is to have a pivot.
+  template <class IsIndependent, class Write>
+  void factor_again(OrthonormalRows basis, const IsIndependent& is_independent, const Write& write) {
+    std::memset(L_, 0, sizeof(double) * rows_ * stride_);
+    dependent_ = 0;
+    doubtful_ = true;
+    for (int i = 0; i < rows_; ++i) {
+      double* parts = A(i);  // of the basis; A itself is spent
+      std::memset(parts, 0, sizeof(double) * stride_);
+      write(i, basis.next());
+      const double left = basis.project(parts);
+      for (int j = 0, k = 0; j < i; ++j)
+        if (pivot_[j] != 0) L(i)[j] = parts[k++] * std::sqrt(pivot_[j]);
+      if (is_independent(i) && left > 0) {
+        pivot_[i] = 1 / (left * left);
+        basis.keep(left);
+      } else {
+        pivot_[i] = 0;
+        ++dependent_;
       }
     }
   }

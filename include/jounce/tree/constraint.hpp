@@ -56,11 +56,15 @@ struct Constraints {
   const PathBody* path;
   const std::int32_t* place;  // (bodies): index in the path; -1 if it is not on it
   std::int32_t count, rows, path_count;
+  const double *row_sizes, *coordinate_sizes;  // natural ones
 };
 
-// A row counts as a combination of earlier ones if less than this fraction of the terms that make up J M^-1 J^T is left of it; below
-// the second fraction it has lost digits.
-constexpr double dependent_fraction = 1e-10, doubtful_fraction_of_row = 1e-4;
+// What is left of a row is rounding error below this fraction of the terms that make up its diagonal element of J M^-1 J^T; below the
+// second fraction it has lost digits, and J itself decides.
+constexpr double rounding_fraction_of_square = 1e-13, doubtful_fraction_of_square = 1e-4;
+
+// Derivatives of order k lose digits like the power k + 1 of what is left of a row of J; below this, perhaps too many.
+constexpr double rates_lost = 1e-6;
 
 // It contradicts them if it demands something else by more than this fraction of the accelerations that meet in it.
 // This part of all the robot's accelerations meets in every row: their rounding errors do.
@@ -73,8 +77,9 @@ constexpr double rounding_fraction = 1e-13;
 struct Consistency {
   std::int32_t contradicts = -1;
   std::int32_t dependent = 0;
-  double error = 0;        // by how much, relative
-  std::int32_t flat = -1;  // a wheel that lies flat on its plane, or -1
+  double error = 0;          // by how much, relative
+  std::int32_t flat = -1;    // a wheel that lies flat on its plane, or -1
+  std::int32_t nearly = -1;  // one with a row that is nearly a combination of others, or -1
 };
 
 }  // namespace jounce

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, batch_of, quoted, real, reals, rows_of, shapes
-from jounce._core import discretize, pseudo_inverse
-from jounce.dynamics.constraints.constrained import free_directions
+from jounce._core import discretize
 from jounce.dynamics.constraints.derivatives import constrained_derivatives
+from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.dynamics.partials import ball_columns, bracket_matrix, skew
 from jounce.errors import SingularError
@@ -154,7 +154,8 @@ def _constrained(
 
     Changes that obey the constraints have J dq = 0, in the holonomic rows, and S dq + J dv = 0. With G and H bases of
     the null spaces of J, of all rows and of the holonomic ones, dq = H z_q and dv = G z_v - J^+ S H z_q. As z is a
-    constant combination of x, z' is the same combination of x', also at moving states.
+    constant combination of x, z' is the same combination of x', also at moving states. The bases are orthonormal in
+    natural sizes (natural.py), so that z has no units of length.
     """
     force, speed = rows_of("tau", tau, model.nv, "nv"), rows_of("v", v, model.nv, "nv")
     shape = batch_of(v=speed.shape, tau=force.shape)  # a tau with more dimensions than v would be taken for a stack
@@ -172,12 +173,13 @@ def _constrained(
     rows, size = change.jacobian.shape[-2:]
     jacobian = np.broadcast_to(model.constraint_jacobian(q), change.jacobian.shape)  # rounding errors set to zero
     for J, S in zip(jacobian.reshape(-1, rows, size), change.speed_q.reshape(-1, rows, size), strict=True):
-        H, G = free_directions(J[holonomic]), free_directions(J)
+        natural = NaturalRows(model, J)
+        (H, pick_q), (G, pick_v) = NaturalRows(model, J, holonomic).free_directions(), natural.free_directions()
         lift = np.zeros((2 * n, H.shape[1] + G.shape[1]))
         lift[:n, : H.shape[1]], lift[n:, H.shape[1] :] = H, G
-        lift[n:, : H.shape[1]] = -pseudo_inverse(J) @ S @ H
+        lift[n:, : H.shape[1]] = -natural.inverse @ S @ H
         pick = np.zeros((lift.shape[1], 2 * n))
-        pick[: H.shape[1], :n], pick[H.shape[1] :, n:] = H.T, G.T
+        pick[: H.shape[1], :n], pick[H.shape[1] :, n:] = pick_q, pick_v
         lifts.append(lift)
         chosen.append(pick)
     if len({x.shape for x in lifts}) > 1:

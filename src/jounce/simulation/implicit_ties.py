@@ -17,7 +17,8 @@ Stiff forces enter the first line directly, linear if their springs are. With l 
 rotated and distributed by matrices that change with q, and Newton's iteration would need short steps.
 
 If rows of J are linearly dependent, l = U x with the left singular vectors U of J at the state where the matrices are
-evaluated: near that state there are as many multipliers as independent rows, and no contradictory equations.
+evaluated: near that state there are as many multipliers as independent rows, and no contradictory equations. Rows and
+multipliers are in natural sizes here: each row of J is divided by its own, and its multiplier is as much larger.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jounce.dynamics.constraints.constrained import RANK
+from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.model import Model
 from jounce.parts.joints import Joint
@@ -35,7 +36,7 @@ from jounce.simulation.stiffness import torque_slopes
 
 
 class Tied(NamedTuple):
-    """M, D and K (nv + r, nv + r) at a state; the basis U (rows, r) and the multipliers there (rows,)."""
+    """M, D and K (nv + r, nv + r) at a state; the basis U (rows, r) and the multipliers there (rows,), both natural."""
 
     M: Array
     D: Array
@@ -50,25 +51,20 @@ def tied_system(robot: Model, layout: Layout, torque: TorqueFunction, t: float, 
     by_q, by_v = torque_slopes(robot, layout, torque, t, q, v, tau)
     K, D, M = robot.inverse_dynamics_derivatives(q, v, a)
     change = robot.constrained_dynamics_derivatives(q, v, tau)
-    J = change.jacobian
-    basis = np.linalg.svd(J, full_matrices=False)[0][:, : _rank(J)]
-    multipliers: Array = np.asarray(np.linalg.lstsq(J.T, robot.inverse_dynamics(q, v, a) - tau, rcond=RANK)[0])
-    rows = basis.T @ J
+    natural = NaturalRows(robot, change.jacobian)
+    basis = np.linalg.svd(natural.scaled, full_matrices=False)[0][:, : int(natural.rank)]
+    multipliers: Array = natural.sharing @ (robot.inverse_dynamics(q, v, a) - tau)
+    rows = basis.T @ (natural.J / natural.row_sizes[:, None])
     system = np.zeros((3, nv + len(rows), nv + len(rows)))
     system[:, :nv, :nv] = M, D - by_v, K - by_q - _turned(robot, q, multipliers)
     system[0, :nv, nv:], system[0, nv:, :nv] = -rows.T, rows
     system[1, nv:, :nv], system[2, nv:, :nv] = -rows @ change.acc_v, -rows @ change.acc_q
-    return Tied(system[0], system[1], system[2], basis, multipliers)
+    return Tied(system[0], system[1], system[2], basis, multipliers * natural.row_sizes)
 
 
 def keeps_rank(robot: Model, basis: Array, q: Array) -> bool:
     """Whether as many rows are independent at q as where the basis was found; else some of them are not obeyed."""
-    return bool(_rank(robot.constraint_jacobian(q)) == basis.shape[1])
-
-
-def _rank(J: Array) -> int:
-    sizes = np.linalg.svd(J, compute_uv=False)
-    return int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    return bool(NaturalRows(robot, robot.constraint_jacobian(q)).rank == basis.shape[1])
 
 
 def _turned(robot: Model, q: Array, multipliers: Array) -> Array:
@@ -87,7 +83,8 @@ def _turned(robot: Model, q: Array, multipliers: Array) -> Array:
 
 def tied_residual(robot: Model, basis: Array, q: Array, v: Array, a: Array, x: Array, tau: Array) -> Array:
     """The residual of both equations, (s, nv + r), at states (s, .) with accelerations a and multipliers U x."""
-    J, rate = np.moveaxis(robot.constraint_jacobian_derivatives(q, v[:, None]), 1, 0)
+    sizes = robot._natural_sizes()[0][:, None]
+    J, rate = np.moveaxis(robot.constraint_jacobian_derivatives(q, v[:, None]) / sizes, 1, 0)
     forces = robot.inverse_dynamics(q, v, a) - tau - np.einsum("sri,sr->si", J, x @ basis.T)
     broken = np.einsum("sri,si->sr", J, a) + np.einsum("sri,si->sr", rate, v)
     return np.hstack([forces, broken @ basis])

@@ -15,6 +15,7 @@ import numpy as np
 
 from jounce import trajectory
 from jounce._checks import counted
+from jounce._core import UnjudgedRates
 from jounce.dynamics.constraints.constrained import onto
 from jounce.errors import RangeError, SimulationError
 from jounce.model import Model
@@ -99,7 +100,8 @@ class Run:
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
         """Forward dynamics; if it fails after the motion has begun, the run ends."""
         try:
-            found = self.robot.forward_dynamics(q, v, tau)
+            with UnjudgedRates():  # the error of a step is estimated anyway
+                found = self.robot.forward_dynamics(q, v, tau)
         except RangeError as fault:
             if self._state is None:
                 raise self.stopped(f"the acceleration is not finite, {fault}") from fault

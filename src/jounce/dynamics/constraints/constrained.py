@@ -1,7 +1,7 @@
 """Robots with constraints: their motion and forces to any order, and projection of states onto the constraints.
 
 The core solves for motions and the forces that cause them (constraint_forces.hpp). If rows of the Jacobian J are
-redundant, many forces cause the same motion; of these, the ones of least norm are returned, and their derivatives as
+redundant, many forces cause the same motion; of these, the least are returned (natural.py), and their derivatives as
 rates (least_multipliers.cpp).
 """
 
@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
-from jounce._core import least_multipliers, pseudo_inverse
+from jounce._core import least_multipliers
+from jounce.dynamics.constraints.frames import apply
+from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.factorials import factorial
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-RANK = 1e-6  # singular values of J below this fraction of the largest count as zero
-_ROUNDED_DATA = 1e-6  # m or rad
+_ROUNDED_DATA = 1e-6  # a residual in natural sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +146,7 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
 
 
 def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: Frame) -> Array:
-    """The multipliers of least norm that give the same forces, and their derivatives."""
+    """The least multipliers that give the same forces, and their derivatives."""
     order = acc.shape[-2] - 1
     first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))
     scale = np.array([factorial(k) for k in range(order + 1)])
@@ -154,18 +155,10 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
         J = model.constraint_jacobian_derivatives(q, stack, frame=frame)
     else:
         J = model.constraint_jacobian(q, frame=frame)[..., None, :, :]
-    shares: Array = least_multipliers(J / scale[:, None, None], multipliers / scale[:, None]) * scale[:, None]
+    rows, coordinates, loads = model._natural_sizes()
+    J = J / scale[:, None, None] / loads[:, None] * coordinates
+    shares: Array = least_multipliers(J, multipliers / scale[:, None] * loads, rows / loads) * scale[:, None] / loads
     return shares
-
-
-def free_directions(jacobian: Array) -> Array:
-    """An orthonormal basis (nv, n) of the null space of a Jacobian (rows, nv)."""
-    if not len(jacobian):
-        return np.eye(jacobian.shape[-1])
-    _, sizes, directions = np.linalg.svd(jacobian)
-    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
-    basis: Array = directions[rank:].T
-    return basis
 
 
 def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
@@ -197,7 +190,7 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     stack = (given if given.ndim == 2 else given[None]).copy()
     if len(stack) < 1:
         raise ValueError(f"v has shape {given.shape}, expected at least one row")
-    inverse = pseudo_inverse(model.constraint_jacobian(configuration))
+    inverse = NaturalRows(model, model.constraint_jacobian(configuration)).inverse
     for k in range(len(stack)):  # the k-th derivative of J v
         J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
         J0 = model.constraint_jacobian(configuration) if J is None else J[0]
@@ -209,25 +202,26 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
 
 
 def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
-    """Projects a state that nearly obeys the constraints onto them: one step of Newton's method."""
-    J, broken, _ = model._constraint_rows(q, None, "body")
-    if np.abs(broken).max(initial=0.0) > 1e-14:
-        q = model.integrate(q, -pseudo_inverse(J[0]) @ broken)
-        J, _, _ = model._constraint_rows(q, None, "body")
-    return q, v - pseudo_inverse(J[0]) @ (J[0] @ v)
+    """Projects states that nearly obey the constraints onto the nearest ones that do, in kinetic energy."""
+    now, M, broken = NaturalRows(model, model.constraint_jacobian(q)), model.mass_matrix(q), model.residual(q)
+    if np.abs(broken / now.row_sizes).max(initial=0.0) > 1e-14:
+        q = model.integrate(q, -now.nearest(M, broken)[0])  # one step of Newton's method
+        now, M = NaturalRows(model, model.constraint_jacobian(q)), model.mass_matrix(q)
+    return q, v - now.nearest(M, apply(now.J, v))[0]
 
 
 def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None) -> Array:
-    """Newton's method with steps of least norm; retried from other points near the start if it fails.
+    """Newton's method with the smallest steps; retried from other points near the start if it fails.
 
     The first attempt obeys all rows, so that feet without a pose stay and wheels roll; the others only those that have
     a residual, which the rest may slow down or keep from vanishing.
 
     `free`: a mask of the coordinates that may move, all when left out. Loops that rounded digits of a file keep open
-    by less than `_ROUNDED_DATA` are closed as well as they can be.
+    by less than `_ROUNDED_DATA` are closed as well as they can be. Residuals and steps are compared in natural sizes.
     """
     rng = np.random.default_rng(0)
-    best = np.inf
+    row_sizes, sizes, _ = model._natural_sizes()
+    best, left_at_best = np.inf, np.zeros(0)
     moves = np.ones(model.nv, bool) if free is None else free
     placed = np.array([c.held for c in model.constraints for _ in range(c.rows)], bool) & model._holonomic_rows()
     for attempt in range(31):
@@ -235,22 +229,25 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
         if attempt == 1 and placed.all():
             continue
         if attempt > 1:
-            q = model.integrate(start, moves * rng.normal(size=model.nv) * min(1.0, 0.02 * 1.3 ** (attempt - 1)))
+            reach = min(1.0, 0.02 * 1.3 ** (attempt - 1))
+            q = model.integrate(start, moves * sizes * rng.normal(size=model.nv) * reach)
         size, nearest = np.inf, q
         for _ in range(100):
             broken = model.residual(q)
-            now = float(np.abs(broken).max(initial=0.0))
-            best = min(best, now)
+            now = float(np.abs(broken / row_sizes).max(initial=0.0))
+            if now < best:
+                best, left_at_best = now, broken
             if now < 1e-13 or (now < 1e-10 and now >= size):
                 return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
             if now < size:
                 size, nearest = now, q
             step = np.zeros(model.nv)
-            step[moves] = -pseudo_inverse(model.constraint_jacobian(q)[rows][:, moves]) @ broken[rows]
-            longest = float(np.abs(step).max(initial=0.0))
+            step[moves] = NaturalRows(model, model.constraint_jacobian(q), rows, moves).towards(-broken[rows])
+            longest = float(np.abs(step / sizes).max(initial=0.0))
             if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA and rows.sum() == placed.sum():
+                left = np.abs(broken).max(initial=0.0)
                 warnings.warn(
-                    f"constraint {_worst(model, broken)} cannot be obeyed exactly: {now:.1e} is left at best, as "
+                    f"constraint {_worst(model, broken)} cannot be obeyed exactly: {left:.1e} is left at best, as "
                     "of data with rounded digits",
                     ConstraintWarning,
                     stacklevel=4,  # assembled, projected, project
@@ -260,11 +257,12 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
         if size < 1e-10:  # as far as digits go, if slowly
             return nearest
     name, kept = _worst(model, model.residual(start)), "" if moves.all() else " with these joints held"
+    left = np.abs(left_at_best).max(initial=0.0)
     raise ConstraintError(
-        f"q cannot be brought onto the constraints{kept}: {best:.1e} is left at best, mostly of {name}"
+        f"q cannot be brought onto the constraints{kept}: {left:.1e} is left at best, mostly of {name}"
     )
 
 
 def _worst(model: Model, residual: Array) -> str:
-    worst = int(np.argmax(np.abs(residual)))
+    worst = int(np.argmax(np.abs(residual / model._natural_sizes()[0])))
     return quoted(next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst))

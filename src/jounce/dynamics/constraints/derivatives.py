@@ -13,8 +13,8 @@ at every instant. Differentiated k times, these are equations for dv^(k + 1) and
 constrained dynamics itself, the same at every order.
 
 Redundant rows leave dl undetermined in the null space of J^T. As the multipliers returned are the least ones at every
-state, l = J z, it is fixed by dl = dJ z + J dz: with P the projection onto the null space of J^T,
-P dl = P (dJ z + J dz), again order by order. Row i of dJ z is -z^T S_i dq, with S_i the factor of dq in the first
+state, l = L^-2 J z (natural.py), it is fixed by dl = L^-2 (dJ z + J dz): P dl = P L^-2 (dJ z + J dz) with a projection
+P along the range of L^-2 J, again order by order. Row i of dJ z is -z^T S_i dq, with S_i the factor of dq in the first
 equation for a unit multiplier of row i alone.
 """
 
@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, dimensions, reals, rows_of, shapes
-from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.constrained import constrained_dynamics, is_stack, stacked_wrenches
+from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.factorials import factorial
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.partials import ball_columns, bracket_matrix, inverse_partials, skew
@@ -519,12 +519,15 @@ def _solved(
         -transposed[..., 0, :, :],
         J[..., 0, :, :],
     )
-    known_rows = np.broadcast_to(model.constraint_jacobian(q), (*lead, m, nv))  # rounding errors set to zero
-    inverse = pseudo_inverse(known_rows)
-    open_ = np.eye(m) - known_rows @ inverse  # onto the null space of J^T
+    exact = model.constraint_jacobian(q)  # rows that are rounding errors are zero
+    rows_now = NaturalRows(model, np.broadcast_to(exact, (*lead, m, nv)))
     least = None
-    if np.trace(open_, axis1=-2, axis2=-1).max(initial=0.0) > 0.5:
-        least = _LeastChanges(model, q, stack, multipliers, J, inverse)
+    if rows_now.rank.min(initial=m) < m:
+        square = rows_now.loads**2
+        inverse = rows_now.inverse * square  # from multipliers to z
+        open_ = np.eye(m) - rows_now.J / square[:, None] @ inverse  # P
+        met = rows_now.J @ rows_now.inverse  # onto the range of J
+        least = _LeastChanges(model, q, stack, multipliers, J / square[:, None], inverse)
         matrix[..., nv:, nv:] = open_
     width = (2 + rows) * nv
     acc = np.zeros((*lead, rows, nv, width))
@@ -541,7 +544,7 @@ def _solved(
             right[..., :nv, :] += comb(k, j) * transposed[..., k - j, :, :] @ dl[..., j, :, :]
             right[..., nv:, :] -= speed_v[..., k + 1, j + 1, :, :] @ acc[..., j, :, :]
         if least is not None:
-            right[..., nv:, :] += open_ @ (least.wanted(acc, k) - right[..., nv:, :])
+            right[..., nv:, :] = met @ right[..., nv:, :] + open_ @ least.wanted(acc, k)
         found = np.linalg.solve(matrix, right)
         acc[..., k, :, :], dl[..., k, :, :] = found[..., :nv, :], found[..., nv:, :]
         if least is not None:
@@ -552,11 +555,12 @@ def _solved(
 
 
 class _LeastChanges:
-    """How multipliers of least norm change if rows are redundant, order by order."""
+    """How the least multipliers change if rows are redundant, order by order."""
 
     def __init__(self, model: Model, q: Array, stack: Array, multipliers: Array, J: Array, inverse: Array) -> None:
         self._model, self._stack = model, stack
-        self._J = _taylor(J, -3)
+        self._J = _taylor(J, -3)  # L^-2 J
+        self._square = model._natural_sizes()[2][:, None] ** 2
         self._inverse = inverse
         self._z: Series = []
         for k, x in enumerate(_taylor(multipliers, -2)):
@@ -585,13 +589,13 @@ class _LeastChanges:
         return [x + _sum(t.stiffness[k] for t in ties) for k, x in enumerate(_taylor(K, -3))], start
 
     def wanted(self, acc: Array, k: int) -> Array:
-        """The k-th derivative of dJ z + J dz without that of dz, from the changes of lower-order accelerations."""
+        """The k-th derivative of L^-2 (dJ z + J dz) without that of dz, from changes of lower-order accelerations."""
         dq = _displacements(self._model, self._stack, acc, k)
         total = _sum(self._J[j] @ self._dz[k - j] for j in range(1, k + 1))
         for a in range(k + 1):
             z = np.swapaxes(self._z[a], -1, -2)
             change = _sum(self._S[b] @ dq[k - a - b] for b in range(k - a + 1)) + self._S_start[k - a] @ dq[0]
-            total = total - np.moveaxis((z @ change)[..., 0, :], 0, -2)
+            total = total - np.moveaxis((z @ change)[..., 0, :], 0, -2) / self._square
         self._wanted = factorial(k) * total
         return self._wanted
 

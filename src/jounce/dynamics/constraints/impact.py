@@ -6,7 +6,7 @@ Positions stay, velocities jump by the impulses L of the constraints; weight and
 
 where E is Newton's restitution along the normals of contacts and zero elsewhere. Of all v+ that obey the second
 equation, this is the nearest to v in the kinetic energy of the difference. It is unique even if rows of J are
-redundant; L is then the solution of least norm. The energy lost,
+redundant; L is then the least one (natural.py). M may be singular where J holds. The energy lost,
 
     T - T+ = ((1 + E) J v)^T (J M^-1 J^T)^-1 ((1 - E) J v) / 2,
 
@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, batch_of, near, quoted, real, rows_of, shapes, unit
-from jounce._core import pseudo_inverse
 from jounce.dynamics.constraints.frames import apply, placed
+from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.finite import finite_answers
 from jounce.errors import ConstraintError, SingularError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-_OBEYED = 1e-8  # largest residual of J v+ = -E J v, relative to J v
+_OBEYED = 1e-8  # largest residual of J v+ = -E J v, relative to v, both in natural sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,22 +94,18 @@ def impact(
             )
         speed = np.sum(combination * closing[..., rows], axis=-1, keepdims=True)
         wanted[..., rows] = -e * speed * apply(N[:, :3], along)
-    try:
-        L = np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        raise SingularError(
-            "an impact has no answer: the mass matrix is singular, as if some joint moved nothing that has mass"
-        ) from None
     with finite_answers("an impact") as expect_finite:
-        scaled = np.swapaxes(np.linalg.solve(L, np.swapaxes(J, -1, -2)), -1, -2)  # J L^-T
-        expect_finite(scaled, wanted - closing)
-        jump = apply(pseudo_inverse(scaled), wanted - closing)  # L^T (v+ - v)
-        _expect_obeyed(model, apply(scaled, jump) - (wanted - closing), closing)
-        force = apply(L, jump)
-        multipliers = apply(np.swapaxes(pseudo_inverse(J), -1, -2), force)
-        after = before + np.linalg.solve(np.swapaxes(L, -1, -2), jump[..., None])[..., 0]
+        natural = NaturalRows(model, J)
+        change = wanted - closing
+        expect_finite(natural.scaled_inverse, change)
+        try:
+            jump, multipliers = natural.nearest(M, change)
+        except SingularError as error:
+            raise SingularError(f"an impact has no answer: {error}") from None
+        left = (apply(J, jump) - change) / natural.row_sizes
+        _expect_obeyed(model, left, np.abs(before / natural.column_sizes))
+        multipliers, after = np.broadcast_to(multipliers, (*lead, multipliers.shape[-1])).copy(), before + jump
         expect_finite(after, multipliers)
-    multipliers = np.broadcast_to(multipliers, (*lead, multipliers.shape[-1])).copy()
     return Impact(after, constraint_wrenches(model, q, multipliers, wrench_frame), multipliers)
 
 
@@ -162,11 +158,11 @@ def _fraction(what: str, value: object) -> float:
     return e
 
 
-def _expect_obeyed(model: Model, left: Array, closing: Array) -> None:
-    """Checks that there is a velocity with J v+ = -E J v."""
+def _expect_obeyed(model: Model, left: Array, speeds: Array) -> None:
+    """Checks that there is a velocity with J v+ = -E J v; `left`: what remains of it, for these speeds."""
     if not left.size:
         return
-    excess = np.abs(left) - _OBEYED * np.abs(closing).max(axis=-1, keepdims=True)
+    excess = np.abs(left) - _OBEYED * speeds.max(axis=-1, keepdims=True, initial=0.0)
     if excess.max() > 0:
         worst = int(np.argmax(excess.reshape(-1, left.shape[-1]).max(axis=0)))
         name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, counted, quoted
-from jounce.dynamics.constraints.constrained import RANK
+from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.errors import ConstraintError
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ def independent_coordinates(model: Model, q: ArrayLike, names: Sequence[str] | N
     """See `Model.independent_coordinates`."""
     J = model.constraint_jacobian(array_of("q", q, (model.nq,)))
     from_positions = model._holonomic_rows()
-    rank = _rank(J)
+    natural = NaturalRows(model, J)
+    rank = int(natural.rank)
     count = model.nv - rank
-    dependent = _pivots(J, rank)
+    dependent = _pivots(natural.scaled, rank)
     if names is not None:
         chosen = _columns(model, names)
         if len(chosen) != count:
@@ -65,28 +66,18 @@ def independent_coordinates(model: Model, q: ArrayLike, names: Sequence[str] | N
                 f"names have {counted(len(chosen), 'coordinate')}, expected {count}: as many are independent here"
             )
         dependent = np.setdiff1d(np.arange(model.nv), chosen)
-        if _rank(J[:, dependent], _size(J)) < rank:
+        if NaturalRows(model, J, columns=dependent).rank < rank:
             raise ConstraintError(
                 f"the coordinates of {', '.join(map(quoted, names))} are not independent in this configuration: "
-                f"the constraints leave {_held(model, J, chosen)} no motion of its own"
+                f"the constraints leave {_held(model, natural, chosen)} no motion of its own"
             )
     columns = np.setdiff1d(np.arange(model.nv), dependent)
     G = np.zeros((model.nv, count))
     G[columns, np.arange(count)] = 1.0
-    G[dependent] = -np.linalg.pinv(J[:, dependent]) @ J[:, columns]
+    G[dependent] = -NaturalRows(model, J, columns=dependent).inverse @ J[:, columns]
     owners = tuple(n for n in model.joint_names if set(range(model.nv)[model.coordinate(n)]) & set(columns.tolist()))
-    return IndependentCoordinates(columns, owners, G, count, model.nv - _rank(J[from_positions]))
-
-
-def _size(J: Array) -> float:
-    return float(np.linalg.norm(J, 2)) if J.size else 0.0
-
-
-def _rank(J: Array, size: float | None = None) -> int:
-    if not J.size:
-        return 0
-    values = np.linalg.svd(J, compute_uv=False)
-    return int((values > RANK * (values[0] if size is None else size)).sum())
+    positions = model.nv - int(NaturalRows(model, J, from_positions).rank)
+    return IndependentCoordinates(columns, owners, G, count, positions)
 
 
 def _pivots(J: Array, rank: int) -> NDArray[np.intp]:
@@ -112,11 +103,10 @@ def _columns(model: Model, names: Sequence[str]) -> NDArray[np.intp]:
     return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *parts]))
 
 
-def _held(model: Model, J: Array, chosen: NDArray[np.intp]) -> str:
+def _held(model: Model, natural: NaturalRows, chosen: NDArray[np.intp]) -> str:
     """The joint whose chosen coordinates are most nearly determined by the others and the constraints."""
-    _, _, Vt = np.linalg.svd(J)
-    null = Vt[_rank(J) :].T  # all motions; their rows at the chosen coordinates are rank-deficient
-    U, _, _ = np.linalg.svd(null[chosen])
+    motions = natural.free_directions()[1]  # in natural sizes; at the chosen ones, rank-deficient
+    U, _, _ = np.linalg.svd(motions[:, chosen].T)
     worst = int(chosen[int(np.argmax(np.abs(U[:, -1])))])
     name = next(n for n in model.joint_names if worst in range(model.nv)[model.coordinate(n)])
     return quoted(name)

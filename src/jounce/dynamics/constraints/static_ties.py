@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._core import pseudo_inverse
-from jounce.dynamics.constraints.constrained import RANK
 from jounce.dynamics.constraints.frames import placed
+from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.parts.constraints import Rolling
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-_CLOSED = 1e-10  # m or rad, largest residual of a constraint
+_CLOSED = 1e-10  # largest residual of a constraint, in natural sizes
 
 
 class Ties(NamedTuple):
@@ -39,23 +38,24 @@ class Ties(NamedTuple):
     slopes: Array  # (nv, rows, nv), of J along each coordinate
     broken: Array  # (rows,)
     free: Mask  # (nv,)
+    allowed: NaturalRows | None  # J in the free coordinates; None without constraints
 
     @classmethod
     def at(cls, robot: Model, q: Array, free: Mask) -> Ties:
         if not robot.constraints:
-            return cls(np.zeros((0, robot.nv)), np.zeros((robot.nv, 0, robot.nv)), np.zeros(0), free)
+            return cls(np.zeros((0, robot.nv)), np.zeros((robot.nv, 0, robot.nv)), np.zeros(0), free, None)
         J = robot.constraint_jacobian_derivatives(q, np.eye(robot.nv)[:, None])
-        return cls(J[0, 0], J[:, 1], robot.residual(q), free)
+        return cls(J[0, 0], J[:, 1], robot.residual(q), free, NaturalRows(robot, J[0, 0], columns=free))
 
     @property
     def closed(self) -> bool:
-        return bool(np.abs(self.broken).max(initial=0.0) <= _CLOSED)
+        return self.allowed is None or bool(np.abs(self.broken / self.allowed.row_sizes).max(initial=0.0) <= _CLOSED)
 
     def multipliers(self, F: Array) -> Array:
         """The multipliers that come nearest to balancing forces F."""
-        if not self.broken.size or not np.isfinite(F).all():
+        if self.allowed is None or not np.isfinite(F).all():
             return np.zeros_like(self.broken)
-        return pseudo_inverse(self.J[:, self.free]).T @ F[self.free]
+        return self.allowed.sharing @ F[self.free]
 
     def freed(self, F: Array, K: Array) -> tuple[Array, Array]:
         """The part of forces F that neither the constraints nor what holds joints balance, and F's derivative."""
@@ -72,11 +72,11 @@ class Ties(NamedTuple):
     def split(self, scale: Array) -> tuple[Array, Array]:
         """In scaled coordinates: the displacement (nv,) that closes the constraints; a basis (nv, n) of free ones."""
         within = np.eye(len(scale))[:, self.free]
-        if not self.broken.size:
+        if self.allowed is None:
             return np.zeros(len(scale)), within
-        U, values, Vt = np.linalg.svd(self.J[:, self.free] / scale[self.free])
-        rank = int((values > RANK * values.max(initial=0.0)).sum())
-        closing = -Vt[:rank].T @ ((U[:, :rank].T @ self.broken) / values[:rank])
+        sizes, rank = self.allowed.row_sizes, int(self.allowed.rank)
+        U, values, Vt = np.linalg.svd(self.allowed.J / sizes[:, None] / scale[self.free])
+        closing = -Vt[:rank].T @ ((U[:, :rank].T @ (self.broken / sizes)) / values[:rank])
         return within @ closing, within @ Vt[rank:].T
 
 

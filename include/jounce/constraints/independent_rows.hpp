@@ -1,0 +1,83 @@
+// Which rows of a matrix are independent: the judge of what counts as zero.
+//
+// Rows enter an orthonormal basis, large ones first, each minus its projection onto those before it; of rows that are nearly as large as
+// the largest, the first enters. When less than `negligible` is left of
+// every other row, these are combinations of those in the basis. So the matrix must be in natural sizes, where 1 is large
+// (natural_sizes.hpp). Projecting twice makes the basis orthogonal to rounding error (Giraud, Langou, Rozloznik 2005).
+#pragma once
+
+#include "jounce/ring/config.hpp"
+
+JOUNCE_BEGIN
+
+constexpr double negligible = 1e-6;
+
+// A basis, (most, size), of rows that are added one by one.
+class OrthonormalRows {
+ public:
+  OrthonormalRows(std::ptrdiff_t size, double* space) : size_(size), basis_(space) {}
+
+  std::ptrdiff_t count() const { return count_; }
+  double* row(std::ptrdiff_t i) { return basis_ + i * size_; }
+  double* next() { return row(count_); }  // where a row is written before it is projected
+
+  // Takes from the next row its parts along the others, adds them to `parts` unless that is null, and returns the length that is left.
+  double project(double* parts) {
+    for (int again = 0; again < 2; ++again)
+      for (std::ptrdiff_t j = 0; j < count_; ++j) {
+        const double part = take_off(next(), j);
+        if (parts) parts[j] += part;
+      }
+    return std::sqrt(product(next(), next()));
+  }
+  // Keeps the next row, whose length this is.
+  void keep(double length) {
+    double* x = next();
+    for (std::ptrdiff_t i = 0; i < size_; ++i) x[i] /= length;
+    ++count_;
+  }
+  // Subtracts from x its part along row j, and returns that.
+  double take_off(double* x, std::ptrdiff_t j) {
+    const double part = product(row(j), x);
+    for (std::ptrdiff_t i = 0; i < size_; ++i) x[i] -= part * row(j)[i];
+    return part;
+  }
+  double product(const double* a, const double* b) const {
+    double sum = 0;
+    for (std::ptrdiff_t i = 0; i < size_; ++i) sum += a[i] * b[i];
+    return sum;
+  }
+
+ private:
+  std::ptrdiff_t size_, count_ = 0;
+  double* basis_;
+};
+
+struct LeastRow {
+  std::ptrdiff_t row;  // -1: none
+  double left;
+};
+
+// A basis of m `rows`, which are spent; `independent` (m), unless it is null: which of them it consists of. Returns the one of which
+// least was left.
+inline LeastRow find_independent(std::ptrdiff_t m, std::ptrdiff_t n, double* rows, OrthonormalRows& basis, bool* independent) {
+  for (std::ptrdiff_t r = 0; independent && r < m; ++r) independent[r] = false;
+  LeastRow last{-1, 1.0};
+  while (basis.count() < m && basis.count() < n) {
+    const auto square = [&](std::ptrdiff_t r) { return basis.product(rows + r * n, rows + r * n); };
+    std::ptrdiff_t best = 0;
+    double most = 0;
+    for (std::ptrdiff_t r = 0; r < m; ++r) most = square(r) > most ? square(r) : most;
+    while (best + 1 < m && square(best) < most / 4) ++best;
+    for (std::ptrdiff_t c = 0; c < n; ++c) basis.next()[c] = rows[best * n + c];
+    const double left = basis.project(nullptr);
+    if (!(left > negligible)) break;
+    basis.keep(left);
+    if (independent) independent[best] = true;
+    last = {best, left};
+    for (std::ptrdiff_t r = 0; r < m; ++r) basis.take_off(rows + r * n, basis.count() - 1);
+  }
+  return last;
+}
+
+JOUNCE_END

@@ -1,0 +1,218 @@
+"""What counts as zero: how many constraints are independent depends on no unit, no ratio of a gear and no mass."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce.dynamics.constraints.natural import NaturalRows
+from kinds import TIED
+from test_constraints_rank import HINGE, parallelogram, shift
+
+
+def bar(length: float, mass: float = 1.0) -> jn.Inertia:
+    return jn.Inertia(mass, (length / 2, 0, 0), mass * length**2 * np.array([1e-3, 1 / 12, 1 / 12]))
+
+
+def four_bar(pin: object, size: float = 1.0) -> jn.Builder:
+    b = jn.Builder()
+    b.add("crank", "world", jn.Revolute(HINGE), inertia=bar(0.1 * size))
+    b.add("coupler", "crank", jn.Revolute(HINGE), shift(0.1 * size), bar(0.3 * size))
+    b.add("rocker", "world", jn.Revolute(HINGE), shift(0.25 * size), bar(0.2 * size))
+    b.close("pin", "coupler", "rocker", pin, placement_a=shift(0.3 * size), placement_b=shift(0.2 * size))
+    return b
+
+
+# --- the sizes themselves -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_singular_values_are_large_or_nothing(name: str) -> None:
+    model, rng = TIED[name].model, np.random.default_rng(3)
+    for _ in range(20):
+        J = model.constraint_jacobian(model.project(TIED[name].configuration(rng)))
+        natural = NaturalRows(model, J)
+        values = np.linalg.svd(natural.scaled, compute_uv=False)
+        assert ((values > 1e-3) | (values < 1e-9)).all(), values
+        assert values.max(initial=0.0) < 10
+        assert natural.rank == (values > 1e-6).sum()
+
+
+def test_a_force_counts_as_its_moment_at_the_length_of_the_robot() -> None:
+    rows, coordinates, loads = four_bar(jn.Revolute(HINGE), 3.0).build()._natural_sizes()
+    np.testing.assert_allclose(loads, [1.2, 1.2, 1.2, 1, 1], rtol=1e-12)  # crank and coupler, stretched
+    assert rows[0] == rows[1] == rows[2]
+    assert rows[3] == rows[4]
+    assert (coordinates > 0.3).all()  # radians
+    assert (coordinates < 3).all()
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_other_units_of_length(unit: float) -> None:
+    """Rows of forces scale with it, those of moments and all angles do not."""
+    mine, other = (four_bar(jn.Revolute(HINGE), size).build()._natural_sizes() for size in (1.0, unit))
+    by = np.array([unit, unit, unit, 1, 1])
+    for a, b, scale in zip(mine, other, (by, 1.0, by), strict=True):
+        np.testing.assert_allclose(b, scale * a, rtol=1e-9)
+
+
+def test_equal_hinges_carry_equal_loads() -> None:
+    """A door hangs on two hinges, one twice as far from the joint that carries the frame as the other."""
+    b = jn.Builder()
+    b.add("door", "world", jn.Free(), inertia=jn.Inertia(20.0, (0.4, 0, 0.5), [2.0, 2.0, 1.0]))
+    for name, z in (("lower", 0.0), ("upper", 1.0)):
+        place = jn.placement((0.0, 0.0, z))
+        b.close(name, "world", "door", jn.Revolute((0, 0, 1)), placement_a=place, placement_b=place)
+    robot = b.build()
+    found = robot.constrained_dynamics(robot.neutral(), np.zeros(6), np.zeros(6), wrench_frame="world").forces
+    assert found["lower"][2] == pytest.approx(10 * 9.81)
+    assert found["upper"][2] == pytest.approx(10 * 9.81)
+
+
+# --- gears of all ratios beside a loop ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [1e-6, 1e-3, 1.0, 1e3, 6.3e4, 2e6, 1e8])
+@pytest.mark.parametrize("pin", [jn.Revolute(HINGE), jn.OnLine(HINGE)], ids=["five rows", "two rows"])
+def test_a_steep_gear_beside_a_loop(pin: object, ratio: float) -> None:
+    b = four_bar(pin)
+    b.add("motor", "world", jn.Revolute((0, 0, 1)), shift(0.0, 1.0), jn.Inertia(1e-3, rotational=[1e-6 / ratio**2] * 3))
+    b.close("gear", "crank", "motor", jn.Gear((0.0, ratio)))
+    robot, plain = b.build(), four_bar(pin).build()
+    start, speed = np.array([0.5, 0.5, 2.0, 0.5 * ratio]), np.array([3.0, 0.0, 0.0, 3.0 * ratio])
+    q, v = robot.project(start, speed)
+    loop, gear = np.split(robot.residual(q), [-1])
+    assert np.abs(loop).max() < 1e-13
+    assert np.abs(gear).max() < 1e-15 * ratio + 1e-13
+    loop, gear = np.split(robot.constraint_jacobian(q) @ v, [-1])
+    assert np.abs(loop).max() < 1e-13
+    assert np.abs(gear).max() < 1e-14 * max(ratio, 1.0)
+    np.testing.assert_allclose(q[3], ratio * q[0], rtol=1e-12)
+    assert robot.independent_coordinates(q).G.shape == (4, 1)
+    A, _ = robot.linearize(q, v, np.zeros(4)).reduced()
+    assert A.shape == (2, 2)
+    # With the rotor's inertia as armature of the crank, the linkage alone moves alike.
+    acc = robot.forward_dynamics(q, v, np.zeros(4))
+    J, M = plain.constraint_jacobian(q[:3]), plain.mass_matrix(q[:3])
+    M[0, 0] += 1e-6
+    direction = np.linalg.svd(J)[2][-1]
+    rate = plain.constraint_jacobian_derivatives(q[:3], v[None, :3])[1] @ v[:3]
+    particular = -np.linalg.pinv(J, rcond=1e-9) @ rate
+    force = -plain.inverse_dynamics(q[:3], v[:3], np.zeros(3)) - M @ particular
+    expected = particular + direction * (direction @ force) / (direction @ M @ direction)
+    np.testing.assert_allclose(acc[:3], expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+    np.testing.assert_allclose(acc[3], ratio * expected[0], rtol=1e-7)
+    run = jn.simulate(robot, q, v, [0.0, 0.05], method="implicit", rtol=1e-7, atol=1e-8)
+    assert np.abs(robot.residual(run.q[-1])[:-1]).max() < 1e-12
+
+
+def test_masses_that_are_very_unequal_hide_no_row() -> None:
+    """A grain of dust and a rock, each held in a plane: what the rock's row adds is 1e-16 of J M^-1 J^T."""
+    b = jn.Builder(gravity=(0, 0, 0))
+    b.add("rock", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(1e8))
+    b.add("dust", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(1e-8))
+    b.close("apart", "rock", "dust", jn.OnPlane((1, 0, 0)))
+    b.close("dust stays", "world", "dust", jn.OnPlane((1, 0, 0)))
+    robot = b.build()
+    push = np.array([1e8, 0.0])
+    found = robot.constrained_dynamics(np.zeros(2), np.zeros(2), push)
+    np.testing.assert_allclose(found.acc, [0, 0], atol=1e-12)
+    np.testing.assert_allclose(np.abs(found.multipliers), [1e8, 1e8], rtol=1e-9)
+
+
+# --- impacts --------------------------------------------------------------------------------------------
+
+
+def crane() -> jn.Model:
+    b = jn.Builder()
+    b.add("jib", "world", jn.Free(), inertia=jn.Inertia(80.0, (2.0, 0, 0), [1.0, 110.0, 110.0]))
+    b.close("hinge", "world", "jib", jn.Revolute((0, 0, 1)))
+    top, end = jn.placement((0, 0, 3.0)), jn.placement((4.0, 0, 0))
+    b.close("rope", "world", "jib", jn.Distance(5.0), placement_a=top, placement_b=end)
+    return b.build()
+
+
+def test_velocities_that_obey_redundant_constraints_stay() -> None:
+    robot, v = crane(), np.array([0, 0, 0, 0, 0, 1.0])
+    for angle in np.linspace(0.0, 2 * np.pi, 61):
+        q = robot.integrate(robot.neutral(), angle * v)
+        np.testing.assert_allclose(robot.impact(q, v).v, v, atol=1e-12)
+        assert np.abs(robot.impact(q, v).multipliers).max() < 1e-9
+
+
+@pytest.mark.parametrize("size", [1e-16, 1e-8, 1.0, 1e6])
+def test_what_cannot_move_is_stopped_by_an_impact(size: float) -> None:
+    """It is held in six ways and by a rope besides, which contradicts nothing."""
+    b = jn.Builder()
+    b.add("box", "world", jn.Free(), inertia=jn.Inertia(2.0, (0.1, 0, 0), [1.0, 2.0, 2.0]))
+    b.close("weld", "world", "box", jn.Fixed())
+    top, end = jn.placement((0, 0, 3.0)), jn.placement((4.0, 0, 0))
+    b.close("rope", "world", "box", jn.Distance(5.0), placement_a=top, placement_b=end)
+    robot, rng = b.build(), np.random.default_rng(0)
+    for _ in range(20):
+        found = robot.impact(robot.neutral(), size * rng.normal(size=6))
+        assert np.abs(found.v).max() < 1e-14 * size
+
+
+def test_an_impact_whose_mass_matrix_is_singular_where_constraints_hold() -> None:
+    b = jn.Builder()
+    b.add("body", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=[1.0, 1.0, 1.0]))
+    b.add("point", "body", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0))
+    b.close("lock", "point", "point", jn.Gear((0.2, 0.0)))
+    robot = b.build()
+    q, v = robot.neutral(), np.ones(7)
+    q[-1] = 0.2
+    np.testing.assert_allclose(robot.impact(q, v).v, [1, 1, 1, 1, 1, 1, 0], atol=1e-12)
+
+
+# --- near a dead centre ---------------------------------------------------------------------------------
+
+
+def exact(robot: jn.Model, angle: float, speed: float, tau: np.ndarray) -> np.ndarray:
+    """A parallelogram has one angle: the tree's forces along its motion (1, -1, 1), order by order."""
+    G = np.array([1.0, -1.0, 1.0])
+    stack, inertia = [speed * G], G @ robot.mass_matrix(angle * G) @ G
+    for k in range(len(tau)):
+        known = robot.inverse_dynamics(angle * G, np.array([*stack, 0 * G]))[k]
+        stack.append(G * (G @ (tau[k] - known)) / inertia)
+    return np.array(stack[1:])
+
+
+@pytest.mark.parametrize("pin", [None, jn.Revolute(HINGE)], ids=["two rows", "five rows"])
+@pytest.mark.parametrize("angle", [1e-2, 1e-3, 1e-4, 2e-5, 5e-6])
+def test_near_a_dead_centre_the_motion_is_found_and_lost_digits_are_announced(angle: float, pin: object) -> None:
+    robot, tau = parallelogram(pin=pin).build(), np.random.default_rng(0).normal(size=(4, 3))
+    q, v = angle * np.array([1.0, -1.0, 1.0]), 2.0 * np.array([1.0, -1.0, 1.0])
+    truth = exact(robot, angle, 2.0, tau)
+    np.testing.assert_allclose(
+        robot.forward_dynamics(q, v, tau[0]), truth[0], rtol=0, atol=1e-10 * np.abs(truth[0]).max()
+    )
+    for order in range(1, 4):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = robot.forward_dynamics(q, v, tau[: order + 1])
+        off = (np.abs(found - truth[: order + 1]).max(axis=1) / np.abs(truth[: order + 1]).max(axis=1)).max()
+        assert off < 1e-8 or said, (order, off)
+        assert not said or off > 1e-13
+        assert not said or (said[0].category is jn.PrecisionWarning and "'pin' is nearly" in str(said[0].message))
+
+
+@pytest.mark.parametrize("angle", [1e-7, 0.0])
+def test_at_a_dead_centre_there_are_no_derivatives(angle: float) -> None:
+    robot = parallelogram().build()
+    q, v = angle * np.array([1.0, -1.0, 1.0]), np.array([2.0, -2.0, 2.0])
+    with pytest.raises(jn.ConstraintError, match="'pin' loses rank in this configuration, as at a dead centre"):
+        robot.forward_dynamics(q, v, np.zeros((2, 3)))
+    with pytest.warns(jn.ConstraintWarning, match="those of least constraint"):
+        robot.forward_dynamics(q, v, np.zeros(3))
+
+
+def test_a_simulation_passes_by_without_a_word() -> None:
+    """Its steps are judged by their errors."""
+    robot = parallelogram().build()
+    q, v = 5e-3 * np.array([1.0, -1.0, 1.0]), 2.0 * np.array([1.0, -1.0, 1.0])
+    run = jn.simulate(robot, q, v, [0.0, 0.01])
+    np.testing.assert_allclose(run.q[-1], run.q[-1, 0] * np.array([1, -1, 1]), atol=1e-9)
