@@ -200,7 +200,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "simulate": (
         jn.simulate,
         {"robot": SLIDER, "q0": [0.0], "v0": [1.0], "times": [0, 0.1], "tau": [1.0], "method": "taylor", "rtol": 1e-6,
-         "atol": 1e-7, "order": 3, "max_steps": 100, "time_limit": 5.0, "progress": False},
+         "atol": 1e-7, "order": 3, "start": "project", "max_steps": 100, "time_limit": 5.0, "progress": False},
     ),
     "simulate a function": (
         lambda tau: jn.simulate(SLIDER, [0.0], [1.0], [0, 0.1], lambda t, q, v: tau, method="rkmk", max_steps=50),

@@ -114,7 +114,8 @@ def test_functions(name: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_simulation_with_a_joint_that_stays(kind: str) -> None:
     robot, rng = KINDS[kind], np.random.default_rng(0)
-    q, v = robot.configuration(rng), 0.3 * robot.rates(rng)
+    q = robot.configuration(rng)
+    v = robot.motion(q, 0.3 * robot.rates(rng)[None])[0]
     one, other = (jn.simulate(m, q, v, [0.0, 0.05]) for m in (robot.model, FIXED[kind].model))
     np.testing.assert_allclose(one.q, other.q, rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(one.v, other.v, rtol=1e-6, atol=1e-6)

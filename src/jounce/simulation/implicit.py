@@ -298,7 +298,7 @@ def integrate(
         nodes = times[done:due]
         new_q, new_v, new_a = step.at((nodes - now.t) / step.h)
         taus = [torque(*each) for each in zip(nodes.tolist(), new_q, new_v, strict=True)]
-        run.keep(new_q, new_v, new_a, np.reshape(taus, new_v.shape))
+        run.keep(*run.onto_constraints(new_q, new_v), new_a, np.reshape(taus, new_v.shape))
         now, last, done = _closed(step.end(arrived), run), step, due
         run.reached(now.t, now.q, now.v, now.a)
         run.tried(step.h, step.errors)

@@ -20,7 +20,8 @@ from jounce.dynamics.constraints.static_ties import anchored
 from jounce.model import Model, a_model
 from jounce.simulation import implicit, rkmk, taylor
 from jounce.simulation.run import Report, Run
-from jounce.simulation.stepping import Array, Tolerance, TorqueFunction
+from jounce.simulation.start import started
+from jounce.simulation.stepping import Array, Layout, Tolerance, TorqueFunction
 from jounce.trajectory import Trajectory
 
 _METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate, "implicit": implicit.integrate}
@@ -40,6 +41,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-10,
     order: int | None = None,
+    start: Literal["project", "impact"] | None = None,
     max_steps: int | None = 100_000,
     time_limit: float | None = None,
     progress: bool | None = None,
@@ -70,6 +72,9 @@ def simulate(
             rate; for orientations the magnitude is taken as 1.
         order: for "taylor", the highest derivative of the torque that is used, 1 to `MAX_ORDER`; when left out, it
             follows from rtol, or from what the function returns. Errors scale with the step to the power order + 1.
+        start: for a robot with constraints, what to do with a state that does not obey them, such as an estimated one:
+            "project" starts from `robot.project(q0, v0)`, and "impact" from `robot.project(q0)` and the velocity after
+            an impact there, as of feet that touch down. When left out, such a state is an error.
         max_steps: number of steps that may be tried, in addition to one per output time; None for any number. If, at
             the pace of the last 5,000 steps, the rest would take a hundred times as many, the run ends immediately.
         time_limit: seconds of wall clock that it may take, checked after every step; None for no limit.
@@ -81,6 +86,7 @@ def simulate(
 
     Raises:
         ValueError: an argument has the wrong shape or an invalid value.
+        ConstraintError: the state does not obey the constraints, by more than `rtol` and `atol` allow.
         SimulationError: the motion cannot be continued, or not within the limits; the message says when and why, and
             ``error.trajectory`` is the motion up to that point.
 
@@ -119,6 +125,7 @@ def simulate(
 
     q = robot.integrate(q, np.zeros(robot.nv))  # rejects quaternions far from unit length, normalises others
     robot = anchored(robot, q)
+    q, v = started(robot, q, v, start, tolerance, Layout(robot))
     span = float(when[0]), float(when[-1])
     with _reporting(progress, *span) as report, np.errstate(over="ignore", invalid="ignore"):
         run = Run(robot, when, max_steps, time_limit, report)

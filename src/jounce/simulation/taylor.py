@@ -149,7 +149,7 @@ def integrate(
                 break
             run.tried(h, defect)
             h *= min(0.5, max(0.1, 0.9 * error ** (-1 / (series.degree + 1)))) if math.isfinite(error) else 0.1
-        run.keep(new_q[:-1], new_v[:-1], a[:-1], tau[:-1])
+        run.keep(*run.onto_constraints(new_q[:-1], new_v[:-1]), a[:-1], tau[:-1])
         t, done = arrived, due
         q, v = run.onto_constraints(new_q[-1], new_v[-1])
         run.reached(t, q, v, a[-1], tau[-1])
