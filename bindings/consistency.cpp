@@ -23,18 +23,23 @@ double largest(const double* x, std::ptrdiff_t count) {
   return most;
 }
 
-// Constraints of constant rank can be obeyed from any velocity that obeys them; so one is tried, the acceleration that some force causes
-// from rest. Returns how the states that were listed fare.
+// Constraints of constant rank can be obeyed from any velocity that obeys them; so one is tried. It is the acceleration from rest under
+// forces that would give each coordinate one of its natural size, without the constraints. Returns how the states that were listed fare.
 std::vector<Consistency> tried(const ConstrainedDynamicsCall& call, const std::vector<std::ptrdiff_t>& states) {
   const Tree& tree = *call.dynamics.tree;
+  const double* sizes = call.constraints->coordinate_sizes;
   const std::ptrdiff_t n = std::ptrdiff_t(states.size()), nv = tree.nv;
-  const auto q = scratch(n * tree.nq), v = scratch(n * nv), tau = scratch(n * nv), acc = scratch(n * nv);
+  const auto q = scratch(n * tree.nq), v = scratch(n * nv), wanted = scratch(n * nv), tau = scratch(n * nv), acc = scratch(n * nv);
   std::vector<Solvability> equations(n);
   std::vector<Consistency> consistency(n);
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     std::copy_n(call.dynamics.q + states[i] * call.dynamics.q_step, tree.nq, q.get() + i * tree.nq);
-    for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = 0, tau[i * nv + j] = std::sin(1.0 + 2.3 * double(j));
+    for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = 0, wanted[i * nv + j] = sizes[j] * std::sin(1.0 + 2.3 * double(j));
   }
+  const InverseDynamicsCall forces{&tree, {q.get(), v.get(), wanted.get(), tree.nq, nv, nv, 2, Axes::body}, {}, tau.get()};
+  const auto inverse = kernels().inverse_dynamics(2, false);
+  for_each_part(n, cost(tree, 2), inverse.workspace(forces),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { inverse.run(forces, begin, end, workspace); });
   ConstrainedDynamicsCall trial{};
   trial.dynamics = call.dynamics;
   trial.constraints = call.constraints;
@@ -47,16 +52,13 @@ std::vector<Consistency> tried(const ConstrainedDynamicsCall& call, const std::v
   const auto kernel = kernels().constrained_dynamics(2, false);
   const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(trial, begin, end, workspace); };
   for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
-  ForwardDynamicsCall loose = at;  // the same without constraints
-  const auto loose_acc = scratch(n * nv);
-  loose.acc_out = loose_acc.get();
-  const auto plain = kernels().forward_dynamics(2, false);
-  for_each_part(n, 4 * cost(tree, 2), plain.workspace(loose),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { plain.run(loose, begin, end, workspace); });
   for (std::ptrdiff_t i = 0; i < n; ++i) {
-    const double size = largest(acc.get() + i * nv, nv), loose_size = largest(loose_acc.get() + i * nv, nv);
-    const double scale = size > 1e-8 * loose_size ? 10 / size : 0;  // otherwise nothing can move
-    for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) v[j] = scale * acc[j], tau[j] = 0;
+    double size = 0;
+    for (std::ptrdiff_t j = 0; j < nv; ++j) size = std::max(size, std::fabs(acc[i * nv + j]) / sizes[j]);
+    for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) {
+      v[j] = size > 1e-8 ? 10 / size * acc[j] : 0.0;  // otherwise nothing can move
+      tau[j] = 0;
+    }
   }
   for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
   return consistency;
@@ -103,6 +105,18 @@ void warn_of_lost_digits(const CoreModel& model, const ConstrainedDynamicsCall& 
 
 }  // namespace
 
+void warn_of_unequal_masses(const CoreModel& model, const Consistency* each, const Shape& batch) {
+  std::ptrdiff_t worst = 0;
+  for (std::ptrdiff_t i = 0; i < product(batch); ++i)
+    if (each[i].lost > each[worst].lost) worst = i;
+  if (product(batch) == 0 || !(each[worst].lost > too_far_off)) return;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0e", each[worst].lost);
+  warn_as("PrecisionWarning", "the force of constraint " + model.constraint_name(each[worst].loses) + " may be off by " + text +
+                                  " of its size" + in_state(batch, worst) +
+                                  ": masses, or what they are behind gears, are very unequal beside it");
+}
+
 std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch) {
   std::ptrdiff_t most = 0, contradicts = -1;
   std::vector<std::ptrdiff_t> redundant, nearly;
@@ -118,6 +132,7 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
     most = std::max<std::ptrdiff_t>(most, each.dependent);
   }
   if (contradicts < 0 && call.shares) return most;  // all has been tried before
+  warn_of_unequal_masses(model, call.consistency, batch);
   const std::vector<Consistency> found = redundant.empty() ? std::vector<Consistency>() : tried(call, redundant);
   for (std::size_t i = 0; i < redundant.size(); ++i) {
     if (!(found[i].error > contradiction_fraction)) continue;

@@ -11,4 +11,7 @@ namespace jounce {
 // do. Returns the number of redundant rows, in the worst state.
 std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch);
 
+// Warns where masses, or ratios of gears, are so unequal that forces of constraints lose too many digits.
+void warn_of_unequal_masses(const CoreModel& model, const Consistency* each, const Shape& batch);
+
 }  // namespace jounce

@@ -46,11 +46,11 @@ void bind_constraints(nb::class_<CoreModel>& c) {
       "_natural_sizes",
       [](const CoreModel& model) {
         const NaturalSizes& of = model.sizes();
-        return nb::make_tuple(sizes(of.rows), sizes(of.coordinates), sizes(of.loads));
+        return nb::make_tuple(sizes(of.rows), sizes(of.coordinates), sizes(of.loads), of.length);
       },
       nb::sig("def _natural_sizes(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], "
-              "numpy.typing.NDArray[numpy.float64]]"),
-      "Natural sizes of the constraints' rows (rows,), of the coordinates (nv,), and of the rows' loads (rows,).");
+              "numpy.typing.NDArray[numpy.float64], float]"),
+      "Natural sizes of the constraints' rows (rows,), of the coordinates (nv,) and of the rows' loads (rows,); the robot's length.");
 }
 
 }  // namespace jounce

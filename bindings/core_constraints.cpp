@@ -88,6 +88,7 @@ void CoreModel::add_constraints(const nb::list& given) {
   sizes_ = natural_sizes(tree_, constraints_);
   constraints_.row_sizes = sizes_.rows.data();
   constraints_.coordinate_sizes = sizes_.coordinates.data();
+  constraints_.length = sizes_.length;
 }
 
 void CoreModel::find_path() {

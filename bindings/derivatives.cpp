@@ -4,6 +4,7 @@
 
 #include "answers.hpp"
 #include "bind.hpp"
+#include "consistency.hpp"
 
 namespace jounce {
 namespace {
@@ -180,6 +181,7 @@ nb::tuple constrained_derivatives(const CoreModel& model, nb::handle q, nb::hand
       },
       [](std::ptrdiff_t, std::ptrdiff_t) {});
   int dependent = 0;
+  warn_of_unequal_masses(model, consistency.data(), consistency.empty() ? Shape{0} : batch);
   for (const Consistency& each : consistency) {
     dependent = std::max(dependent, each.dependent);
     if (each.error > contradiction_fraction)

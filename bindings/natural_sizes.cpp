@@ -78,6 +78,7 @@ class Bounds {
     double bound;
   };
   const std::vector<Entry>& entries() const { return entries_; }
+  double length() const { return length_; }
   double load(const Constraint& c, int r) const {
     if (c.tie == Tie::gear) return usual_size(c.v[1]);
     return size_of(c, r).linear * length_ + (c.tie == Tie::rolling ? 0.0 : size_of(c, r).angular);
@@ -274,7 +275,7 @@ NaturalSizes natural_sizes(const Tree& tree, const Constraints& constraints) {
     size = next;
   }
   settle(bounds, constraints.rows, x);
-  NaturalSizes found{std::vector<double>(constraints.rows), std::vector<double>(n), std::vector<double>(constraints.rows)};
+  NaturalSizes found{bounds.length(), std::vector<double>(constraints.rows), std::vector<double>(n), std::vector<double>(constraints.rows)};
   for (int c = 0; c < n; ++c) found.coordinates[c] = std::exp(x[c] += usual[c]);
   row_means(x, 1);
   for (int i = 0; i < constraints.count; ++i)

@@ -26,6 +26,7 @@
 namespace jounce {
 
 struct NaturalSizes {
+  double length;  // of the robot
   std::vector<double> rows, coordinates;
   std::vector<double> loads;  // of rows: forces compare with moments, each times its row's, where redundant rows share a load
 };

@@ -83,7 +83,7 @@ class Case:
 
 
 def _case(free: jn.Model, held: jn.Model, rng: np.random.Generator, order: int) -> Case:
-    q = held.project(held.random_configuration(rng))
+    q, _ = held.project(held.random_configuration(rng), np.zeros(held.nv))
     v = held.project(q, rng.normal(size=held.nv))[1]
     return Case(held, free, q, v, rng.normal(size=(order + 1, held.nv)))
 

@@ -193,7 +193,7 @@ class Robot:
         """Random, drawn without jounce, except that a robot with ties is made to obey them."""
         if self.ties:
             near = self.model.integrate(self.home, 0.2 * self.rates(rng, batch))
-            return self.model.project(near)
+            return self.model.project(near, np.zeros((*batch, self.model.nv)))[0]
         pieces = [np.zeros((*batch, 0))]
         for p in self.parts:
             if p.spec.joint in ("spherical", "free"):
@@ -264,7 +264,7 @@ class Maker:
                 tie = replace(tie, placement_b=np.linalg.inv(b) @ a @ place @ there)
             ties.append(tie)
         held = replace(free, ties=tuple(ties))
-        return replace(held, home=held.model.project(q))
+        return replace(held, home=held.model.project(q, np.zeros(held.model.nv))[0])
 
     @staticmethod
     def _marked(robot: Robot, body: str, at: float | None) -> Robot | None:

@@ -316,7 +316,11 @@ def optimum(robot: jn.Model, q, v, a, columns, W, V) -> tuple[np.ndarray, np.nda
     if V is None or np.abs(V).max() < 1e-9:  # only motors count: they supply what constraints cannot
         Z, root = scipy.linalg.null_space(J, rcond=1e-9), np.linalg.inv(scipy.linalg.sqrtm(W))
         tau = root @ np.linalg.pinv(Z.T @ B @ root, rcond=1e-9) @ Z.T @ f
-        share = np.eye(len(J)) if V is None else np.linalg.inv(scipy.linalg.sqrtm(V / np.abs(V).max()))
+        share = (
+            np.diag(1 / robot._natural_sizes()[2])
+            if V is None
+            else np.linalg.inv(scipy.linalg.sqrtm(V / np.abs(V).max()))
+        )
         return tau, share @ np.linalg.pinv(J.T @ share, rcond=1e-9) @ (f - B @ tau)
     root = np.linalg.inv(scipy.linalg.sqrtm(scipy.linalg.block_diag(W, V)))
     both = root @ np.linalg.pinv(np.hstack([B, J.T]) @ root, rcond=1e-9) @ f
@@ -1070,7 +1074,7 @@ def test_residual_in_other_axes(frame):
 def test_batches_of_project_residual_and_linearize_broadcast():
     robot, q = quadruped(jn.Spherical())
     rng = np.random.default_rng(5)
-    q = robot.project(robot.integrate(q, 0.1 * rng.normal(size=(2, 1, 18))))
+    q = robot.integrate(q, 0.1 * rng.normal(size=(2, 1, 18)))
     v = rng.normal(size=(1, 3, 18))
     where, speed = robot.project(q, v)
     assert (where.shape, speed.shape) == ((2, 3, 19), (2, 3, 18))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import jounce as jn
 from jounce import soft
 from jounce.dynamics.constraints.constrained import onto
+from jounce.dynamics.constraints.static_ties import anchored
 from jounce.simulation import implicit
 from jounce.simulation.implicit_ties import tied_residual, tied_system
 from jounce.simulation.stepping import Layout, Tolerance
@@ -268,6 +269,7 @@ def test_newton_has_the_derivatives_of_what_it_solves(joint: jn.Joint) -> None:
     rng = np.random.default_rng(1)
     q, v = robot.project(robot.random_configuration(rng), rng.normal(size=robot.nv))
     robot = jn.Model(robot.bodies, robot.gravity, [*robot.constraints, replace(robot.constraints[0], name="again")])
+    robot = anchored(robot, q)
     gains, nv = rng.normal(size=(2, robot.nv, robot.nv)), robot.nv
 
     def torque(t: float, q: Array, v: Array) -> Array:

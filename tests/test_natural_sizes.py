@@ -42,8 +42,9 @@ def test_singular_values_are_large_or_nothing(name: str) -> None:
 
 
 def test_a_force_counts_as_its_moment_at_the_length_of_the_robot() -> None:
-    rows, coordinates, loads = four_bar(jn.Revolute(HINGE), 3.0).build()._natural_sizes()
+    rows, coordinates, loads, length = four_bar(jn.Revolute(HINGE), 3.0).build()._natural_sizes()
     np.testing.assert_allclose(loads, [1.2, 1.2, 1.2, 1, 1], rtol=1e-12)  # crank and coupler, stretched
+    assert length == pytest.approx(1.2)
     assert rows[0] == rows[1] == rows[2]
     assert rows[3] == rows[4]
     assert (coordinates > 0.3).all()  # radians
@@ -55,7 +56,7 @@ def test_other_units_of_length(unit: float) -> None:
     """Rows of forces scale with it, those of moments and all angles do not."""
     mine, other = (four_bar(jn.Revolute(HINGE), size).build()._natural_sizes() for size in (1.0, unit))
     by = np.array([unit, unit, unit, 1, 1])
-    for a, b, scale in zip(mine, other, (by, 1.0, by), strict=True):
+    for a, b, scale in zip(mine, other, (by, 1.0, by, unit), strict=True):
         np.testing.assert_allclose(b, scale * a, rtol=1e-9)
 
 
@@ -118,7 +119,10 @@ def test_masses_that_are_very_unequal_hide_no_row() -> None:
     b.close("dust stays", "world", "dust", jn.OnPlane((1, 0, 0)))
     robot = b.build()
     push = np.array([1e8, 0.0])
-    found = robot.constrained_dynamics(np.zeros(2), np.zeros(2), push)
+    with pytest.warns(
+        jn.PrecisionWarning, match="'dust stays' may be off by .*: masses, .* are very unequal beside it"
+    ):
+        found = robot.constrained_dynamics(np.zeros(2), np.zeros(2), push)
     np.testing.assert_allclose(found.acc, [0, 0], atol=1e-12)
     np.testing.assert_allclose(np.abs(found.multipliers), [1e8, 1e8], rtol=1e-9)
 
@@ -216,3 +220,89 @@ def test_a_simulation_passes_by_without_a_word() -> None:
     q, v = 5e-3 * np.array([1.0, -1.0, 1.0]), 2.0 * np.array([1.0, -1.0, 1.0])
     run = jn.simulate(robot, q, v, [0.0, 0.01])
     np.testing.assert_allclose(run.q[-1], run.q[-1, 0] * np.array([1, -1, 1]), atol=1e-9)
+
+
+# --- rows that need others ------------------------------------------------------------------------------
+
+
+def sliders(mass: float, *ties: tuple[str, str, str, object]) -> jn.Model:
+    b = jn.Builder(gravity=(0, 0, 0))
+    b.add("a", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(1.0))
+    b.add("m", "world", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(mass))
+    for tie in ties:
+        b.close(*tie)
+    return b.build()
+
+
+@pytest.mark.parametrize(("ratio", "mass"), [(1.0, 1.0), (1e-6, 1.0), (1e-7, 1.0), (1.0, 1e10)])
+def test_no_row_is_taken_for_rounding_of_others(ratio: float, mass: float) -> None:
+    """What a gear adds to a slider that is locked is ratio^2 / mass of what J M^-1 J^T is made of."""
+    lock, gear = ("lock", "world", "a", jn.OnPlane((1, 0, 0))), ("gear", "m", "a", jn.Gear((0.0, ratio)))
+    robot = sliders(mass, lock, gear)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.PrecisionWarning)
+        found = robot.constrained_dynamics(np.zeros(2), np.zeros(2), [2.0, 3.0])
+    np.testing.assert_allclose(found.acc, 0, atol=1e-12)
+    np.testing.assert_allclose(found.forces["gear"], [-3.0, 3.0 / ratio], rtol=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.1, 1e-3])
+def test_a_row_may_be_a_combination_of_later_ones(ratio: float) -> None:
+    oblique = jn.OnPlane((np.cos(1.3), np.sin(1.3), 0))
+    lock, gear = ("lock", "world", "a", jn.OnPlane((1, 0, 0))), ("gear", "m", "a", jn.Gear((0.0, ratio)))
+    robot = sliders(1.0, ("oblique", "world", "a", oblique), lock, gear)
+    found = robot.constrained_dynamics(np.zeros(2), np.zeros(2), [2.0, 3.0])
+    np.testing.assert_allclose(found.acc, 0, atol=1e-12)
+    np.testing.assert_allclose(found.forces["gear"], [-3.0, 3.0 / ratio], rtol=1e-9)
+
+
+@pytest.mark.parametrize("slope", [1e-8, 1e-4, 1.0, 1e4])
+def test_a_geared_joint_has_all_its_digits(slope: float) -> None:
+    """Its force is 1e-8 of what its motor and the gear push."""
+    robot = sliders(1e-3, ("gear", "a", "m", jn.Gear((0.0, slope))))
+    acc = robot.forward_dynamics(np.zeros(2), np.zeros(2), [0.3, 1 / slope])
+    expected = 1.3 / (1 + 1e-3 * slope**2)
+    np.testing.assert_allclose(acc, [expected, slope * expected], rtol=1e-9)
+
+
+@pytest.mark.parametrize("moment", [1e-2, 1e-6])
+def test_a_light_body_beside_a_loop_hides_no_dead_centre(moment: float) -> None:
+    b = parallelogram()
+    b.add("rotor", "rocker", jn.Revolute(HINGE), shift(0.05), jn.Inertia(1e-3, rotational=[moment] * 3))
+    robot = b.build()
+    with pytest.warns(jn.ConstraintWarning, match="'pin' loses rank in this configuration"):
+        robot.constrained_dynamics(np.zeros(4), [2.0, -2.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1.0])
+
+
+# --- how far a state is off -----------------------------------------------------------------------------
+
+
+def test_results_carry_the_residual_of_their_state() -> None:
+    robot = jn.robots.aerial_manipulator()
+    held = robot.constrained({"B7": jn.Contact(jn.Revolute((1, 2, 3)), pose=robot.pose("B7", robot.neutral()))})
+    rng = np.random.default_rng(0)
+    q, v = held.integrate(held.neutral(), 0.1 * rng.normal(size=held.nv)), rng.normal(size=held.nv)
+    found = held.constrained_dynamics(q, v, np.zeros(held.nv))
+    for mine, expected in zip(found.residual, held.residual(q, v), strict=True):
+        np.testing.assert_array_equal(mine, expected)
+    kept = found.residual[1]
+    v[:] = 0.0
+    np.testing.assert_array_equal(found.residual[1], kept)  # of the state as it was
+    batch = held.constrained_dynamics(q, rng.normal(size=(2, 3, held.nv)), np.zeros((2, 3, 1, held.nv)))
+    assert [x.shape for x in batch.residual] == [(2, 3, 5)] * 2
+    none = robot.constrained_dynamics(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
+    assert [x.shape for x in none.residual] == [(0,)] * 2
+
+
+def test_residuals_are_relative_to_supports_that_move() -> None:
+    """A robot that moves with its support breaks nothing; one that stays breaks it by the speed of the support."""
+    robot = jn.robots.aerial_manipulator()
+    place = robot.pose("B7", robot.neutral())
+    held = robot.constrained({"B7": jn.Contact(jn.Spherical(), pose=place)})
+    twist = np.zeros((2, 6))
+    twist[0] = [0.1, -0.2, 0.3, 0.5, 0.6, -0.7]
+    q, along = held.neutral(), np.zeros(held.nv)
+    along[:3] = twist[0, :3]
+    for v, expected in ((along, np.zeros(3)), (np.zeros(held.nv), -place[:3, :3].T @ twist[0, :3])):
+        found = held.constrained_dynamics(q, v, np.zeros(held.nv), motions={"B7": twist})
+        np.testing.assert_allclose(found.residual[1], expected, atol=1e-14)

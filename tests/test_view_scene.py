@@ -275,7 +275,7 @@ def test_wrenches_in_all_axes(frame: str) -> None:
 
 def test_forces_of_constraints_and_their_rates() -> None:
     robot = jn.load(ARM).constrained({"tip": jn.Spherical()})
-    q = robot.project(np.array([0.5, 0.3]))
+    q = np.array([0.5, 0.3])
     found = robot.constrained_dynamics(q, np.zeros(2), np.array([[1.0, 0.0], [3.0, 0.0]]), wrench_frame="mixed")
     with robot.show(q, wrenches=found.forces, wrench_frame="mixed", force_scale=(0.01, 0.02)) as viewer:
         for order, (name, scale) in enumerate((("forces", 0.01), ("forces (rates)", 0.02))):

@@ -606,7 +606,11 @@ class Model(CoreModel):
         return self._constraint_rows(q, None, frame)[0][..., 0, :, :]
 
     def constraint_jacobian_derivatives(self, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body") -> Array:
-        """`constraint_jacobian` and its time derivatives, (..., K + 1, rows, nv) for a stack v (..., K, nv)."""
+        """`constraint_jacobian` and its time derivatives, (..., K + 1, rows, nv) for a stack v (..., K, nv).
+
+        Those of a contact without a pose are rates of J while it stays where it is at q, not of `constraint_jacobian`
+        along the motion, which would hold it anew at each configuration.
+        """
         if v is None:
             raise ValueError("v must be an array of real numbers, got None")
         return self._constraint_rows(q, v, frame)[0]

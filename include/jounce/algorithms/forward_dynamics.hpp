@@ -24,6 +24,7 @@ struct NoConstraints {
   template <class T>
   void add_forces(int, T*) const {}
   void solve(int) const {}
+  void settle(int) const {}
   void finish(int) const {}
   template <class T>
   void take_forces(int, const bool*, T*) const {}
@@ -109,6 +110,7 @@ class ForwardDynamics {
           bias_.set_wrench(i, k, factors_.wrench(i, x_));
       }
       bias_.set_rates(k, x_);
+      constraints.settle(k);
       if (k < order_) constraints.finish(k);
     }
     for (int k = 0; held_ && k <= order_; ++k) finish_forces(k);

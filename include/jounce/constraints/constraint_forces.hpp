@@ -67,6 +67,7 @@ class ConstraintForces {
         l_(arena.template take<double>((order + 1) * std::size_t(stride_))),
         x_(arena.template take<double>(tree.widest)),
         z_(arena.template take<double>(tree.nv)),
+        loose_(arena.template take<double>(tree.nv)),
         velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
         spin_(arena.template take<V>((order + 2) * std::size_t(all.count))) {
     for (int i = 0; i < all.count; ++i) {
@@ -120,6 +121,7 @@ class ConstraintForces {
       gather();
       rows_.factor();
       if (rows_.doubtful()) factor_again();
+      consistency_.dependent = rows_.dependent();
     }
     if (shares_) {
       for (int r = 0; r < all_.rows; ++r)
@@ -145,16 +147,8 @@ class ConstraintForces {
       }
     }
     if (rows_.dependent() > 0) measure(k, l);
-    const double before = consistency_.error;
     rows_.solve(l, [&](int row, double left) JOUNCE_LAMBDA_INLINE { judge(row, left); });
-    if (consistency_.error > contradiction_fraction && !rows_.doubtful()) {  // unless the rows are independent, and masses very unequal
-      consistency_.error = before;
-      factor_again();
-      accelerate(l);
-      for (int r = 0; r < all_.rows; ++r) l[r] = -(l[r] + known_[r]);
-      rows_.solve(l, [&](int row, double left) { judge(row, left); });
-    }
-    consistency_.dependent = rows_.dependent();
+    std::memcpy(loose_, z_, sizeof(double) * tree_.nv);
     spread(l);
     if (rows_.doubtful()) refine(l);
     for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
@@ -172,7 +166,25 @@ class ConstraintForces {
   // From the origin of the frame that the force refers to, to B's.
   V lever(int i) const { return frame_[2 * i + 1].x - named_[i].x; }
 
-  // After both sweeps of order k.
+  // After both sweeps of order k: of two joints with a gear between them, the one whose rate is a small difference of large ones, in
+  // natural sizes, gets it from the other.
+  void settle(int k) {
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      if (c.tie != Tie::gear || c.v[0] == c.v[1] || factors_.holds(c.v[0]) || factors_.holds(c.v[1])) continue;
+      if (kp_ != 0 || kd_ != 0 || rows_.is_dependent(c.first)) continue;
+      double *rate = bias_.rate(k + 1), &first = rate[c.v[0]], &second = rate[c.v[1]];
+      const double known = series_[i].known_gear_speed(k + 1), slope = series_[i].gear_slope(0);
+      const double of_first = std::fabs(loose_[c.v[0]]) / all_.coordinate_sizes[c.v[0]];
+      const double of_second = std::fabs(loose_[c.v[1]]) / all_.coordinate_sizes[c.v[1]];
+      if (of_first <= of_second)
+        second = slope * first - known;
+      else if (slope != 0)
+        first = (second + known) / slope;
+    }
+  }
+
+  // The same, before the next order.
   void finish(int k) { set_twists(k + 1); }
 
   // In the end, subtracts from the forces of order k where accelerations are prescribed what constraints on coordinates provide.
@@ -434,9 +446,13 @@ class ConstraintForces {
       for (int r = 0; r < all_.each[i].count; ++r) write_natural(i, r, natural_ + (all_.each[i].first + r) * std::ptrdiff_t(tree_.nv));
     OrthonormalRows basis(tree_.nv, basis_);
     const LeastRow least = find_independent(all_.rows, tree_.nv, natural_, basis, independent_);
-    if (order_ > 0 && std::pow(least.left, order_ + 1) < rates_lost) consistency_.nearly = constraint_of(least.row);
+    int free = 0;
+    for (int c = 0; c < tree_.nv; ++c) free += factors_.holds(c) ? 0 : 1;
+    const bool moves = basis.count() < free;
+    if (moves && order_ > 0 && std::pow(least.left, order_ + 1) < rates_lost) consistency_.nearly = constraint_of(least.row);
     rows_.factor_again(
         OrthonormalRows(tree_.nv, basis_), [&](int row) { return independent_[row]; }, [&](int row, double* x) { write_half(row, x); });
+    consistency_.lost = rows_.lost(), consistency_.loses = constraint_of(rows_.loses());
   }
   // A row of J in natural sizes.
   void write_natural(int i, int r, double* x) const {
@@ -529,11 +545,11 @@ class ConstraintForces {
   JOUNCE_NOINLINE void measure(int k, const double* wanted) {
     double largest = 0, common = 0;
     for (double g : tree_.gravity)
-      if (std::fabs(g) > common) common = std::fabs(g);
+      if (const double size = std::fabs(g) / all_.length; size > common) common = size;
     for (int c = 0; c < tree_.nv; ++c)
-      if (const double size = std::fabs(z_[c]); size > common) common = size;
+      if (const double size = std::fabs(z_[c]) / all_.coordinate_sizes[c]; size > common) common = size;
     for (int r = 0; r < all_.rows; ++r) {
-      double size = std::fabs(wanted[r]) + common_fraction * common;
+      double size = std::fabs(wanted[r]) + common_fraction * common * all_.row_sizes[r];
       for (int t = 0; t < all_.path_count; ++t) {
         const PathBody& at = all_.path[t];
         if (r < at.begin || r >= at.end) continue;
@@ -573,7 +589,7 @@ class ConstraintForces {
   // Whether a redundant row agrees with the others or contradicts them.
   JOUNCE_NOINLINE void judge(int row, double left) {
     double size = size_[row];
-    for (int j = 0; j < row; ++j) size += std::fabs(rows_.combination(row)[j]) * size_[j];
+    for (int j = 0; j < all_.rows; ++j) size += std::fabs(rows_.combination(row)[j]) * size_[j];
     const double error = size > 0 ? std::fabs(left) / size : 0;
     if (error > consistency_.error) {
       consistency_.error = error;
@@ -642,6 +658,7 @@ class ConstraintForces {
   const double* shares_ = nullptr;
   double* l_;            // (order + 1, rows)
   double *x_, *z_;       // (nv) D^-1 u, and that of a cluster
+  double* loose_;        // (nv) D^-1 u without this order's multipliers
   V *velocity_, *spin_;  // (count, order + 2) of places that move
   bool moving_ = false;
   double kp_ = 0, kd_ = 0;

@@ -10,7 +10,7 @@
 //
 //   d(N V)' = N eta'' + (Y + N' + N ad_V) eta' + (Y' + N' ad_V + N ad_A) eta,    Y = [0, V_v x n_f + V_w x n_m],
 //
-// with dq' = dv - ad_v dq. Where A starts with B, its own displacement is subtracted from eta in Y. The forces change by
+// with dq' = dv - ad_v dq. The forces change by
 //
 //   d(J^T F) = (as if F were held in B, and its opposite in A) + J^T E J - J_a^T (J x* F),    E eta = F x eta_w,
 //
@@ -131,7 +131,6 @@ class ConstraintPartials {
         std::memcpy(dv + at, row_ + stride_, sizeof(double) * nv);
         std::memcpy(dtau + at, row_ + 2 * stride_, sizeof(double) * nv);
       }
-      if (constraint.hold == Hold::here) continue;
       set_jacobian(i);
       for (int j = 0; j < count_; ++j) {
         const V w = angular(J_[active_[j]]), u = linear(J_[active_[j]]);
@@ -223,7 +222,6 @@ class ConstraintPartials {
   void add_stiffness(int i, double* K) const {
     const Constraint& c = all_.each[i];
     const std::ptrdiff_t nv = tree_.nv;
-    if (c.hold == Hold::here) return;
     for (int j = 0; j < count_; ++j) {
       const int k = active_[j];
       const V w = angular(J_[k]), u = linear(J_[k]);
@@ -252,8 +250,8 @@ class ConstraintPartials {
       const Six<double> N = six(f, m), dN = six(df, dm), Y = six(zero, cross_of(v, f) + cross_of(w, m));
       const Six<double> dY = six(zero, cross_of(dv, f) + cross_of(v, df) + cross_of(dw, m) + cross_of(w, dm));
       const Six<double> by_rate = Y + dN + crossed(N, V_);
-      const Six<double> by_place = (c.hold == Hold::here ? crossed(Y, V_) : dY) + crossed(dN, V_) + crossed(N, A_);
-      const Six<double> speed = c.hold == Hold::here ? crossed(N, V_) : Y + crossed(N, V_);
+      const Six<double> by_place = dY + crossed(dN, V_) + crossed(N, A_);
+      const Six<double> speed = Y + crossed(N, V_);
       const std::ptrdiff_t at = (c.first + r) * std::ptrdiff_t(stride_);
       double *J = jacobian_ + at, *q = broken_q_ + at, *rate = broken_v_ + at, *s = speed_q_ + at;
       for (int k = 0; k < stride_; ++k) J[k] = q[k] = rate[k] = s[k] = 0;

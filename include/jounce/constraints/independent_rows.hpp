@@ -1,9 +1,9 @@
 // Which rows of a matrix are independent: the judge of what counts as zero.
 //
-// Rows enter an orthonormal basis, large ones first, each minus its projection onto those before it; of rows that are nearly as large as
-// the largest, the first enters. When less than `negligible` is left of
-// every other row, these are combinations of those in the basis. So the matrix must be in natural sizes, where 1 is large
-// (natural_sizes.hpp). Projecting twice makes the basis orthogonal to rounding error (Giraud, Langou, Rozloznik 2005).
+// Rows enter an orthonormal basis, each minus its projection onto those before it; next is always the first of which at least a tenth as
+// much is left as of any other. When less than `negligible` is left of all others, these are combinations of those in the basis. So the
+// matrix must be in natural sizes, where 1 is large (natural_sizes.hpp). Projecting twice makes the basis orthogonal to rounding error
+// (Giraud, Langou, Rozloznik 2005).
 #pragma once
 
 #include "jounce/ring/config.hpp"
@@ -68,7 +68,7 @@ inline LeastRow find_independent(std::ptrdiff_t m, std::ptrdiff_t n, double* row
     std::ptrdiff_t best = 0;
     double most = 0;
     for (std::ptrdiff_t r = 0; r < m; ++r) most = square(r) > most ? square(r) : most;
-    while (best + 1 < m && square(best) < most / 4) ++best;
+    while (best + 1 < m && square(best) < most / 100) ++best;
     for (std::ptrdiff_t c = 0; c < n; ++c) basis.next()[c] = rows[best * n + c];
     const double left = basis.project(nullptr);
     if (!(left > negligible)) break;

@@ -53,6 +53,7 @@ class RowFactors {
       if (!(row[k] > rounding_fraction_of_square * scale_[k]) || row[k] == 0) {
         pivot_[k] = 0;
         ++dependent_;
+        doubtful_ |= scale_[k] > 0;  // unless nothing moves it
         continue;
       }
       pivot_[k] = 1 / row[k];
@@ -65,28 +66,33 @@ class RowFactors {
       }
     }
   }
-  // The same from rows of B; write(i, x) writes row i, and is_independent(i) says whether it is to have a pivot.
+  // The same from rows of B; write(i, x) writes row i, and is_independent(i) says whether it is to have a pivot. Those without may be
+  // combinations of later ones, too.
   template <class IsIndependent, class Write>
   void factor_again(OrthonormalRows basis, const IsIndependent& is_independent, const Write& write) {
     std::memset(L_, 0, sizeof(double) * rows_ * stride_);
     dependent_ = 0;
     doubtful_ = true;
+    lost_ = 0;
     for (int i = 0; i < rows_; ++i) {
-      double* parts = A(i);  // of the basis; A itself is spent
-      std::memset(parts, 0, sizeof(double) * stride_);
+      pivot_[i] = 0;
+      if (!is_independent(i)) continue;
       write(i, basis.next());
-      const double left = basis.project(parts);
-      for (int j = 0, k = 0; j < i; ++j)
-        if (pivot_[j] != 0) L(i)[j] = parts[k++] * std::sqrt(pivot_[j]);
-      if (is_independent(i) && left > 0) {
-        pivot_[i] = 1 / (left * left);
-        basis.keep(left);
-      } else {
-        pivot_[i] = 0;
-        ++dependent_;
-      }
+      const double whole = std::sqrt(basis.product(basis.next(), basis.next())), left = write_combination(basis, i);
+      if (!(left > 0)) continue;
+      if (rounding * whole > lost_ * left) lost_ = rounding * whole / left, loses_ = i;
+      pivot_[i] = 1 / (left * left);
+      basis.keep(left);
     }
+    for (int i = 0; i < rows_; ++i)
+      if (is_dependent(i)) {
+        ++dependent_;
+        write(i, basis.next());
+        write_combination(basis, i);
+      }
   }
+  double lost() const { return lost_; }  // relative error of what was factored again, at worst, in row loses()
+  int loses() const { return loses_; }
   int dependent() const { return dependent_; }
   bool is_dependent(int row) const { return pivot_[row] == 0; }
   bool doubtful() const { return doubtful_; }  // whether a pivot has lost digits
@@ -99,8 +105,13 @@ class RowFactors {
       double sum = x[i];
       for (int j = 0; j < i; ++j) sum -= L(i)[j] * x[j];
       x[i] = sum;
-      if (is_dependent(i)) left(i, sum);
     }
+    for (int i = 0; dependent_ > 0 && i < rows_; ++i)
+      if (is_dependent(i)) {
+        double sum = x[i];
+        for (int j = i + 1; j < rows_; ++j) sum -= L(i)[j] * x[j];
+        left(i, sum);
+      }
     for (int i = 0; i < rows_; ++i) x[i] *= pivot_[i];
     for (int i = rows_ - 1; i > 0; --i)
       for (int j = 0; j < i; ++j) x[j] -= L(i)[j] * x[i];
@@ -123,6 +134,16 @@ class RowFactors {
   }
 
  private:
+  // The parts of the next row of B along those in the basis, as factors of the rows that these come from; what is left of it.
+  double write_combination(OrthonormalRows& basis, int i) {
+    double* parts = A(i);  // A itself is spent
+    std::memset(parts, 0, sizeof(double) * stride_);
+    const double left = basis.project(parts);
+    for (int j = 0, k = 0; k < basis.count(); ++j)
+      if (pivot_[j] != 0) L(i)[j] = parts[k++] * std::sqrt(pivot_[j]);
+    return left;
+  }
+
   double* A(int row) const { return A_ + row * std::ptrdiff_t(stride_); }
   double* L(int row) const { return L_ + row * std::ptrdiff_t(stride_); }
 
@@ -130,6 +151,9 @@ class RowFactors {
   double *A_, *L_, *scale_, *pivot_;
   int dependent_ = 0;
   bool doubtful_ = false;
+  static constexpr double rounding = 1e-14;  // of a row, with what it is multiplied by afterwards
+  double lost_ = 0;
+  int loses_ = 0;
 };
 
 JOUNCE_END

@@ -57,6 +57,7 @@ struct Constraints {
   const std::int32_t* place;  // (bodies): index in the path; -1 if it is not on it
   std::int32_t count, rows, path_count;
   const double *row_sizes, *coordinate_sizes;  // natural ones
+  double length;                               // of the robot
 };
 
 // What is left of a row is rounding error below this fraction of the terms that make up its diagonal element of J M^-1 J^T; below the
@@ -67,7 +68,7 @@ constexpr double rounding_fraction_of_square = 1e-13, doubtful_fraction_of_squar
 constexpr double rates_lost = 1e-6;
 
 // It contradicts them if it demands something else by more than this fraction of the accelerations that meet in it.
-// This part of all the robot's accelerations meets in every row: their rounding errors do.
+// This part of all the robot's accelerations, in natural sizes, meets in every row: their rounding errors do.
 constexpr double contradiction_fraction = 1e-6, common_fraction = 1e-4;
 
 // A row of J counts as zero if no entry exceeds this fraction of the terms that entries are made of: that is rounding error.
@@ -80,6 +81,8 @@ struct Consistency {
   double error = 0;          // by how much, relative
   std::int32_t flat = -1;    // a wheel that lies flat on its plane, or -1
   std::int32_t nearly = -1;  // one with a row that is nearly a combination of others, or -1
+  std::int32_t loses = -1;   // one whose forces lose digits, as masses are unequal, or -1
+  double lost = 0;           // by how much they may be off, relative
 };
 
 }  // namespace jounce

@@ -94,9 +94,7 @@ def simulate(
         tau = None if hold is None else holding(robot, q0, hold)
         begin, failure = time.perf_counter(), ""
         try:
-            motion = jn.simulate(
-                robot, q0, v0, times, tau, method=chosen, rtol=rtol, atol=atol, start="project", time_limit=time_limit
-            )
+            motion = jn.simulate(robot, q0, v0, times, tau, method=chosen, rtol=rtol, atol=atol, time_limit=time_limit)
         except jn.SimulationError as fault:
             motion, failure = fault.trajectory, str(fault)
         if len(motion):  # it may fail at once

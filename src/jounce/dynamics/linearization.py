@@ -24,7 +24,7 @@ from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.dynamics.partials import ball_columns, bracket_matrix, skew
 from jounce.errors import SingularError
-from jounce.parts.joints import Free, Universal
+from jounce.parts.joints import Free
 
 if TYPE_CHECKING:
     from jounce.model import Model
@@ -121,12 +121,6 @@ def linearize(
     if model.constraints:
         if frame != "body":
             raise ValueError(f"frame is {frame!r}: a robot with constraints is linearized in 'body' axes")
-        for c in model.constraints:
-            if isinstance(c.kind, Universal) and not c.held:
-                raise ValueError(
-                    f"contact {quoted(c.name)} is Universal and has no pose: its first axis stays in the world, so "
-                    "give jounce.Contact(jounce.Universal(...), pose=...)"
-                )
         return _constrained(model, q, v, tau, columns, wrenches, wrench_frame)
     if frame == "body":
         chosen = None if actuated is None else columns.tolist()

@@ -28,9 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jounce.dynamics.constraints.natural import NaturalRows
-from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.model import Model
-from jounce.parts.joints import Joint
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
 from jounce.simulation.stiffness import torque_slopes
 
@@ -69,15 +67,8 @@ def keeps_rank(robot: Model, basis: Array, q: Array) -> bool:
 
 def _turned(robot: Model, q: Array, multipliers: Array) -> Array:
     """d(J^T l)/dq (nv, nv)."""
-    each, share = np.eye(robot.nv)[:, None], multipliers.copy()
-    change = np.zeros((robot.nv, robot.nv))
-    for c in robot.constraints:
-        if not c.held and isinstance(c.kind, Joint):  # held wherever it is: its wrench moves with its frame
-            wrench = constraint_wrenches(robot, q, multipliers, "body")[c.name]
-            change += np.einsum("jki,k->ij", robot.jacobian_derivatives(c.b, q, each)[:, 1], wrench)
-            share[robot.constraint_rows(c.name)] = 0.0
-    slopes = robot.constraint_jacobian_derivatives(q, each)[:, 1]  # of J, along each coordinate
-    change += np.einsum("jri,r->ij", slopes, share)
+    slopes = robot.constraint_jacobian_derivatives(q, np.eye(robot.nv)[:, None])[:, 1]  # of J, along each coordinate
+    change: Array = np.einsum("jri,r->ij", slopes, multipliers)
     return change
 
 

@@ -17,7 +17,7 @@ from jounce import trajectory
 from jounce._checks import counted
 from jounce._core import UnjudgedRates
 from jounce.dynamics.constraints.constrained import onto
-from jounce.errors import RangeError, SimulationError
+from jounce.errors import ConstraintError, RangeError, SimulationError
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
 from jounce.simulation.stiffness import linear_system, rates
@@ -97,8 +97,11 @@ class Run:
             rows = [np.vstack([own, given]) for own, given in zip(rows, (q, v, a, tau), strict=True)]
         return trajectory.of(self.robot, when, *rows)
 
-    def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Forward dynamics; if it fails after the motion has begun, the run ends."""
+    def acceleration(self, q: Array, v: Array, tau: Array, trial: bool = False) -> Array:
+        """Forward dynamics; if it fails after the motion has begun, the run ends.
+
+        At the states of a step on `trial`, which may be far from the constraints, it is NaN if these contradict there.
+        """
         try:
             with UnjudgedRates():  # the error of a step is estimated anyway
                 found = self.robot.forward_dynamics(q, v, tau)
@@ -109,6 +112,8 @@ class Run:
         except ValueError as fault:
             if self._state is None:
                 raise
+            if trial and isinstance(fault, ConstraintError):
+                return np.full(np.shape(tau), np.nan)
             raise self.stopped(str(fault)) from fault
         return found
 

@@ -45,7 +45,7 @@ def started(
 
 
 def _expect_obeyed(robot: Model, q: Array, v: Array, tolerance: Tolerance, layout: Layout) -> None:
-    rows, sizes, _ = robot._natural_sizes()
+    rows, sizes, *_ = robot._natural_sizes()
     position, velocity = robot.residual(q, v)
     broken, closing = np.abs(position) / rows, np.abs(velocity) / rows
     speed = np.abs(v) / sizes

@@ -139,7 +139,7 @@ def integrate(
             if np.isfinite(new_q).all() and np.isfinite(new_v).all():
                 given = [torque(*each) for each in zip(nodes.tolist(), new_q, new_v, strict=True)]
                 tau = np.stack([each[0] for each in given])
-                a = run.acceleration(new_q, new_v, tau)
+                a = run.acceleration(new_q, new_v, tau, trial=True)
                 # The defect of v' is that of v times (degree + 1) / h if it comes from the first omitted term.
                 defect = (
                     np.abs(a - new_a) * h / (series.degree + 1) / tolerance.of(np.maximum(np.abs(new_v), np.abs(v)))

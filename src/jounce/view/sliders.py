@@ -79,7 +79,7 @@ class Sliders:
         """Projects a configuration onto the constraints, if any, and shows it; keeps the last one if that fails."""
         if self._robot.constraints:
             try:
-                q = self._robot.project(q)
+                q, _ = self._robot.project(q, np.zeros(self._robot.nv))
             except SingularError:
                 q = self._shown
         self.write(q)

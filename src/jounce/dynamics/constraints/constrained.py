@@ -20,6 +20,7 @@ from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near,
 from jounce._core import least_multipliers
 from jounce.dynamics.constraints.frames import apply
 from jounce.dynamics.constraints.natural import NaturalRows
+from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.factorials import factorial
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 _ROUNDED_DATA = 1e-6  # a residual in natural sizes
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False, slots=True)
 class ConstrainedDynamics:
     """A motion under constraints, and their forces.
 
@@ -43,20 +44,47 @@ class ConstrainedDynamics:
             its two joints, (..., 2) or (..., r + 1, 2).
         multipliers: (..., rows), or (..., r + 1, rows), of the rows of `Model.constraint_jacobian`.
         stacked: whether there are derivatives, because tau had them.
+        state: the robot, q and v that it was computed at, the axes of v, and the motions of supports; for `residual`.
     """
 
     acc: Array
     forces: dict[str, Array]
     multipliers: Array
     stacked: bool = False
+    state: tuple[Model, Array, Array, Frame, Mapping[str, ArrayLike]] | None = None
 
     def __repr__(self) -> str:
         return shapes(self, "acc", "multipliers")
+
+    @property
+    def residual(self) -> tuple[Array, Array]:
+        """By how much the state breaks the constraints: of positions and of velocities, (..., rows) each.
+
+        As `Model.residual`, but relative to supports that move. If it is not small, the accelerations and forces are
+        those of another motion: one that keeps its distance from the constraints, at a constant speed.
+        """
+        if self.state is None:
+            return np.zeros(self.multipliers.shape), np.zeros(self.multipliers.shape)
+        return _residual(*self.state)
 
     def _repr_html_(self) -> str:
         from jounce.display.results_html import constrained_html
 
         return constrained_html(self, "acc")
+
+
+def _residual(model: Model, q: Array, v: Array, frame: Frame, motions: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
+    """Of positions and velocities, relative to supports that move."""
+    position, velocity = model.residual(q, v, frame=frame)
+    for name, twist in motions.items():
+        rows, all_rows = model.constraint_rows(name), velocity.shape[-1]
+        units = np.broadcast_to(np.eye(all_rows)[rows], (*q.shape[:-1], rows.stop - rows.start, all_rows))
+        wrenches = constraint_wrenches(model, q[..., None, :], units, "mixed")[name]
+        moved = apply(wrenches, np.asarray(twist, float)[..., 0, :])
+        lead = np.broadcast_shapes(velocity.shape[:-1], moved.shape[:-1])
+        velocity = np.broadcast_to(velocity, (*lead, all_rows)).copy()
+        velocity[..., rows] -= moved
+    return position, velocity
 
 
 def constrained_dynamics(
@@ -74,6 +102,8 @@ def constrained_dynamics(
     kp, kd = (0.0, 0.0) if correction is None else array_of("correction", correction, (2,)).tolist()
     if kp < 0 or kd < 0:
         raise ValueError(f"correction is {quoted(correction)}, expected non-negative (kp, kd)")
+    if kp > 0 and model.constraints and not _placed(model).any():
+        _warn_of_no_pose(model, f"kp = {kp:g} of correction= has no effect", 4)  # constrained_dynamics of the model
     stacked = is_stack(v, tau)
     order = np.shape(tau)[-2] - 1 if stacked else 0
     motion, moves = _motions(model, motions, order)
@@ -88,7 +118,9 @@ def constrained_dynamics(
         acc, _, forces, multipliers, _ = model._constrained_dynamics(*fixed, shares, kp, kd)
     if not stacked:
         forces, multipliers = forces[..., 0, :, :], multipliers[..., 0, :]
-    return ConstrainedDynamics(acc, by_name(model, forces), multipliers, stacked)
+    supports = {name: np.array(twist) for name, twist in motions.items()} if motions else {}
+    state = model, np.array(q), np.array(v), frame, supports
+    return ConstrainedDynamics(acc, by_name(model, forces), multipliers, stacked, state)
 
 
 def is_stack(v: ArrayLike, tau: ArrayLike) -> bool:
@@ -155,7 +187,7 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
         J = model.constraint_jacobian_derivatives(q, stack, frame=frame)
     else:
         J = model.constraint_jacobian(q, frame=frame)[..., None, :, :]
-    rows, coordinates, loads = model._natural_sizes()
+    rows, coordinates, loads, _ = model._natural_sizes()
     J = J / scale[:, None, None] / loads[:, None] * coordinates
     shares: Array = least_multipliers(J, multipliers / scale[:, None] * loads, rows / loads) * scale[:, None] / loads
     return shares
@@ -165,6 +197,8 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     """See `Model.project`."""
     start = rows_of("q", q, model.nq, "nq")
     if v is None:
+        if model.constraints and not _placed(model).any():
+            _warn_of_no_pose(model, "project(q) changes nothing", 4)  # project
         if start.ndim == 1:
             return assembled(model, start)
         states = start.reshape(prod(start.shape[:-1]), model.nq)
@@ -220,10 +254,10 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
     by less than `_ROUNDED_DATA` are closed as well as they can be. Residuals and steps are compared in natural sizes.
     """
     rng = np.random.default_rng(0)
-    row_sizes, sizes, _ = model._natural_sizes()
+    row_sizes, sizes, *_ = model._natural_sizes()
     best, left_at_best = np.inf, np.zeros(0)
     moves = np.ones(model.nv, bool) if free is None else free
-    placed = np.array([c.held for c in model.constraints for _ in range(c.rows)], bool) & model._holonomic_rows()
+    placed = _placed(model)
     for attempt in range(31):
         q, rows = start, placed if attempt else np.ones_like(placed)
         if attempt == 1 and placed.all():
@@ -253,7 +287,7 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
                     stacklevel=4,  # assembled, projected, project
                 )
                 return q
-            q = model.integrate(q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0))
+            q = _nearer(model, q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0), now)
         if size < 1e-10:  # as far as digits go, if slowly
             return nearest
     name, kept = _worst(model, model.residual(start)), "" if moves.all() else " with these joints held"
@@ -261,6 +295,31 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
     raise ConstraintError(
         f"q cannot be brought onto the constraints{kept}: {left:.1e} is left at best, mostly of {name}"
     )
+
+
+def _nearer(model: Model, q: Array, step: Array, violation: float) -> Array:
+    """q after a step, or after a half, a quarter and so on of it, until less of the violation is left."""
+    for _ in range(6):
+        there = model.integrate(q, step)
+        if violation < 1e-9 or np.abs(model.residual(there) / model._natural_sizes()[0]).max() < violation:
+            break
+        step = step / 2
+    return there
+
+
+def _placed(model: Model) -> NDArray[np.bool_]:
+    """(rows,) which ones a position may violate."""
+    return np.array([c.held for c in model.constraints for _ in range(c.rows)], bool) & model._holonomic_rows()
+
+
+def _warn_of_no_pose(model: Model, what: str, level: int) -> None:
+    if names := [c.name for c in model.constraints if not c.held]:
+        warnings.warn(
+            f"{what}: a contact without a pose, such as {quoted(names[0])}, is held where it is at the q of the call; "
+            "give jounce.Contact(kind, pose=...) to say where it should be",
+            ConstraintWarning,
+            stacklevel=level,
+        )
 
 
 def _worst(model: Model, residual: Array) -> str:

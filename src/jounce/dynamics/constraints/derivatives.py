@@ -213,9 +213,6 @@ class _Tie:
     E: Series = field(default_factory=list)
     J: Series = field(default_factory=list)
     turn: Series = field(default_factory=list)  # turns wrenches on B into those on A
-    fixed: Series = field(default_factory=list)  # if A starts with B: what to subtract from J
-    known_start: Series = field(default_factory=list)  # besides known and stiffness, factors of dq at the start
-    stiffness_start: Series = field(default_factory=list)
 
 
 def _times(a: Sequence[Array], b: Sequence[Array], op: Callable[[Array, Array], Array] = np.matmul) -> Series:
@@ -295,7 +292,6 @@ def _ties(model: Model, q: Array, stack: Array, multipliers: Array) -> list[_Tie
         G: Series = []
         turn: Series = []
         across: Series | None = None
-        fixed: Series | None = None  # displacement of A with the start of the motion, in B's axes
         if record.held and record.a != "world":
             pose_a, J_a = _moved(model, q, stack, record.a, record.pose_a)
             relative = _times(_inverse_pose(pose_a), pose_b)
@@ -303,12 +299,11 @@ def _ties(model: Model, q: Array, stack: Array, multipliers: Array) -> list[_Tie
             J = _minus(J, across)
         elif record.held:
             relative = [_inverse(record.pose_a) @ p for p in pose_b]
-        else:  # with the world's axes
-            relative = pose_b
-        if not record.held and isinstance(record.kind, Joint):  # A is where B starts, and moves with that
+        elif isinstance(record.kind, Joint):  # where B is at the start
             start = _inverse(pose_b[0])
             relative = [start @ p for p in pose_b]
-            fixed = [x @ J[0] for x in _adjoint(_inverse_pose(relative))]
+        else:  # with the world's axes
+            relative = pose_b
         V = _times(J, velocity)
         N, E, Y = _rows_and_changes(record, table, relative, V, shares)
         F = _times(_turned(N), shares)
@@ -319,12 +314,7 @@ def _ties(model: Model, q: Array, stack: Array, multipliers: Array) -> list[_Tie
             G = _times(turn, F)
         inner = _minus(_plus(_rate(J), _times([bracket_matrix(x[..., 0]) for x in V], J)), _times(J, ad))
         known = _plus(_times(Y, J), _times(N, inner))
-        tie = _Tie(record, _times(N, J), known, stiffness, F, G, N, E, J, turn)
-        if fixed is not None:
-            tie.fixed = fixed
-            tie.known_start = [-x for x in _times(Y, fixed)]
-            tie.stiffness_start = _times(_turned(J), _times(E, fixed))
-        ties.append(tie)
+        ties.append(_Tie(record, _times(N, J), known, stiffness, F, G, N, E, J, turn))
     return ties
 
 
@@ -505,12 +495,6 @@ def _solved(
     speed_q, speed_v = inverse_partials(
         model, np.concatenate([stack, np.zeros_like(stack[..., :1, :])], axis=-2)[..., : rows + 2, :], known, J, None
     )
-    for tie in ties:
-        where = model.constraint_rows(tie.record.name)
-        for k, x in enumerate(tie.stiffness_start[:rows]):
-            tau_q[..., k, :, :] += factorial(k) * x
-        for k, x in enumerate(tie.known_start[: rows + 1]):
-            speed_q[..., k, where, :] += factorial(k) * x
     m = J.shape[-2]
     transposed = np.swapaxes(J, -1, -2)
     matrix = np.zeros((*lead, nv + m, nv + m))
@@ -521,14 +505,20 @@ def _solved(
     )
     exact = model.constraint_jacobian(q)  # rows that are rounding errors are zero
     rows_now = NaturalRows(model, np.broadcast_to(exact, (*lead, m, nv)))
+    sizes, row_sizes = rows_now.column_sizes, rows_now.row_sizes
+    mass = float(np.abs(sizes[:, None] * M[..., 0, :, :] * sizes).max(initial=np.finfo(float).tiny))
     least = None
     if rows_now.rank.min(initial=m) < m:
         square = rows_now.loads**2
         inverse = rows_now.inverse * square  # from multipliers to z
         open_ = np.eye(m) - rows_now.J / square[:, None] @ inverse  # P
+        open_ = open_ * row_sizes[:, None] ** 2 / mass  # as large as J
         met = rows_now.J @ rows_now.inverse  # onto the range of J
         least = _LeastChanges(model, q, stack, multipliers, J / square[:, None], inverse)
         matrix[..., nv:, nv:] = open_
+    of_equations = np.concatenate([sizes / mass, 1 / row_sizes])[:, None]
+    of_unknowns = np.concatenate([sizes, mass / row_sizes])[:, None]
+    matrix = of_equations * matrix * of_unknowns.T  # in natural sizes
     width = (2 + rows) * nv
     acc = np.zeros((*lead, rows, nv, width))
     dl = np.zeros((*lead, rows, m, width))
@@ -545,7 +535,7 @@ def _solved(
             right[..., nv:, :] -= speed_v[..., k + 1, j + 1, :, :] @ acc[..., j, :, :]
         if least is not None:
             right[..., nv:, :] = met @ right[..., nv:, :] + open_ @ least.wanted(acc, k)
-        found = np.linalg.solve(matrix, right)
+        found = of_unknowns * np.linalg.solve(matrix, of_equations * right)
         acc[..., k, :, :], dl[..., k, :, :] = found[..., :nv, :], found[..., nv:, :]
         if least is not None:
             least.take(dl[..., k, :, :])
@@ -566,12 +556,12 @@ class _LeastChanges:
         for k, x in enumerate(_taylor(multipliers, -2)):
             known = _sum(self._J[j] @ self._z[k - j] for j in range(1, k + 1))
             self._z.append(self._inverse @ (x[..., None] - known))
-        self._S, self._S_start = self._row_stiffness(q)
+        self._S = self._row_stiffness(q)
         self._dz: Series = []
         self._wanted = np.zeros(())
 
-    def _row_stiffness(self, q: Array) -> tuple[Series, Series]:
-        """S_i, (rows, ..., nv, nv), and the additional factor of dq at the start."""
+    def _row_stiffness(self, q: Array) -> Series:
+        """S_i, (rows, ..., nv, nv)."""
         m, model = self._J[0].shape[-2], self._model
         lead, orders = self._stack.shape[:-2], self._stack.shape[-2] - 1
         unit = np.zeros((m, *lead, orders, m))
@@ -583,10 +573,7 @@ class _LeastChanges:
         free = model._inverse_dynamics_derivatives(q[0], stack[0], None, None, "body")[0]
         held = _held_wrenches(model, ties)
         K = model._inverse_dynamics_derivatives(q, stack, None, held, "body")[0] - free if held else np.zeros_like(free)
-        start = [np.zeros((m, *lead, model.nv, model.nv)) for _ in range(orders)]
-        for tie in ties:
-            start = _plus(start, tie.stiffness_start) if tie.stiffness_start else start
-        return [x + _sum(t.stiffness[k] for t in ties) for k, x in enumerate(_taylor(K, -3))], start
+        return [x + _sum(t.stiffness[k] for t in ties) for k, x in enumerate(_taylor(K, -3))]
 
     def wanted(self, acc: Array, k: int) -> Array:
         """The k-th derivative of L^-2 (dJ z + J dz) without that of dz, from changes of lower-order accelerations."""
@@ -594,7 +581,7 @@ class _LeastChanges:
         total = _sum(self._J[j] @ self._dz[k - j] for j in range(1, k + 1))
         for a in range(k + 1):
             z = np.swapaxes(self._z[a], -1, -2)
-            change = _sum(self._S[b] @ dq[k - a - b] for b in range(k - a + 1)) + self._S_start[k - a] @ dq[0]
+            change = _sum(self._S[b] @ dq[k - a - b] for b in range(k - a + 1))
             total = total - np.moveaxis((z @ change)[..., 0, :], 0, -2) / self._square
         self._wanted = factorial(k) * total
         return self._wanted
@@ -632,8 +619,7 @@ def _force_changes(
             changes.append(_stacked(_gear_change(model, tie, own, dq)))
             continue
         eta = _times(tie.J, dq)
-        relative = _minus(eta, [x @ dq[0] for x in tie.fixed]) if tie.fixed else eta
-        change = _plus(_times(_turned(tie.N), own), _times(tie.E, relative))
+        change = _plus(_times(_turned(tie.N), own), _times(tie.E, eta))
         placement, wrench = tie.record.pose_b, tie.F
         if tie.G:
             moved = _plus(change, _times([_cross_of(f) for f in tie.F], eta))

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, batch_of, near, quoted, real, rows_of, shapes, unit
+from jounce._core import NEGLIGIBLE
 from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-_OBEYED = 1e-8  # largest residual of J v+ = -E J v, relative to v, both in natural sizes
+_OBEYED = 10 * NEGLIGIBLE  # largest residual of J v+ = -E J v, relative to v, both in natural sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

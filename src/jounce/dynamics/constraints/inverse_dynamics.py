@@ -8,22 +8,24 @@ in many ways. Of these, tau^T W tau + l^T V l is least if and only if there is a
 
     W tau = B^T y,    V l = J y.
 
-All of this is differentiated: with J(t) and f(t) as series, the coefficients of order k of tau, l and y are multiplied
-by the same matrix at every order, and those of lower orders are known. So the rates are the derivatives of the optimum,
+so with H = B W^-1 B^T, the motions that motors resist least,
+
+    H y + J^T l = f,    J y - V l = 0,    tau = W^-1 B^T y.
+
+All of this is differentiated: with J(t) and f(t) as series, the coefficients of order k of l and y are multiplied by
+the same matrix at every order, and those of lower orders are known. So the rates are the derivatives of the optimum,
 which is not the optimum of each order by itself.
 
-If V is singular, l may be undetermined in directions in the null spaces of both J^T and V. The least l is taken, as in
-the limit V -> 0: l lies in the range of [J V], again as series (`least_multipliers`). y, too, may be undetermined where
-no motor and no constraint acts; as long as the rank is constant, any choice of its lower orders leads to the same tau
-and l.
-
-Those of the equations V l = J y that do not involve J, u^T V l = 0 for u^T J = 0, may be as small as V is. They are
-scaled up to the size of the others, so that the size of V does not matter.
+l may be undetermined, in directions u in the null spaces of both J^T and V: u^T l = 0 is added, and then the least l
+is taken as in the limit V -> 0 (`least_multipliers`). So may y be, where no motor and no constraint acts; it is zero
+there. As long as the rank is constant, any choice of its lower orders leads to the same tau and l. Those of the
+equations J y = V l that do not involve J, u^T V l = 0 for u^T J = 0, may be as small as V is: they are scaled up to
+the size of the others. All of it is in natural sizes (natural.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,10 +33,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, array_of, quoted, rows_of, shapes
-from jounce._core import least_multipliers
+from jounce._core import NEGLIGIBLE, least_multipliers, pseudo_inverse
 from jounce.dynamics.constraints.constrained import by_name, stacked_wrenches
 from jounce.dynamics.constraints.frames import apply
 from jounce.dynamics.factorials import factorial
+from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.errors import ConstraintError
 
@@ -42,10 +45,8 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-_RANK = 1e-10  # singular values of the equations below this fraction of the largest count as zero
 _OBEYED = 1e-7  # largest violation of a constraint by a motion, relative to the velocities involved
 _ROUNDING = 1e-10  # the same, relative to all velocities of the robot
-_STILL = 1e-10  # m/s or rad/s, rounding error of a velocity that should be zero
 _PRODUCED = 1e-7  # largest residual of a force, relative to its components
 
 
@@ -103,11 +104,12 @@ def constrained_inverse_dynamics(
     scale = np.array([factorial(k) for k in range(order + 1)])
     lead = force.shape[:-2]
     J = np.broadcast_to(J[..., : order + 1, :, :], (*lead, order + 1, *J.shape[-2:])) / scale[:, None, None]
-    size = np.abs(force).max(axis=-1, initial=0.0)
     inertial = np.einsum("...ij,...kj->...ki", model.mass_matrix(q, frame=frame), stack[..., 1:, :])
-    size = size + np.abs(inertial).max(axis=-1, initial=0.0)
-    tau, multipliers = _least(model, columns, W, V, J, force / scale[:, None], size / scale)
-    tau, multipliers = tau * scale[:, None], np.ascontiguousarray(multipliers * scale[:, None])
+    with finite_answers("constrained inverse dynamics") as expect_finite:
+        given = W, V, J, force / scale[:, None], inertial / scale[:, None]
+        tau, multipliers = _least(model, columns, *given, expect_finite)
+        tau, multipliers = tau * scale[:, None], np.ascontiguousarray(multipliers * scale[:, None])
+        expect_finite(tau, multipliers)
     full = np.zeros((*lead, order + 1, model.nv))
     full[..., columns] = tau
     if not model.constraints:
@@ -144,81 +146,108 @@ def _weight(name: str, given: ArrayLike | None, default: float, n: int, of: str,
 
 
 def _least(
-    model: Model, columns: NDArray[np.intp], W: Array, V: Array, J: Array, force: Array, size: Array
+    model: Model,
+    columns: NDArray[np.intp],
+    W: Array,
+    V: Array,
+    J: Array,
+    force: Array,
+    inertial: Array,
+    expect_finite: Callable[..., None],
 ) -> tuple[Array, Array]:
-    """Coefficients of tau (..., r + 1, actuated) and l (..., r + 1, rows)."""
-    nv, na, rows = model.nv, len(columns), J.shape[-2]
-    largest = max(float(np.abs(W).max(initial=0.0)), 1e-300)
-    W, V = W / largest, V / largest
+    """Coefficients of tau (..., r + 1, actuated) and l (..., r + 1, rows); `inertial`: M a, a part of the forces."""
+    rows, sizes, loads, _ = model._natural_sizes()
+    nv, m, lead = model.nv, J.shape[-2], J.shape[:-3]
+    J, force, inertial = J / rows[:, None] * sizes, sizes * force, sizes * inertial
+    most = np.abs(force).max(axis=-1, initial=0.0) + np.abs(inertial).max(axis=-1, initial=0.0)
     B = np.eye(nv)[:, columns]
-    J0, lead = J[..., 0, :, :], J.shape[:-3]
-    transposed = np.swapaxes(J, -1, -2)
-    turn = _apart(J0, float(np.abs(V).max(initial=0.0)))
-    K = np.zeros((*lead, na + rows + nv, na + rows + nv))
-    tau_, l_, y_ = slice(0, na), slice(na, na + rows), slice(na + rows, None)
-    K[..., tau_, tau_], K[..., tau_, y_] = W, -B.T
-    K[..., l_, l_], K[..., l_, y_] = turn @ V, -turn @ J0
-    K[..., y_, tau_], K[..., y_, l_] = B, transposed[..., 0, :, :]
-    inverse = np.linalg.pinv(K, rcond=_RANK)
-    acting = np.concatenate([np.broadcast_to(B, (*lead, nv, na)), transposed[..., 0, :, :]], axis=-1)
-    produced = acting @ np.linalg.pinv(acting, rcond=_RANK)
-    found: list[Array] = []
+    answer = np.linalg.solve(W, B.T * sizes)  # tau = answer @ y
+    H = sizes[:, None] * (B @ answer)
+    largest = float(np.abs(H).max(initial=0.0)) or 1.0
+    H, V = H / largest, V / rows[:, None] / rows * largest
+    expect_finite(H, V, J, force)
+    J0, transposed = J[..., 0, :, :], np.swapaxes(J, -1, -2)
+    acting = np.concatenate([np.broadcast_to(B, (*lead, nv, len(columns))), transposed[..., 0, :, :]], axis=-1)
+    produced = acting @ pseudo_inverse(acting)  # what motors and constraints can do
+    size = float(np.abs(V).max(initial=0.0))
+    seen = np.concatenate([J, np.zeros((*J.shape[:-1], m))], axis=-1)
+    seen[..., 0, :, nv:] = V / (size or 1.0)
+    unseen = np.eye(m) - seen[..., 0, :, :] @ pseudo_inverse(seen[..., 0, :, :])
+    U, turn = _apart(J0, size)
+    K = np.zeros((*lead, m + nv, m + nv))
+    K[..., :m, :m], K[..., :m, m:] = U @ unseen - turn @ V, turn @ J0
+    K[..., m:, :m], K[..., m:, m:] = transposed[..., 0, :, :], H + np.eye(nv) - produced
+    shares: list[Array] = []
+    y: list[Array] = []
     for k in range(force.shape[-2]):
-        right = np.zeros((*lead, na + rows + nv))
-        right[..., y_] = force[..., k, :]
+        right = np.zeros((*lead, m + nv))
+        right[..., m:] = force[..., k, :]
         for j in range(1, k + 1):
-            right[..., l_] += apply(turn, apply(J[..., j, :, :], found[k - j][..., y_]))
-            right[..., y_] -= apply(transposed[..., j, :, :], found[k - j][..., l_])
-        missing = right[..., y_] - apply(produced, right[..., y_])
-        _expect_produced(model, missing, size[..., k] + 1e-3 * size[..., 0], k)
-        found.append(apply(inverse, right))
-    tau, multipliers = (np.stack([x[..., part] for x in found], axis=-2) for part in (tau_, l_))
+            right[..., :m] -= apply(turn, apply(J[..., j, :, :], y[k - j]))
+            right[..., m:] -= apply(transposed[..., j, :, :], shares[k - j])
+        missing = right[..., m:] - apply(produced, right[..., m:])
+        _expect_produced(model, missing, sizes, most[..., k] + 1e-3 * most[..., 0] * _pace(model) ** k, k)
+        right[..., m:] -= missing
+        found = np.linalg.solve(K, right[..., None])[..., 0]
+        shares.append(found[..., :m])
+        y.append(found[..., m:])
+    tau = np.stack([apply(answer, each) for each in y], axis=-2) / largest
     # Of all equivalent l, the least.
-    seen = np.concatenate([J, np.zeros((*J.shape[:-1], rows))], axis=-1)
-    seen[..., 0, :, nv:] = V / (np.abs(V).max(initial=0.0) or 1.0)
-    return tau, least_multipliers(seen, multipliers)
+    weights = rows / loads
+    return tau, least_multipliers(weights[:, None] * seen, np.stack(shares, axis=-2) / weights, weights) / loads
 
 
-def _apart(J0: Array, size: float) -> Array:
-    """(..., rows, rows) that splits V l = J y into equations that involve J and those of V alone, scaled up."""
+def _apart(J0: Array, size: float) -> tuple[Array, Array]:
+    """U^T (..., rows, rows) splits J y = V l into equations with J and those of V alone; also with these scaled up."""
     if not J0.size:
-        return np.zeros((*J0.shape[:-1], J0.shape[-2]))
+        none = np.zeros((*J0.shape[:-1], J0.shape[-2]))
+        return none, none
     U, values, _ = np.linalg.svd(J0)
     seen = np.zeros(U.shape[:-1], dtype=bool)
-    seen[..., : values.shape[-1]] = values > _RANK * values[..., :1]
-    turn: Array = np.where(seen, 1.0, 1.0 / size if size > 0 else 1.0)[..., None] * np.swapaxes(U, -1, -2)
-    return turn
+    seen[..., : values.shape[-1]] = values > NEGLIGIBLE
+    split = np.swapaxes(U, -1, -2)
+    turn: Array = np.where(seen, 1.0, 1.0 / size if size > 0 else 1.0)[..., None] * split
+    return split, turn
 
 
 def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
-    """Checks that all derivatives of J v vanish."""
+    """Checks that all derivatives of J v vanish, in natural sizes."""
+    rows, sizes, *_ = model._natural_sizes()
     scale = np.array([factorial(k) for k in range(stack.shape[-2])])
-    J, v = J / scale[:, None, None], stack / scale[:, None]
+    J, v = J / rows[:, None] * sizes / scale[:, None, None], stack / sizes / scale[:, None]
+    pace = _pace(model)
+    common = np.ones((*stack.shape[:-2], 1))
     for k in range(len(scale)):
         broken = np.sum([apply(J[..., j, :, :], v[..., k - j, :]) for j in range(k + 1)], axis=0)
         size = np.sum([apply(np.abs(J[..., j, :, :]), np.abs(v[..., k - j, :])) for j in range(k + 1)], axis=0)
-        common = np.abs(v[..., k, :]).max(axis=-1, keepdims=True, initial=0.0)
-        least = _OBEYED * np.max(size, axis=-1, keepdims=True, initial=0.0) + _ROUNDING * common + _STILL
+        common = np.maximum(common * pace, np.abs(v[..., k, :]).max(axis=-1, keepdims=True, initial=0.0))
+        least = _OBEYED * np.max(size, axis=-1, keepdims=True, initial=0.0) + _ROUNDING * common
         if np.size(broken) and (np.abs(broken) > least).any():
             state, row = divmod(int(np.argmax(np.abs(broken))), broken.shape[-1])
             name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > row)
             what = "J v" if k == 0 else f"derivative {k} of J v"
+            left = np.abs(broken * rows).max() * scale[k]
+            where = _in_state(state, broken)
             raise ConstraintError(
-                f"the motion breaks constraint {quoted(name)}: {what} is {np.abs(broken).max() * scale[k]:.1e}, "
-                f"expected 0{_in_state(state, broken)}"
+                f"the motion breaks constraint {quoted(name)}: {what} is {left:.1e}, expected 0{where}"
             )
 
 
-def _expect_produced(model: Model, missing: Array, size: Array, k: int) -> None:
+def _pace(model: Model) -> float:
+    """1/s, of a robot that falls: what compares a quantity with its rates."""
+    return float(np.sqrt(np.abs(model.gravity).max() / model._natural_sizes()[3]))
+
+
+def _expect_produced(model: Model, missing: Array, sizes: Array, size: Array, k: int) -> None:
     """Checks that motors and constraints can produce the force."""
     if np.size(missing) and (np.abs(missing) > _PRODUCED * size[..., None]).any():
         state, column = divmod(int(np.argmax(np.abs(missing))), missing.shape[-1])
         name = next(n for n in model.joint_names if column in range(model.nv)[model.coordinate(n)])
         what = "" if k == 0 else f" of derivative {k}"
+        left = np.abs(missing).reshape(-1, missing.shape[-1])[state, column] / sizes[column] * factorial(k)
         raise ConstraintError(
             "the motion cannot be produced by the actuated coordinates and the constraints: "
-            f"{np.abs(missing).max() * factorial(k):.1e} N or N m{what} is left on joint {quoted(name)}"
-            f"{_in_state(state, missing)}"
+            f"{left:.1e} N or N m{what} is left on joint {quoted(name)}{_in_state(state, missing)}"
         )
 
 

@@ -31,7 +31,7 @@ class NaturalRows:
     """J (..., rows, nv) of a robot's constraints, or some of its rows and columns."""
 
     def __init__(self, model: Model, J: Array, rows: Part = slice(None), columns: Part = slice(None)) -> None:
-        every_row, every_column, every_load = model._natural_sizes()
+        every_row, every_column, every_load, _ = model._natural_sizes()
         self.row_sizes, self.column_sizes, self.loads = every_row[rows], every_column[columns], every_load[rows]
         self.J = J[..., rows, :][..., columns]
         self.scaled = self.J / self.row_sizes[:, None] * self.column_sizes
