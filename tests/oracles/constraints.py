@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isqrt
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def _moved(robot: Mechanism, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Solution:
-    """speed (r + 2, nv), multipliers (r + 1, rows) as polynomials; whether some rows were redundant."""
+    """speed (r + 2, nv), multipliers (r + 1, rows) as polynomials; whether rows were redundant, and some nearly so."""
 
     robot: Mechanism
     ties: Sequence[Tie | Gear]
@@ -104,6 +105,7 @@ class Solution:
     speed: Poly
     multipliers: Poly
     redundant: bool
+    doubtful: bool
 
     @cached_property
     def acc(self) -> np.ndarray:
@@ -168,20 +170,84 @@ def _to_world(wrench: Poly, pose: Poly) -> Poly:
     return np.concatenate([force, moment + exact._mul(x, force, exact._cross)], axis=1)
 
 
-def independent(rows: np.ndarray) -> list[int]:
-    """Rows that are not combinations of those before them."""
-    kept: list[int] = []
-    base: list[np.ndarray] = []
-    for i, row in enumerate(rows):
-        size = np.linalg.norm(row)
-        rest = row.copy()
-        for _ in range(2):
-            for b in base:
-                rest = rest - (rest @ b) * b
-        if np.linalg.norm(rest) > 1e-9 * max(size, 1e-3):
-            kept.append(i)
-            base.append(rest / np.linalg.norm(rest))
-    return kept
+# A row counts as a combination of others if less than this is left of it, in natural sizes. Axes, poses and
+# states are rounded to sixteen digits, so that a row that should be one leaves about 1e-16.
+DEPENDENT, INDEPENDENT = 1e-12, 1e-5
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Rows of which none is a combination of the others, and those of which too little is left to be sure."""
+
+    kept: list[int]
+    doubtful: list[int]
+
+
+def independent(rows: np.ndarray, terms: np.ndarray) -> Rank:
+    """Of rows (m, nv) in fixed-point integers; `terms` (m, nv) are the sizes of what their entries are made of.
+
+    Rows and columns are scaled so that the terms are as nearly 1 as can be, and orthogonalized in all digits, at each
+    step the row of which most is left.
+    """
+    row_sizes, sizes = natural_sizes(terms)
+    left = (rows * exact._fixed(sizes) >> BITS << BITS) // exact._fixed(row_sizes)[:, None]
+    left[~(terms > 0).any(axis=1)] = 0
+    kept, doubtful = [], []
+    while len(left):
+        lengths = _norm(left)
+        best = int(np.argmax(lengths))
+        if not lengths[best] > DEPENDENT:
+            break
+        kept.append(best)
+        if lengths[best] < INDEPENDENT:
+            doubtful.append(best)
+        unit = exact._unit(left[best])
+        left = left - (np.outer(left @ unit >> BITS, unit) >> BITS)
+        left[best] = 0
+    return Rank(sorted(kept), doubtful)
+
+
+def natural_sizes(terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R (m,) and C (nv,) for which the sum of the squares of log(terms C / R) is least; R is 1 of empty rows."""
+    m, n = terms.shape
+    i, j = np.nonzero(terms)
+    A = np.zeros((len(i), m + n))
+    A[range(len(i)), i], A[range(len(i)), m + j] = 1.0, -1.0
+    logs = np.linalg.lstsq(A, np.log(terms[i, j]), rcond=1e-9)[0]
+    return np.exp(logs[:m]), np.exp(logs[m:])
+
+
+def terms(tie: Tie | Gear, one: Block, frames: Frames) -> np.ndarray:
+    """(rows, nv) at t = 0: the sizes of what the entries of J are made of, whether or not it cancels.
+
+    A row is a force at B's origin and a moment, an entry is what these do by the velocity of that origin and by the
+    angular velocity. A lever of less than 1e-12 of the largest is one that should be zero.
+    """
+    if isinstance(tie, Gear):
+        return np.abs(_rounded(one.rows[0]))
+    p = frames.pose(tie.b)[0, :3, 3]
+    total, pairs, reach = 0.0, [], _norm(p[None]).item()
+    for side in (tie.a, tie.b):
+        screws = frames.screws(side)[0]
+        turn = screws[3:].T
+        pairs.append((_norm(screws[:3].T + (exact._cross(turn, p) >> BITS)), _norm(turn)))
+    together = _norm((frames.screws(tie.b) - frames.screws(tie.a))[0].T) == 0
+    for linear, angular in pairs:
+        reach = max(reach, *(linear[angular > 0] / angular[angular > 0]), 0.0)
+    force, moment = one.twist[0][:, :3], one.twist[0][:, 3:]
+    moment = moment - (exact._cross(p, force) >> BITS)
+    f, m = _norm(force), _norm(moment)
+    m[m < 1e-30 * f * reach] = 0.0
+    for linear, angular in pairs:
+        linear[linear < 1e-12 * reach * angular] = 0.0
+        total = total + np.outer(f, linear) + np.outer(m, angular)
+    total[:, together] = 0.0
+    return total
+
+
+def _norm(x: np.ndarray) -> np.ndarray:
+    """Of each row of fixed-point integers, rounded."""
+    return np.array([isqrt(int(row @ row)) / ONE for row in x])
 
 
 def forward_dynamics(
@@ -196,9 +262,8 @@ def forward_dynamics(
     q, given = exact._fixed(q), exact._taylor(tau)
     applied = {i: exact._taylor(w) for i, w in (wrenches or {}).items()}
     speed, nv = exact._fixed(v)[None], robot.nv
-    J0 = _side_by_side(blocks(robot, ties, q, speed), "rows", (2, 0, nv))[0]
-    kept = independent(_rounded(J0))
-    J0 = J0[kept]
+    rank, J0 = _rank(robot, ties, q, speed)
+    kept, J0 = rank.kept, J0[rank.kept]
     count, none = len(kept), np.zeros((len(kept), len(kept)), dtype=object)
     inverse = jets.inverse_matrix(np.block([[robot.mass_matrix(q), -J0.T], [J0, none]]))
     multipliers = np.zeros((0, count), dtype=object)
@@ -217,7 +282,21 @@ def forward_dynamics(
     total = sum(b.rows.shape[1] for b in here)
     spread = np.zeros((len(tau), total), dtype=object)
     spread[:, kept] = multipliers
-    return Solution(robot, ties, q, speed, spread, count < total)
+    return Solution(robot, ties, q, speed, spread, count < total, bool(rank.doubtful))
+
+
+def _rank(robot: Mechanism, ties: Sequence[Tie | Gear], q: np.ndarray, speed: Poly) -> tuple[Rank, np.ndarray]:
+    """With J (rows, nv)."""
+    frames, nv = robot.frames(q, speed), robot.nv
+    here = [block(tie, frames) for tie in ties]
+    J = _side_by_side(here, "rows", (2, 0, nv))[0]
+    sizes = [terms(tie, one, frames) for tie, one in zip(ties, here, strict=True)]
+    return independent(J, np.concatenate([np.zeros((0, nv)), *sizes])), J
+
+
+def rank(robot: Mechanism, ties: Sequence[Tie | Gear], q: np.ndarray) -> Rank:
+    """At a configuration."""
+    return _rank(robot, ties, exact._fixed(q), np.zeros((1, robot.nv), dtype=object))[0]
 
 
 def backward_errors(

@@ -13,7 +13,7 @@ from coupled_robots import maker
 from loops import JOINTS, KINDS, contact, pose_of, random_tie
 from oracles import differentiate, virtual_work
 from oracles import virtual_work as exact
-from oracles.constraints import Solution, backward_errors, forward_dynamics, project
+from oracles.constraints import Rank, Solution, backward_errors, forward_dynamics, independent, project, rank
 from oracles.differentiate import _rounded, _vee
 from oracles.mechanisms import RigidRobot, Side, SoftRobot
 from oracles.ties import Gear, Tie, block
@@ -90,6 +90,48 @@ def test_projection_returns_from_afar() -> None:
     q, v = project(robot, ties, shifted, rng.uniform(-1, 1, robot.nv))
     one = block(ties[0], robot.frames(q, v[None]))
     assert max(largest(one.position[0]), largest(one.slip[0])) < TINY
+
+
+# --- ranks --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1.0), (1e-8, 1e3), (1e8, 1e-9)], ids=str)
+@pytest.mark.parametrize(
+    ("left", "expected"), [(1e-4, Rank([0, 1], [])), (1e-8, Rank([0, 1], [1])), (1e-14, Rank([0], []))]
+)
+def test_what_is_left_of_a_row_decides_in_natural_sizes(
+    left: float, expected: Rank, sizes: tuple[float, float]
+) -> None:
+    scale = np.outer([1.0, sizes[0]], [1.0, sizes[1]])
+    rows = np.array([[1.0, 1.0], [0.5, 0.5 + left]]) * scale
+    found = independent(exact._fixed(rows), scale)
+    assert len(found.kept) == len(expected.kept)
+    assert len(found.doubtful) == len(expected.doubtful)
+
+
+def test_rows_that_are_made_of_nothing_are_dependent() -> None:
+    rows = np.array([[0.0, 0.0], [1.0, 2.0]])
+    assert independent(exact._fixed(rows), np.abs(rows)) == Rank([1], [])
+    assert independent(exact._fixed(rows[:0]), rows[:0]) == Rank([], [])
+
+
+@pytest.mark.parametrize("ratio", [1e-6, 1.0, 1e8])
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
+def test_neither_units_nor_gears_change_a_rank(length: float, ratio: float) -> None:
+    """Four bars in a plane that is oblique to all axes, and a motor: two rows of five are needed, and the gear's."""
+    rng = np.random.default_rng(3)
+    x, axis = random_axes(rng)
+    spec = random_body(rng, "a", -1, "revolute")
+    places = [pose_of(np.eye(3), length * d * x) for d in (0.0, 1.0, 2.0)]
+    bodies = [replace(spec, name=f"b{i}", parent=i - 1, axis=axis, placement=place) for i, place in enumerate(places)]
+    robot = RigidRobot(TreeSpec((*bodies, replace(spec, name="motor"))))
+    q = np.array([0.4, 1.1, 0.7, 0.0])
+    end = Side(2, pose_of(np.eye(3), length * 0.5 * x))
+    there = _rounded(robot.frames(q, np.zeros((1, 4), dtype=object)).pose(end)[0])
+    pin = Tie("revolute", Side(-1, pose_of(np.eye(3), there[:3, 3])), end, axis=axis)
+    found = rank(robot, [pin, Gear(0, 3, (0.0, ratio))], q)
+    assert len(found.kept) == 3
+    assert not found.doubtful
 
 
 # --- mass ---------------------------------------------------------------------------------------------------
