@@ -120,7 +120,7 @@ class ConstraintForces {
     if (k == 0) {
       gather();
       rows_.factor();
-      if (rows_.doubtful()) factor_again();
+      if (rows_.doubtful() || (rows_.dependent() > 0 && masses_are_unequal())) factor_again();
       consistency_.dependent = rows_.dependent();
     }
     if (shares_) {
@@ -440,6 +440,21 @@ class ConstraintForces {
     }
   }
 
+  // Judged by the pivots of the mass matrix.
+  JOUNCE_NOINLINE bool masses_are_unequal() const {
+    double least = 0, most = 0;
+    for (int i = 0; i < tree_.cluster_count; ++i) {
+      const Cluster& cluster = tree_.clusters[i];
+      for (int c = 0; c < cluster.count; ++c) {
+        const int column = factors_.own(cluster, c);
+        if (factors_.holds(column)) continue;
+        const double size = all_.coordinate_sizes[column], ease = factors_.block(cluster)[c * (cluster.count + 1)] / (size * size);
+        if (most == 0 || ease < least) least = ease;
+        if (ease > most) most = ease;
+      }
+    }
+    return most > unequal_masses * least;
+  }
   // The rows are independent or not as J in natural sizes says.
   JOUNCE_NOINLINE void factor_again() {
     for (int i = 0; i < all_.count; ++i)
@@ -538,16 +553,18 @@ class ConstraintForces {
     for (int r = 0; r < all_.rows; ++r) l[r] += more[r];
   }
 
-  // The size of the terms that meet in each row, to compare residuals with: the largest so far, and in no row less than in the others,
-  // relative to how easily they move. Terms count with the size of the wrenches that the row is made of: where these cancel, what is
-  // left is as small as its own rounding errors. And what is tiny next to gravity and the other accelerations may be their rounding
-  // error, also where a row has no other terms: the acceleration 1e-15 of a base that is held, of a robot whose arms move.
+  // The size of the terms that meet in each row, to compare residuals with: no less than what that of the order before becomes at the pace
+  // of the robot, and in no row less than in the others, relative to how easily they move. Terms count with the size of the wrenches that
+  // the row is made of: where these cancel, what is left is as small as its own rounding errors. And what is tiny next to gravity and the
+  // other accelerations may be their rounding error, also where a row has no other terms: the acceleration 1e-15 of a base that is held,
+  // of a robot whose arms move.
   JOUNCE_NOINLINE void measure(int k, const double* wanted) {
     double largest = 0, common = 0;
     for (double g : tree_.gravity)
       if (const double size = std::fabs(g) / all_.length; size > common) common = size;
     for (int c = 0; c < tree_.nv; ++c)
       if (const double size = std::fabs(z_[c]) / all_.coordinate_sizes[c]; size > common) common = size;
+    if (k == 0) pace_ = std::sqrt(common);
     for (int r = 0; r < all_.rows; ++r) {
       double size = std::fabs(wanted[r]) + common_fraction * common * all_.row_sizes[r];
       for (int t = 0; t < all_.path_count; ++t) {
@@ -572,7 +589,7 @@ class ConstraintForces {
         else
           size += (k + 1) * (std::fabs(bias_.rate(k + 1)[c.v[1]]) + std::fabs(series_[i].gear_slope(0) * bias_.rate(k + 1)[c.v[0]]));
       }
-      size_[r] = k == 0 || size > size_[r] ? size : size_[r];
+      size_[r] = k == 0 || size > pace_ * size_[r] ? size : pace_ * size_[r];
       const double ease = std::sqrt(rows_.scale(r));
       if (ease > 0 && size_[r] > largest * ease) largest = size_[r] / ease;
     }
@@ -662,6 +679,7 @@ class ConstraintForces {
   V *velocity_, *spin_;  // (count, order + 2) of places that move
   bool moving_ = false;
   double kp_ = 0, kd_ = 0;
+  double pace_ = 0;  // 1/s
   Consistency consistency_;
 };
 

@@ -53,7 +53,6 @@ class RowFactors {
       if (!(row[k] > rounding_fraction_of_square * scale_[k]) || row[k] == 0) {
         pivot_[k] = 0;
         ++dependent_;
-        doubtful_ |= scale_[k] > 0;  // unless nothing moves it
         continue;
       }
       pivot_[k] = 1 / row[k];

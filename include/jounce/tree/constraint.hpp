@@ -62,7 +62,11 @@ struct Constraints {
 
 // What is left of a row is rounding error below this fraction of the terms that make up its diagonal element of J M^-1 J^T; below the
 // second fraction it has lost digits, and J itself decides.
-constexpr double rounding_fraction_of_square = 1e-13, doubtful_fraction_of_square = 1e-4;
+constexpr double rounding_fraction_of_square = 1e-14, doubtful_fraction_of_square = 1e-4;
+
+// So does it if coordinates, in natural sizes, resist more unequally than by this factor: a row that moves the heavy ones might be
+// taken for rounding error.
+constexpr double unequal_masses = 1e6;
 
 // Derivatives of order k lose digits like the power k + 1 of what is left of a row of J; below this, perhaps too many.
 constexpr double rates_lost = 1e-6;

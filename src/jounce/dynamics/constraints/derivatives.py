@@ -506,7 +506,7 @@ def _solved(
     exact = model.constraint_jacobian(q)  # rows that are rounding errors are zero
     rows_now = NaturalRows(model, np.broadcast_to(exact, (*lead, m, nv)))
     sizes, row_sizes = rows_now.column_sizes, rows_now.row_sizes
-    mass = float(np.abs(sizes[:, None] * M[..., 0, :, :] * sizes).max(initial=np.finfo(float).tiny))
+    mass = float(np.abs(sizes[:, None] * M[..., 0, :, :] * sizes).max(initial=0.0)) or 1.0
     least = None
     if rows_now.rank.min(initial=m) < m:
         square = rows_now.loads**2
@@ -564,16 +564,20 @@ class _LeastChanges:
         """S_i, (rows, ..., nv, nv)."""
         m, model = self._J[0].shape[-2], self._model
         lead, orders = self._stack.shape[:-2], self._stack.shape[-2] - 1
-        unit = np.zeros((m, *lead, orders, m))
-        for i in range(m):
-            unit[i, ..., 0, i] = 1
         stack = np.broadcast_to(self._stack, (m, *self._stack.shape))
         q = np.broadcast_to(q, (m, *lead, model.nq))
-        ties = _ties(model, q, stack, unit)
         free = model._inverse_dynamics_derivatives(q[0], stack[0], None, None, "body")[0]
+        rows, sizes, *_ = model._natural_sizes()
+        energy = float(np.abs(sizes[:, None] * free[..., 0, :, :] * sizes).max(initial=0.0)) or 1.0
+        units = energy / rows  # as large as other forces, so that their difference keeps its digits
+        multipliers = np.zeros((m, *lead, orders, m))
+        for i, one in enumerate(units):
+            multipliers[i, ..., 0, i] = one
+        ties = _ties(model, q, stack, multipliers)
         held = _held_wrenches(model, ties)
         K = model._inverse_dynamics_derivatives(q, stack, None, held, "body")[0] - free if held else np.zeros_like(free)
-        return [x + _sum(t.stiffness[k] for t in ties) for k, x in enumerate(_taylor(K, -3))]
+        units = units.reshape(m, *(1,) * (len(lead) + 2))
+        return [(x + _sum(t.stiffness[k] for t in ties)) / units for k, x in enumerate(_taylor(K, -3))]
 
     def wanted(self, acc: Array, k: int) -> Array:
         """The k-th derivative of L^-2 (dJ z + J dz) without that of dz, from changes of lower-order accelerations."""

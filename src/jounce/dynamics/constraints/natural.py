@@ -101,7 +101,8 @@ class NaturalRows:
         """
         sizes, J = self.column_sizes, self.scaled
         mass = sizes[:, None] * M * sizes
-        largest = np.abs(mass).max(axis=(-1, -2), keepdims=True, initial=np.finfo(float).tiny)
+        largest = np.abs(mass).max(axis=(-1, -2), keepdims=True, initial=0.0)
+        largest = np.where(largest > 0, largest, 1.0)
         n, m = mass.shape[-1], J.shape[-2]
         matrix = np.zeros((*np.broadcast_shapes(mass.shape[:-2], J.shape[:-2]), n + m, n + m))
         matrix[..., :n, :n], matrix[..., :n, n:] = mass / largest, -np.swapaxes(J, -1, -2)
