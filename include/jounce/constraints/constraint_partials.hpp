@@ -14,8 +14,8 @@
 //
 //   d(J^T F) = (as if F were held in B, and its opposite in A) + J^T E J - J_a^T (J x* F),    E eta = F x eta_w,
 //
-// and da, dl follow from the matrix of the dynamics itself (constraint_forces.hpp). src/jounce/constrained_partials.py has it at any order,
-// and for constraints whose rows are not constant.
+// and da, dl follow from the matrix of the dynamics itself (constraint_forces.hpp). dynamics/constraints/derivatives.py has it at any
+// order, and for constraints whose rows are not constant.
 #pragma once
 
 #include "jounce/constraints/constraint_forces.hpp"

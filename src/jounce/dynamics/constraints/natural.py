@@ -1,9 +1,9 @@
 """Jacobians of constraints in natural sizes: which rows are independent, and the smallest solutions.
 
 With each row of J divided by its size and each column multiplied by that of its coordinate (natural_sizes.hpp), 1 is
-large and has no unit. What is left of a column below a millionth, once those before it are taken away, counts as none
-(pseudo_inverse.hpp). No other place decides how many rows of J are independent, and the smallest motion is smallest in
-these sizes, so that neither depends on units, nor on the ratio of a gear.
+large and has no unit. A row of which less than a millionth is left once others are taken away counts as a combination
+of these (independent_rows.hpp). No other place decides how many rows of J are independent, and the smallest motion is
+smallest in these sizes, so that neither depends on units, nor on the ratio of a gear.
 
 Of all multipliers l that make the same forces J^T l, the least are those for which the sum of (L l)^2 is least, with
 the loads L of the rows: forces in newtons compare with moments in newtons times the robot's length. So l = L^-2 J z.
@@ -81,12 +81,6 @@ class NaturalRows:
         (n, nv) from basis @ z, and zero from J^+."""
         directions = np.linalg.svd(self.scaled)[2][int(self.rank) :]
         return self.column_sizes[:, None] * directions.T, directions / self.column_sizes
-
-    def independent(self) -> Array:
-        """Combinations (n, rows) of the rows of a single J that are independent, as many as its rank."""
-        basis, _, _ = np.linalg.svd(self.scaled, full_matrices=False)
-        found: Array = basis[:, : int(self.rank)].T / self.row_sizes
-        return found
 
     def nearest(self, M: Array, wanted: Array) -> tuple[Array, Array]:
         """The motion x (..., nv) of least x^T M x with J x = wanted (..., rows), or what comes nearest to it.
