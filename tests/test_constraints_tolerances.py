@@ -87,3 +87,5 @@ def test_axes_stay_in_the_world(method: str) -> None:
     runs = [jn.simulate(each, q, v, np.linspace(0, 1, 6), method=method) for each in (bare, placed)]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
     assert np.abs(placed.residual(runs[0].q[-1])).max() < 1e-9
+    mine, other = (each.linearize(q, v, np.zeros(6)) for each in (bare, placed))
+    np.testing.assert_allclose(mine.A, other.A, rtol=0, atol=1e-12 * np.abs(other.A).max())
