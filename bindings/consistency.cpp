@@ -52,11 +52,12 @@ std::vector<Consistency> tried(const ConstrainedDynamicsCall& call, const std::v
   const auto kernel = kernels().constrained_dynamics(2, false);
   const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(trial, begin, end, workspace); };
   for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
+  const double fall = largest(tree.gravity, 3) / call.constraints->length, pace = fall > 0 ? std::sqrt(fall) : 1.0;  // 1/s
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     double size = 0;
     for (std::ptrdiff_t j = 0; j < nv; ++j) size = std::max(size, std::fabs(acc[i * nv + j]) / sizes[j]);
     for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) {
-      v[j] = size > 1e-8 ? 10 / size * acc[j] : 0.0;  // otherwise nothing can move
+      v[j] = size > 1e-8 ? 10 * pace / size * acc[j] : 0.0;  // otherwise nothing can move
       tau[j] = 0;
     }
   }
@@ -85,15 +86,18 @@ void warn_of_lost_digits(const CoreModel& model, const ConstrainedDynamicsCall& 
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   for (std::ptrdiff_t k = begin; k < end; ++k) kernel.run(pushed, states[k], states[k] + 1, workspace);
                 });
+  const double* sizes = call.constraints->coordinate_sizes;
   double worst = too_far_off;
   std::ptrdiff_t state = -1, order = 0;
   for (std::ptrdiff_t i : states)
     for (std::ptrdiff_t k = 0; k < rows; ++k) {
       const double *was = given.acc_out + i * size + k * nv, *is = acc.get() + i * size + k * nv;
-      double change = 0;
-      for (std::ptrdiff_t j = 0; j < nv; ++j) change = std::max(change, std::fabs(is[j] - was[j]));
-      if (const double off = change * (one_ulp / push); off > worst * largest(was, nv))
-        worst = off / largest(was, nv), state = i, order = k;
+      double change = 0, whole = 0;  // in natural sizes
+      for (std::ptrdiff_t j = 0; j < nv; ++j) {
+        change = std::max(change, std::fabs(is[j] - was[j]) / sizes[j]);
+        whole = std::max(whole, std::fabs(was[j]) / sizes[j]);
+      }
+      if (const double off = change * (one_ulp / push); off > worst * whole) worst = off / whole, state = i, order = k;
     }
   if (state < 0) return;
   char text[32];

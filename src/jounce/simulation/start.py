@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from jounce._checks import one_of, quoted
-from jounce.dynamics.constraints.constrained import assembled
+from jounce._checks import one_of
+from jounce.dynamics.constraints.constrained import assembled, most_broken
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, Tolerance
@@ -52,13 +52,13 @@ def _expect_obeyed(robot: Model, q: Array, v: Array, tolerance: Tolerance, layou
     allowed = max(_ROUNDING, _STEPS * float(np.max(tolerance.of(layout.size(q)) / sizes, initial=0.0)))
     if broken.max(initial=0.0) > allowed and not _as_near_as_can_be(robot, q, broken):
         raise ConstraintError(
-            f"q0 is off the constraints, by {np.abs(position).max():.1e}, mostly of {_worst(robot, broken)}: give "
-            "start='project', or start from robot.project(q0, v0)"
+            f"q0 is off the constraints, by {np.abs(position).max():.1e}, mostly of {most_broken(robot, position)}: "
+            "give start='project', or start from robot.project(q0, v0)"
         )
     allowed = max(_ROUNDING * speed.max(initial=0.0), _STEPS * float(np.max(tolerance.of(v) / sizes, initial=0.0)))
     if closing.max(initial=0.0) > allowed:
         raise ConstraintError(
-            f"v0 breaks the constraints, by {np.abs(velocity).max():.1e}, mostly {_worst(robot, closing)}: give "
+            f"v0 breaks the constraints, by {np.abs(velocity).max():.1e}, mostly {most_broken(robot, velocity)}: give "
             "start='impact' if they close at this instant, or start='project' if v0 is an estimate of a velocity that "
             "obeys them (robot.impact, robot.project)"
         )
@@ -74,8 +74,3 @@ def _as_near_as_can_be(robot: Model, q: Array, broken: Array) -> bool:
             return False
     left = np.abs(robot.residual(nearest) / robot._natural_sizes()[0]).max()
     return any(w.category is ConstraintWarning for w in caught) and bool(broken.max() < 2 * left)
-
-
-def _worst(robot: Model, broken: Array) -> str:
-    worst = int(np.argmax(broken))
-    return quoted(next(n for n in robot.constraint_names if robot.constraint_rows(n).stop > worst))

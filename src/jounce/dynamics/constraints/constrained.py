@@ -281,7 +281,7 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
             if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA and rows.sum() == placed.sum():
                 left = np.abs(broken).max(initial=0.0)
                 warnings.warn(
-                    f"constraint {_worst(model, broken)} cannot be obeyed exactly: {left:.1e} is left at best, as "
+                    f"constraint {most_broken(model, broken)} cannot be obeyed exactly: {left:.1e} is left at best, as "
                     "of data with rounded digits",
                     ConstraintWarning,
                     stacklevel=4,  # assembled, projected, project
@@ -290,7 +290,7 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
             q = _nearer(model, q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0), now)
         if size < 1e-10:  # as far as digits go, if slowly
             return nearest
-    name, kept = _worst(model, model.residual(start)), "" if moves.all() else " with these joints held"
+    name, kept = most_broken(model, model.residual(start)), "" if moves.all() else " with these joints held"
     left = np.abs(left_at_best).max(initial=0.0)
     raise ConstraintError(
         f"q cannot be brought onto the constraints{kept}: {left:.1e} is left at best, mostly of {name}"
@@ -322,6 +322,7 @@ def _warn_of_no_pose(model: Model, what: str, level: int) -> None:
         )
 
 
-def _worst(model: Model, residual: Array) -> str:
+def most_broken(model: Model, residual: Array) -> str:
+    """The constraint that a residual (rows,) breaks most, in natural sizes."""
     worst = int(np.argmax(np.abs(residual / model._natural_sizes()[0])))
     return quoted(next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst))
