@@ -71,6 +71,20 @@ def test_equal_hinges_carry_equal_loads() -> None:
     found = robot.constrained_dynamics(robot.neutral(), np.zeros(6), np.zeros(6), wrench_frame="world").forces
     assert found["lower"][2] == pytest.approx(10 * 9.81)
     assert found["upper"][2] == pytest.approx(10 * 9.81)
+    stopped = robot.impact(robot.neutral(), [0, 0, -1.0, 0, 0, 0], wrench_frame="world").impulses
+    assert stopped["lower"][2] == pytest.approx(10.0)
+    assert stopped["upper"][2] == pytest.approx(10.0)
+
+
+def test_project_stays_near_where_rows_are_redundant() -> None:
+    """Off the constraints the second pin is nearly, but not quite, a combination of the first: no reason to go far."""
+    b = parallelogram(pin=jn.Revolute(HINGE))
+    b.add("other", "world", jn.Revolute(HINGE), shift(0.2), bar(0.3))
+    b.close("other pin", "coupler", "other", jn.Revolute(HINGE), placement_a=shift(0.2), placement_b=shift(0.3))
+    robot, rng = b.build(), np.random.default_rng(0)
+    for _ in range(20):
+        near = 0.7 * np.array([1.0, -1.0, 1.0, 1.0]) + 0.05 * rng.normal(size=4)
+        assert np.abs(robot.project(near) - near).max() < 0.15
 
 
 # --- gears of all ratios beside a loop ------------------------------------------------------------------
@@ -145,6 +159,15 @@ def test_velocities_that_obey_redundant_constraints_stay() -> None:
         q = robot.integrate(robot.neutral(), angle * v)
         np.testing.assert_allclose(robot.impact(q, v).v, v, atol=1e-12)
         assert np.abs(robot.impact(q, v).multipliers).max() < 1e-9
+
+
+def test_impulses_that_redundant_constraints_share_are_the_least() -> None:
+    robot = crane()
+    q, load = robot.neutral(), robot._natural_sizes()[2]
+    found = robot.impact(q, np.random.default_rng(0).normal(size=6)).multipliers
+    J = robot.constraint_jacobian(q)
+    least = np.linalg.pinv((J / load[:, None]).T, rcond=1e-9) @ (J.T @ found) / load
+    np.testing.assert_allclose(found, least, atol=1e-10 * np.abs(found).max())
 
 
 @pytest.mark.parametrize("size", [1e-16, 1e-8, 1.0, 1e6])
