@@ -266,7 +266,7 @@ template <class Partials>
 __global__ void constrained_dynamics(Call c) {
   Arena arena(c.block);
   ForwardDynamics<double> dynamics(*c.tree, c.rows - 1, arena);
-  ConstraintForces forces(*c.tree, *c.constraints, c.rows - 1, dynamics.places(), dynamics.factors(), dynamics.bias(), arena);
+  ConstraintForces<double> forces(*c.tree, *c.constraints, c.rows - 1, dynamics.places(), dynamics.factors(), dynamics.bias(), arena);
   Partials partials(*c.tree, *c.constraints, forces, dynamics.factors(), dynamics.bias(), dynamics.motion().sections, dynamics.places(),
                     arena);
   dynamics.motion().read(*c.tree, c, c.state(), 1, 1);

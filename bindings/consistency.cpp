@@ -6,12 +6,13 @@
 
 #include "answers.hpp"
 #include "bind.hpp"
+#include "last_digits.hpp"
+#include "thread_pool.hpp"
 
 namespace jounce {
 namespace {
 
-constexpr double too_far_off = 1e-8;                 // of its size: such an answer comes with a warning
-constexpr double one_ulp = 0x1p-52, push = 0x1p-30;  // relative changes of the velocity: its rounding error, and what it is tried with
+constexpr double too_far_off = 1e-8;  // of its size: such an answer comes with a warning
 
 thread_local int unjudged_rates = 0;
 
@@ -50,7 +51,9 @@ std::vector<Consistency> tried(const ConstrainedDynamicsCall& call, const std::v
   at.rows = 1, at.wrenches = {}, at.axes = Axes::body, at.acc_out = acc.get();
   at.equations = equations.data();
   const auto kernel = kernels().constrained_dynamics(2, false);
-  const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(trial, begin, end, workspace); };
+  const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+    run_constrained_dynamics(trial, false, begin, end, workspace);
+  };
   for_each_part(n, 4 * cost(tree, 2), kernel.workspace(trial), part);
   const double fall = largest(tree.gravity, 3) / call.constraints->length, pace = fall > 0 ? std::sqrt(fall) : 1.0;  // 1/s
   for (std::ptrdiff_t i = 0; i < n; ++i) {
@@ -65,49 +68,23 @@ std::vector<Consistency> tried(const ConstrainedDynamicsCall& call, const std::v
   return consistency;
 }
 
-// Where rows are nearly combinations of others, as near a dead centre, derivatives lose digits with every order. How many is found by
-// trying: the velocity is changed by some roundings, and the answer changes as it would by its own.
-void warn_of_lost_digits(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch,
-                         const std::vector<std::ptrdiff_t>& states) {
-  const ForwardDynamicsCall& given = call.dynamics;
-  const std::ptrdiff_t count = product(batch), nv = given.tree->nv, rows = given.rows, size = rows * nv;
-  const auto v = scratch(count * nv), acc = scratch(count * size), tau = scratch(given.tau_out ? count * size : 0);
-  std::vector<Solvability> equations(count);
-  std::vector<Consistency> consistency(count);
-  for (std::ptrdiff_t i : states)
-    for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = given.v[i * given.v_step + j] * (1 + push * std::sin(1.0 + 2.3 * double(j)));
-  ConstrainedDynamicsCall pushed = call;
-  pushed.dynamics.v = v.get(), pushed.dynamics.v_step = nv, pushed.dynamics.acc_out = acc.get();
-  pushed.dynamics.tau_out = given.tau_out ? tau.get() : nullptr;
-  pushed.dynamics.equations = equations.data(), pushed.consistency = consistency.data();
-  pushed.forces = pushed.multipliers = nullptr;
-  const auto kernel = kernels().constrained_dynamics(int(rows) + 1, false);
-  for_each_part(std::ptrdiff_t(states.size()), 4 * cost(*given.tree, int(rows) + 1), kernel.workspace(pushed),
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  for (std::ptrdiff_t k = begin; k < end; ++k) kernel.run(pushed, states[k], states[k] + 1, workspace);
-                });
-  const double* sizes = call.constraints->coordinate_sizes;
-  double worst = too_far_off;
-  std::ptrdiff_t state = -1, order = 0;
-  for (std::ptrdiff_t i : states)
-    for (std::ptrdiff_t k = 0; k < rows; ++k) {
-      const double *was = given.acc_out + i * size + k * nv, *is = acc.get() + i * size + k * nv;
-      double change = 0, whole = 0;  // in natural sizes
-      for (std::ptrdiff_t j = 0; j < nv; ++j) {
-        change = std::max(change, std::fabs(is[j] - was[j]) / sizes[j]);
-        whole = std::max(whole, std::fabs(was[j]) / sizes[j]);
-      }
-      if (const double off = change * (one_ulp / push); off > worst * whole) worst = off / whole, state = i, order = k;
-    }
-  if (state < 0) return;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0e", worst);
-  warn_as("PrecisionWarning", "derivative " + std::to_string(order) + " of the acceleration may be off by " + text + " of its size" +
-                                  in_state(batch, state) + ": constraint " + model.constraint_name(call.consistency[state].nearly) +
-                                  " is nearly redundant in this configuration, as near a dead centre");
+}  // namespace
+
+void run_constrained_dynamics(const ConstrainedDynamicsCall& call, bool judge_rates, std::ptrdiff_t begin, std::ptrdiff_t end,
+                              void* workspace) {
+  const int rows = call.dynamics.rows;
+  const auto precise = kernels().precise_constrained_dynamics(rows + 1, false);
+  thread_local Workspace more;
+  const bool always = call.constraints->unequal_gears;
+  if (!always) kernels().constrained_dynamics(rows + 1, false).run(call, begin, end, workspace);
+  for (std::ptrdiff_t i = begin; i < end; ++i) {
+    const Consistency& found = call.consistency[i];
+    const bool lost = found.lost > lost_fraction || found.cancelled > lost_fraction || found.error > contradiction_fraction || (judge_rates && found.nearly >= 0);
+    if (always || (lost && !call.dynamics.equations[i].singular)) precise.run(call, i, i + 1, more.at_least(precise.workspace(call)));
+  }
 }
 
-}  // namespace
+bool judges_rates() { return unjudged_rates == 0; }
 
 void warn_of_unequal_masses(const CoreModel& model, const Consistency* each, const Shape& batch) {
   std::ptrdiff_t worst = 0;
@@ -123,7 +100,7 @@ void warn_of_unequal_masses(const CoreModel& model, const Consistency* each, con
 
 std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch) {
   std::ptrdiff_t most = 0, contradicts = -1;
-  std::vector<std::ptrdiff_t> redundant, nearly;
+  std::vector<std::ptrdiff_t> redundant, precise;
   for (std::ptrdiff_t i = 0; i < product(batch); ++i) {
     const Consistency& each = call.consistency[i];
     if (each.flat >= 0)
@@ -132,11 +109,10 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
                                      in_state(batch, i));
     if (each.error > contradiction_fraction && contradicts < 0) contradicts = i;
     if (each.dependent > 0) redundant.push_back(i);
-    if (each.nearly >= 0 && unjudged_rates == 0) nearly.push_back(i);
+    if (each.precise && judges_rates()) precise.push_back(i);
     most = std::max<std::ptrdiff_t>(most, each.dependent);
   }
   if (contradicts < 0 && call.shares) return most;  // all has been tried before
-  warn_of_unequal_masses(model, call.consistency, batch);
   const std::vector<Consistency> found = redundant.empty() ? std::vector<Consistency>() : tried(call, redundant);
   for (std::size_t i = 0; i < redundant.size(); ++i) {
     if (!(found[i].error > contradiction_fraction)) continue;
@@ -151,7 +127,19 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
     fail_as("ConstraintError", "constraint " + model.constraint_name(call.consistency[contradicts].contradicts) +
                                    " contradicts others, or a prescribed acceleration: no motion obeys all of them" +
                                    in_state(batch, contradicts));
-  if (!nearly.empty()) warn_of_lost_digits(model, call, batch, nearly);
+  if (precise.empty()) return most;
+  const LostDigits lost = lost_digits(call, precise);
+  if (!(lost.part > too_far_off)) return most;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0e", lost.part);
+  const int nearly = call.consistency[lost.state].nearly;
+  warn_as("PrecisionWarning",
+          "derivative " + std::to_string(lost.order) + " of the " + (lost.of_forces ? "forces of constraints" : "acceleration") +
+              " may be off by " + text + " of its size" + in_state(batch, lost.state) +
+              ": the last digits of the robot and of its state move it as far, " +
+              (nearly >= 0 ? "as constraint " + model.constraint_name(nearly) +
+                                 " is nearly redundant in this configuration, like near a dead centre"
+                           : std::string("as masses, or what they are behind gears, are very unequal")));
   return most;
 }
 

@@ -89,6 +89,24 @@ void CoreModel::add_constraints(const nb::list& given) {
   constraints_.row_sizes = sizes_.rows.data();
   constraints_.coordinate_sizes = sizes_.coordinates.data();
   constraints_.length = sizes_.length;
+  constraints_.unequal_gears = has_unequal_gears();
+}
+
+bool CoreModel::has_unequal_gears() const {
+  std::vector<double> carried(bodies_.size());
+  for (std::size_t i = bodies_.size(); i-- > 0;) {
+    carried[i] += bodies_[i].mass;
+    if (bodies_[i].parent >= 0) carried[bodies_[i].parent] += carried[i];
+  }
+  const auto mass = [&](int column) {
+    const auto found = std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.column == column && b.count == 1; });
+    return carried[found - bodies_.begin()];
+  };
+  return std::any_of(each_constraint_.begin(), each_constraint_.end(), [&](const Constraint& c) {
+    if (c.tie != Tie::gear) return false;
+    const double first = mass(c.v[0]), second = mass(c.v[1]);
+    return std::max(first, second) > unequal_gear * std::min(first, second) && std::min(first, second) > 0;
+  });
 }
 
 void CoreModel::find_path() {

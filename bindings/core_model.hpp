@@ -53,6 +53,7 @@ class CoreModel {
   void find_ranges();
   void add_frames(const nb::dict& compiled, const Integers& place);
   void add_constraints(const nb::list& given);  // core_constraints.cpp
+  bool has_unequal_gears() const;
   void find_path();
 
   const double* keep(std::vector<double> numbers);  // for as long as the model lives

@@ -125,7 +125,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
 
   const auto plain = kernels().forward_dynamics(rows + 1, count > 1);
   const auto constrained = kernels().constrained_dynamics(rows + 1, false);
-  const bool obeys = constraints.count > 0;
+  const bool obeys = constraints.count > 0, judge_rates = judges_rates();
   std::vector<Consistency> consistency(obeys ? count : 0);
   ConstrainedDynamicsCall with{};
   if (obeys) {
@@ -156,7 +156,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
   const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     wrenches.gather(begin, end, rows, gathered.get());
     if (obeys)
-      constrained.run(with, begin, end, workspace);
+      run_constrained_dynamics(with, judge_rates, begin, end, workspace);
     else
       plain.run(call, begin, end, workspace);
     for (std::ptrdiff_t i = begin; mask && i < end; ++i)  // given values are returned unchanged

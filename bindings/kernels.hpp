@@ -230,6 +230,7 @@ using Select = Kernel<Call> (*)(int coefficients, bool batch);
   X(wrenches_to_body, WrenchesToBodyCall)                 \
   X(forward_dynamics, ForwardDynamicsCall)                \
   X(constrained_dynamics, ConstrainedDynamicsCall)        \
+  X(precise_constrained_dynamics, ConstrainedDynamicsCall)\
   X(constraint_rows, ConstraintRowsCall)                  \
   X(inverse_mass, InverseMassCall)                        \
   X(articulated_inertia, ArticulatedInertiaCall)          \

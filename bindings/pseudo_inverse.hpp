@@ -26,10 +26,10 @@ class PseudoInverse {
   void run(const double* A, const double* weights, double* inverse) {
     for (std::ptrdiff_t r = 0; r < m_; ++r)
       for (std::ptrdiff_t c = 0; c < n_; ++c) rows_[r * n_ + c] = A[r * n_ + c] / (weights ? weights[r] : 1.0);
-    OrthonormalRows W(n_, W_);
+    OrthonormalRows<double> W(n_, W_);
     find_independent(m_, n_, rows_, W, nullptr);
     const std::ptrdiff_t rank = W.count();
-    OrthonormalRows Q(m_, Q_);
+    OrthonormalRows<double> Q(m_, Q_);
     for (std::ptrdiff_t i = 0; i < rank; ++i) {  // column i of X, and of U
       for (std::ptrdiff_t r = 0; r < m_; ++r) {
         double sum = 0;

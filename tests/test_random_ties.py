@@ -24,10 +24,9 @@ from random_ties import FAMILIES, GRAVITY, Draw
 
 DAY, NIGHT, CHUNKS = 100, 5000, 20
 WRONG = 1e-8
-FEW = {"rolling": 0.025, "loops with gears": 0.05}
 EPSILON = 2.0**-52
 ORDER = 2
-CONTRADICTION = 1e-6  # of the accelerations involved
+CONTRADICTION = 1e-5  # of the accelerations involved; jounce says so from 1e-6 on, and measures them in its own way
 
 
 @dataclass
@@ -125,7 +124,9 @@ class Trial:
         )
         for kind, value in true.items():
             large = np.abs(value).max(axis=1)
-            large = np.maximum(large, self.floors.get(kind, 0.0) * self.rate ** np.arange(len(value)))
+            # a gear's own force counts as large with all its derivatives, as weights do
+            floor = self.floors.get(kind, large[0] if kind.startswith("gear, ") else 0.0)
+            large = np.maximum(large, floor * self.rate ** np.arange(len(value)))
             if kind in sizes:
                 large = np.maximum(large, 1e-2 * most * sizes[kind].min())
             if kind == "moment":
@@ -240,10 +241,8 @@ def dynamics(trial: Trial, order: int) -> list[str]:
 
 
 def check(family: str, seeds: range) -> None:
-    """All but a few draws of a hundred, in which very unequal masses cost digits: see the limits in constraints.md."""
-    found = {seed: faults(FAMILIES[family](seed)) for seed in seeds}
-    wrong = [fault for each in found.values() for fault in each]
-    assert sum(map(bool, found.values())) <= FEW[family] * len(seeds), "\n".join([f"of {len(seeds)}:", *wrong])
+    wrong = [fault for seed in seeds for fault in faults(FAMILIES[family](seed))]
+    assert not wrong, "\n".join([f"of {len(seeds)}:", *wrong])
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -298,7 +298,7 @@ struct ConstrainedDerivativesKernel {
   template <class Arena>
   struct Space {
     ForwardDerivativesKernel::Space<Arena> free;
-    ConstraintForces forces;
+    ConstraintForces<double> forces;
     ConstraintPartials partials;
     Space(const ConstrainedDerivativesCall& call, Arena& arena)
         : free(*call.dynamics.tree, arena, call.constraints->rows),

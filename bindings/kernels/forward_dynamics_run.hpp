@@ -64,8 +64,8 @@ class ForwardDynamicsRun {
     for (int k = 0; k < rows_; ++k) {
       const double* acc = given ? call_.acc + from * call_.acc_step + std::ptrdiff_t(k) * tree_.nv : nullptr;
       for (int j = 0; j < tree_.nv; ++j) {
-        state(dynamics_.rate(k + 1)[j], s) = given && given[j] ? factorial.inverse[k + 1] * acc[j] : 0.0;
-        state(dynamics_.tau(k)[j], s) = given && given[j] ? 0.0 : factorial.inverse[k] * tau[std::ptrdiff_t(k) * tree_.nv + j];
+        state(dynamics_.rate(k + 1)[j], s) = given && given[j] ? over_factorial<T>(k + 1, acc[j]) : 0.0;
+        state(dynamics_.tau(k)[j], s) = given && given[j] ? 0.0 : over_factorial<T>(k, tau[std::ptrdiff_t(k) * tree_.nv + j]);
       }
     }
   }
@@ -110,7 +110,7 @@ class ForwardDynamicsRun {
       for (int s = 0; s < width; ++s) {
         const double* value = in.value + (first + (s < count ? s : count - 1)) * in.step + 6 * i;
         for (int k = 0; k < rows_; ++k)
-          for (int c = 0; c < 6; ++c) state(w[6 * k + c], s) = factorial.inverse[k] * value[(k * in.count) * 6 + c];
+          for (int c = 0; c < 6; ++c) state(w[6 * k + c], s) = over_factorial<T>(k, value[(k * in.count) * 6 + c]);
       }
       if (in.axes != Axes::body) continue;
       const Frame& frame = in.frames[i];

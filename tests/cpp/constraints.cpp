@@ -8,10 +8,10 @@ using namespace jounce;
 
 int main() {
   ArenaSize size;
-  RowFactors(3, size);
+  RowFactors<double>(3, size);
   void* block = std::aligned_alloc(64, (size.bytes() + 63) / 64 * 64);
   Arena arena(block);
-  RowFactors rows(3, arena);
+  RowFactors<double> rows(3, arena);
   rows.clear();
   // J = [1 0; 0 2; 1 2] with unit masses: the third row is the sum of the others.
   const double columns[2][8] = {{1, 0, 1}, {0, 2, 2}};

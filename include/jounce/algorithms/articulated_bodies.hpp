@@ -24,6 +24,7 @@ JOUNCE_BEGIN
 constexpr double singular_fraction = 1e-12, doubtful_fraction = 1e-8;
 
 JOUNCE_INLINE bool any_at_most(double a, double b) { return !(a > b); }
+JOUNCE_INLINE bool any_at_most(const DoubleDouble& a, const DoubleDouble& b) { return !(a > b); }
 template <int W>
 JOUNCE_INLINE bool any_at_most(const Pack<W>& a, const Pack<W>& b) {
   bool any = false;

@@ -7,7 +7,7 @@
 // the acceleration of a joint is prescribed, its row and column of M are left out, and its force follows from the wrench through it in
 // the end. Constraints act between the two sweeps (constraint_forces.hpp).
 //
-// T is double, or a Pack with one state per lane.
+// T is double, DoubleDouble where doubles lose digits, or a Pack with one state per lane.
 #pragma once
 
 #include "jounce/algorithms/articulated_bodies.hpp"
@@ -25,6 +25,7 @@ struct NoConstraints {
   void add_forces(int, T*) const {}
   void solve(int) const {}
   void settle(int) const {}
+  void weigh(int) const {}
   void finish(int) const {}
   template <class T>
   void take_forces(int, const bool*, T*) const {}
@@ -111,6 +112,7 @@ class ForwardDynamics {
       }
       bias_.set_rates(k, x_);
       constraints.settle(k);
+      constraints.weigh(k);
       if (k < order_) constraints.finish(k);
     }
     for (int k = 0; held_ && k <= order_; ++k) finish_forces(k);

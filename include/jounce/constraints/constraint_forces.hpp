@@ -29,49 +29,53 @@
 
 JOUNCE_BEGIN
 
-// One state at a time.
+// One state at a time. T is double, or DoubleDouble where doubles lose digits.
+template <class T>
 class ConstraintForces {
  public:
-  using V = Vec3<double>;
-  using P = Pack<native_width>;
+  using V = Vec3<T>;
+  using Wrench = jounce::Wrench<T>;
+  using PlacedFrame = jounce::PlacedFrame<T>;
+  using Series = ConstraintSeries<T>;
 
   template <class Arena>
-  ConstraintForces(const Tree& tree, const Constraints& all, int order, BodyPlaces<double>& places, ArticulatedBodies<double>& factors,
-                   BiasByOrder<double>& bias, Arena& arena)
+  ConstraintForces(const Tree& tree, const Constraints& all, int order, BodyPlaces<T>& places, ArticulatedBodies<T>& factors,
+                   BiasByOrder<T>& bias, Arena& arena)
       : tree_(tree),
         all_(all),
         order_(order),
         places_(places),
         factors_(factors),
         bias_(bias),
-        series_(arena.template take<ConstraintSeries>(all.count)),
+        series_(arena.template take<Series>(all.count)),
         offset_(arena.template take<V>(2 * std::size_t(all.count))),
         reach_(arena.template take<double>(2 * std::size_t(all.count))),
         frame_(arena.template take<PlacedFrame>(2 * std::size_t(all.count))),
         named_(arena.template take<PlacedFrame>(all.count)),
-        K_(arena.template take<Six<double>>(std::size_t(all.path_count) * all.rows)),
+        K_(arena.template take<Six<T>>(std::size_t(all.path_count) * all.rows)),
         rows_(all.rows, arena),
         strength_(arena.template take<Strength>(all.rows)),
         stride_(rows_.stride()),
-        Y_(arena.template take<double>(std::size_t(tree.nv) * stride_)),
-        W_(arena.template take<double>(std::size_t(tree.widest) * stride_)),
-        sum_(arena.template take<Six<double>>(all.rows)),
+        Y_(arena.template take<T>(std::size_t(tree.nv) * stride_)),
+        W_(arena.template take<T>(std::size_t(tree.widest) * stride_)),
+        sum_(arena.template take<Six<T>>(all.rows)),
         size_(arena.template take<double>(all.rows)),
+        left_(arena.template take<double>(all.rows)),
         residual_(arena.template take<double>(all.rows)),
-        known_(arena.template take<double>(all.rows)),
-        refined_(arena.template take<double>(stride_)),
-        share_(arena.template take<double>(all.rows)),
+        known_(arena.template take<T>(all.rows)),
+        refined_(arena.template take<T>(stride_)),
+        share_(arena.template take<T>(all.rows)),
         independent_(arena.template take<bool>(all.rows)),
-        natural_(arena.template take<double>(all.rows * std::size_t(tree.nv))),
-        basis_(arena.template take<double>(all.rows * std::size_t(tree.nv))),
-        l_(arena.template take<double>((order + 1) * std::size_t(stride_))),
-        x_(arena.template take<double>(tree.widest)),
-        z_(arena.template take<double>(tree.nv)),
+        natural_(arena.template take<T>(all.rows * std::size_t(tree.nv))),
+        basis_(arena.template take<T>(all.rows * std::size_t(tree.nv))),
+        l_(arena.template take<T>((order + 1) * std::size_t(stride_))),
+        x_(arena.template take<T>(tree.widest)),
+        z_(arena.template take<T>(tree.nv)),
         loose_(arena.template take<double>(tree.nv)),
         velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
         spin_(arena.template take<V>((order + 2) * std::size_t(all.count))) {
     for (int i = 0; i < all.count; ++i) {
-      ConstraintSeries made(all.each[i], order + 3, arena);
+      Series made(all.each[i], order + 3, arena);
       if (series_) series_[i] = made;
     }
   }
@@ -83,18 +87,17 @@ class ConstraintForces {
   void set_motion(int i, const double* twist, std::ptrdiff_t step) {
     moving_ |= twist != nullptr;
     for (int k = 0; k < order_ + 2; ++k) {
-      const double s = factorial.inverse[k];
-      const double* u = twist + k * step;
-      velocity_[i * (order_ + 2) + k] = twist ? V{s * u[0], s * u[1], s * u[2]} : V{0, 0, 0};
-      spin_[i * (order_ + 2) + k] = twist ? V{s * u[3], s * u[4], s * u[5]} : V{0, 0, 0};
+      const auto x = [&](int c) -> T { return twist ? over_factorial<T>(k, twist[k * step + c]) : 0.0; };
+      velocity_[i * (order_ + 2) + k] = {x(0), x(1), x(2)};
+      spin_[i * (order_ + 2) + k] = {x(3), x(4), x(5)};
     }
   }
   // Multipliers (order + 1, rows), as derivatives, of redundant rows; null: they are zero.
   void set_shares(const double* multipliers) { shares_ = multipliers; }
 
   const Consistency& consistency() const { return consistency_; }
-  const ConstraintSeries& series(int i) const { return series_[i]; }
-  double multiplier(int k, int row) const { return l_[k * std::ptrdiff_t(stride_) + row]; }
+  const Series& series(int i) const { return series_[i]; }
+  const T& multiplier(int k, int row) const { return l_[k * std::ptrdiff_t(stride_) + row]; }
 
   // The wrenches of order k as far as they are known; outwards, after the twists of order k.
   void apply(int k) {
@@ -109,7 +112,7 @@ class ConstraintForces {
     }
   }
   // The same for forces on coordinates.
-  void add_forces(int k, double* u) const {
+  void add_forces(int k, T* u) const {
     for (int i = 0; i < all_.count; ++i)
       if (const Constraint& c = all_.each[i]; c.tie == Tie::gear)
         for (int j = 1; j <= k; ++j) u[c.v[0]] -= series_[i].gear_slope(j) * multiplier(k - j, c.first);
@@ -120,35 +123,34 @@ class ConstraintForces {
     if (k == 0) {
       gather();
       rows_.factor();
-      if (rows_.doubtful() || (rows_.dependent() > 0 && masses_are_unequal())) factor_again();
+      if (!std::is_same_v<T, double> || rows_.doubtful() || (rows_.dependent() > 0 && masses_are_unequal())) factor_again();
       consistency_.dependent = rows_.dependent();
     }
     if (shares_) {
       for (int r = 0; r < all_.rows; ++r)
-        share_[r] = rows_.is_dependent(r) ? factorial.inverse[k] * shares_[k * std::ptrdiff_t(all_.rows) + r] : 0.0;
+        share_[r] = rows_.is_dependent(r) ? over_factorial<T>(k, shares_[k * std::ptrdiff_t(all_.rows) + r]) : 0.0;
       spread(share_);
     }
-    double* l = l_ + k * std::ptrdiff_t(stride_);
+    T* l = l_ + k * std::ptrdiff_t(stride_);
     accelerate(l);
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
-      ConstraintSeries& s = series_[i];
+      Series& s = series_[i];
       s.prepare(k + 1);
       const bool carried = moving_ && c.tie != Tie::gear && c.a.body < 0;  // by a place with given motion in the world
       V va, wa;
       if (carried) twist_of(2 * i, c.a, k + 1, va, wa);
       for (int r = 0; r < c.count; ++r) {
-        double broken = (k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
-        if (carried) broken -= (k + 1) * s.speed_of_a(r, va, wa);
+        T broken = double(k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
+        if (carried) broken -= double(k + 1) * s.speed_of_a(r, va, wa);
         if (kp_ != 0 || kd_ != 0)
-          broken += kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? residual_[c.first + r] : s.speed(k - 1, r) / k) : 0.0);
+          broken += kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? T(residual_[c.first + r]) : s.speed(k - 1, r) / double(k)) : T(0.0));
         known_[c.first + r] = broken;
         l[c.first + r] = -(l[c.first + r] + broken);
       }
     }
-    if (rows_.dependent() > 0) measure(k, l);
-    rows_.solve(l, [&](int row, double left) JOUNCE_LAMBDA_INLINE { judge(row, left); });
-    std::memcpy(loose_, z_, sizeof(double) * tree_.nv);
+    rows_.solve(l);
+    for (int c = 0; c < tree_.nv; ++c) loose_[c] = rounded(z_[c]);
     spread(l);
     if (rows_.doubtful()) refine(l);
     for (int r = 0; shares_ && r < all_.rows; ++r) l[r] += share_[r];
@@ -156,9 +158,9 @@ class ConstraintForces {
       if (!series_[i].is_gear()) series_[i].finish_wrenches(k, l + all_.each[i].first);
   }
 
-  const RowFactors& factored_rows() const { return rows_; }  // J M^-1 J^T, after solve(0)
+  const RowFactors<T>& factored_rows() const { return rows_; }  // J M^-1 J^T, after solve(0)
   // Its wrench of order zero on the body of B, or A, in world axes about that body's fixed point.
-  Six<double> on_body(int i, bool b) const {
+  Six<T> on_body(int i, bool b) const {
     return about_point(2 * i + (b ? 1 : 0), b ? series_[i].wrench_on_b(0) : series_[i].wrench_on_a(0));
   }
   const PlacedFrame& placed(int i, bool b) const { return frame_[2 * i + (b ? 1 : 0)]; }
@@ -173,22 +175,48 @@ class ConstraintForces {
       const Constraint& c = all_.each[i];
       if (c.tie != Tie::gear || c.v[0] == c.v[1] || factors_.holds(c.v[0]) || factors_.holds(c.v[1])) continue;
       if (kp_ != 0 || kd_ != 0 || rows_.is_dependent(c.first)) continue;
-      double *rate = bias_.rate(k + 1), &first = rate[c.v[0]], &second = rate[c.v[1]];
-      const double known = series_[i].known_gear_speed(k + 1), slope = series_[i].gear_slope(0);
+      T *rate = bias_.rate(k + 1), &first = rate[c.v[0]], &second = rate[c.v[1]];
+      const T known = series_[i].known_gear_speed(k + 1), slope = series_[i].gear_slope(0);
       const double of_first = std::fabs(loose_[c.v[0]]) / all_.coordinate_sizes[c.v[0]];
       const double of_second = std::fabs(loose_[c.v[1]]) / all_.coordinate_sizes[c.v[1]];
       if (of_first <= of_second)
         second = slope * first - known;
-      else if (slope != 0)
+      else if (!(slope == 0.0))
         first = (second + known) / slope;
     }
+  }
+
+  // How much of the motion and of the forces of order k may be rounding error, in natural sizes. Before constraints act, light bodies take
+  // accelerations that may be far larger than those that remain; and a heavy body that moves by their rounding error takes a force.
+  void weigh(int k) {
+    double fall = 0, loose = 0;
+    for (double g : tree_.gravity) fall = std::fabs(g) > fall ? std::fabs(g) : fall;
+    fall /= all_.length;
+    if (k == 0)
+      heaviest_ = heaviest(), kept_ = fall, borne_ = 0;
+    else
+      kept_ *= std::sqrt(fall), borne_ *= std::sqrt(fall);
+    for (int c = 0; c < tree_.nv; ++c) {
+      const double left = (k + 1) * std::fabs(rounded(bias_.rate(k + 1)[c])) / all_.coordinate_sizes[c];
+      if (left > kept_) kept_ = left;
+      if (loose_[c] == 0) continue;  // no constraint acts here
+      if (left > loose) loose = left;
+      if (const double x = std::fabs(loose_[c]) / all_.coordinate_sizes[c]; x > loose) loose = x;
+    }
+    for (int r = 0; r < all_.rows; ++r)
+      if (const double x = std::fabs(rounded(multiplier(k, r))) * all_.row_sizes[r]; x > borne_) borne_ = x;
+    if (k == 0) consistency_.loose = loose, consistency_.heaviest = heaviest_;
+    loose *= unit_rounding;
+    if (loose > consistency_.cancelled * kept_) consistency_.cancelled = loose / kept_;
+    if (loose * heaviest_ > consistency_.cancelled * borne_) consistency_.cancelled = loose * heaviest_ / borne_;
+    if (rows_.dependent() > 0) judge(k, 1e10 * loose);
   }
 
   // The same, before the next order.
   void finish(int k) { set_twists(k + 1); }
 
   // In the end, subtracts from the forces of order k where accelerations are prescribed what constraints on coordinates provide.
-  void take_forces(int k, const bool* held, double* tau) const {
+  void take_forces(int k, const bool* held, T* tau) const {
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       if (c.tie != Tie::gear) continue;
@@ -197,10 +225,10 @@ class ConstraintForces {
     }
   }
   // Coefficient k of the force of a gear on its first or second coordinate.
-  double gear_force(int i, int k, int which) const {
+  T gear_force(int i, int k, int which) const {
     const int row = all_.each[i].first;
     if (which == 1) return multiplier(k, row);
-    double sum = 0;
+    T sum = 0.0;
     for (int j = 0; j <= k; ++j) sum -= series_[i].gear_slope(j) * multiplier(k - j, row);
     return sum;
   }
@@ -209,10 +237,10 @@ class ConstraintForces {
     const Constraint& c = all_.each[i];
     for (int r = 0; r < 6; ++r) out[r] = 0;
     if (c.tie == Tie::gear) {
-      out[0] = gear_force(i, k, 0), out[1] = gear_force(i, k, 1);
+      out[0] = rounded(gear_force(i, k, 0)), out[1] = rounded(gear_force(i, k, 1));
       return;
     }
-    const ConstraintSeries& s = series_[i];
+    const Series& s = series_[i];
     const PlacedFrame& named = named_[i];
     const V lever = frame_[2 * i + (c.on_a ? 0 : 1)].x - named.x;  // fixed in the body, as both are
     const auto about_named = [&](int j) {
@@ -229,23 +257,43 @@ class ConstraintForces {
       w = s.wrench_in_world(k, c.on_a);
       for (int j = 0; j <= k; ++j) w.m += cross_of(s.origin(j, c.on_a), s.wrench_in_world(k - j, c.on_a).f);
     }
-    out[0] = w.f.x, out[1] = w.f.y, out[2] = w.f.z, out[3] = w.m.x, out[4] = w.m.y, out[5] = w.m.z;
+    const T u[6] = {w.f.x, w.f.y, w.f.z, w.m.x, w.m.y, w.m.z};
+    for (int r = 0; r < 6; ++r) out[r] = rounded(u[r]);
   }
 
  private:
-  static V vector(const Triple<double>& u) { return {u[0], u[1], u[2]}; }
-  static Triple<double> triple(const V& u) { return Triple<double>::of(u.x, u.y, u.z); }
+  using P = Together<T>;
+  static constexpr double unit_rounding = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-104;
+
+  // The largest pivot of the mass matrix in natural sizes.
+  double heaviest() const {
+    double most = 0;
+    for (int i = 0; i < tree_.cluster_count; ++i) {
+      const Cluster& cluster = tree_.clusters[i];
+      for (int c = 0; c < cluster.count; ++c) {
+        const int column = factors_.own(cluster, c);
+        if (factors_.holds(column)) continue;
+        const double size = all_.coordinate_sizes[column];
+        const double mass = size * size / rounded(factors_.block(cluster)[c * (cluster.count + 1)]);
+        if (mass > most) most = mass;
+      }
+    }
+    return most;
+  }
+
+  static V vector(const Triple<T>& u) { return {u[0], u[1], u[2]}; }
+  static Triple<T> triple(const V& u) { return Triple<T>::of(u.x, u.y, u.z); }
   static bool on_body_a(const Constraint& c) { return c.hold == Hold::frame && c.a.body >= 0; }
 
-  Six<double> about_point(int side, const Wrench& w) const {
-    return Six<double>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f)));
+  Six<T> about_point(int side, const Wrench& w) const {
+    return Six<T>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f)));
   }
 
   // What a frame's origin, relative to the fixed point of its body, is made of: squares, without cancellation.
   double reach(const Frame& frame) const {
     if (frame.body < 0) return 0;
     const V x = vector(places_.position(frame.body)), p{frame.p[0], frame.p[1], frame.p[2]};
-    return dot(x, x) + dot(p, p);
+    return rounded(dot(x, x) + dot(p, p));
   }
   // Returns the frame's origin relative to the fixed point of its body.
   V place(const Frame& frame, PlacedFrame& to) const {
@@ -274,7 +322,7 @@ class ConstraintForces {
       offset_[2 * i + 1] = place(c.b, frame_[2 * i + 1]), reach_[2 * i + 1] = reach(c.b);
       if (c.hold == Hold::frame) offset_[2 * i] = place(c.a, frame_[2 * i]), reach_[2 * i] = reach(c.a);
       place(c.named, named_[i]);
-      const V g{tree_.gravity[0], tree_.gravity[1], tree_.gravity[2]}, none{0, 0, 0};
+      const V g{tree_.gravity[0], tree_.gravity[1], tree_.gravity[2]}, none{0.0, 0.0, 0.0};
       series_[i].start(frame_[2 * i], frame_[2 * i + 1], on_body_a(c) || (moving_ && c.a.body < 0), on_body_a(c) ? g : none,
                        c.b.body >= 0 ? g : none);
     }
@@ -292,30 +340,32 @@ class ConstraintForces {
   }
   double residual(int i, int r) const {
     const Constraint& c = all_.each[i];
-    if (c.tie == Tie::gear) return gear_residual(c, bias_.position(c.q[0]), bias_.position(c.q[1]));
+    if (c.tie == Tie::gear) return rounded(gear_residual<T>(c, bias_.position(c.q[0]), bias_.position(c.q[1])));
+    T turned[9];
+    relative_rotation(c, frame_[2 * i], frame_[2 * i + 1], turned);
     double R[9];
-    relative_rotation(c, frame_[2 * i], frame_[2 * i + 1], R);
+    for (int j = 0; j < 9; ++j) R[j] = rounded(turned[j]);
     return series_[i].residual(r, R);
   }
 
   // For a gear: the known part of its speed of order n, including prescribed rates of that order.
-  double known_gear(int i, int n) const {
+  T known_gear(int i, int n) const {
     const Constraint& c = all_.each[i];
-    const auto given = [&](int column) { return factors_.holds(column) ? bias_.rate(n)[column] : 0.0; };
+    const auto given = [&](int column) { return factors_.holds(column) ? bias_.rate(n)[column] : T(0.0); };
     return series_[i].known_gear_speed(n) + given(c.v[1]) - series_[i].gear_slope(0) * given(c.v[0]);
   }
 
   // Coefficient n of the twist of a frame in axes fixed in it, about its origin.
   JOUNCE_INLINE void twist_of(int side, const Frame& frame, int n, V& v, V& w) const {
     const Constraint& c = all_.each[side / 2];
-    v = w = {0, 0, 0};
+    v = w = {0.0, 0.0, 0.0};
     if (side % 2 == 0 && !on_body_a(c)) {
       if (moving_ && c.a.body < 0)
         series_[side / 2].own_twist_of_a(n, velocity_ + (side / 2) * (order_ + 2), spin_ + (side / 2) * (order_ + 2), v, w);
       return;
     }
     if (frame.body < 0) return;
-    const Six<double>& u = bias_.twist(frame.body, n);
+    const Six<T>& u = bias_.twist(frame.body, n);
     w = vector(u.angular());
     v = vector(u.linear()) + cross_of(w, offset_[side]);
   }
@@ -324,9 +374,9 @@ class ConstraintForces {
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       if (c.tie == Tie::gear) {
-        const double first = bias_.rate(n)[c.v[0]];
+        const T first = bias_.rate(n)[c.v[0]];
         series_[i].finish_gear(n, first, bias_.rate(n)[c.v[1]]);
-        series_[i].set_driver(n + 1, first / (n + 1));
+        series_[i].set_driver(n + 1, first / double(n + 1));
         continue;
       }
       V va, wa, vb, wb;
@@ -338,11 +388,11 @@ class ConstraintForces {
 
   // The sweep inwards over the columns of J^T: K, wrenches on bodies, and Y, forces on coordinates; and J M^-1 J^T.
   void gather() {
-    std::memset(Y_, 0, sizeof(double) * tree_.nv * stride_);
-    std::memset(z_, 0, sizeof(double) * tree_.nv);
+    std::memset((void*)Y_, 0, sizeof(T) * tree_.nv * stride_);
+    std::memset((void*)z_, 0, sizeof(T) * tree_.nv);
     rows_.clear();
     for (int t = 0; t < all_.path_count; ++t)
-      for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<double>::zero();
+      for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<T>::zero();
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       for (int r = 0; r < c.count; ++r) {
@@ -354,7 +404,7 @@ class ConstraintForces {
           continue;
         }
         const double moment = series_[i].moment_made_of(r);
-        if (c.b.body >= 0) start_wrench(row, c.b.body, 2 * i + 1, series_[i].on_b(r), moment, {0, 0, 0});
+        if (c.b.body >= 0) start_wrench(row, c.b.body, 2 * i + 1, series_[i].on_b(r), moment, {0.0, 0.0, 0.0});
         if (on_body_a(c)) start_wrench(row, c.a.body, 2 * i, series_[i].on_a(r), moment, series_[i].apart());
       }
     }
@@ -371,12 +421,12 @@ class ConstraintForces {
   // from there to where the force is, adds.
   JOUNCE_INLINE void start_wrench(int row, int body, int side, const Wrench& w, double moment, const V& lever) {
     K(all_.place[body])[row] -= about_point(side, w);
-    const double force = dot(w.f, w.f);
+    const double force = rounded(dot(w.f, w.f));
     strength_[row].force += force;
-    strength_[row].moment += moment + force * (dot(lever, lever) + reach_[side]);
+    strength_[row].moment += moment + force * (rounded(dot(lever, lever)) + reach_[side]);
   }
   // A row that is a force on a coordinate by itself.
-  void start_coordinate(int column, int row, double force) {
+  void start_coordinate(int column, int row, const T& force) {
     if (factors_.holds(column)) return;
     Y(column)[row] += force;
     for (int i = 0; i < tree_.cluster_count; ++i) {
@@ -388,23 +438,23 @@ class ConstraintForces {
 
   // (S . K)^2 from the sizes of the terms of S and K, ignoring cancellation: where it is much larger than the square itself, the latter
   // is rounding error.
-  JOUNCE_INLINE void add_scale(double inverse, const Six<double>& S, int begin, int end) {
+  JOUNCE_INLINE void add_scale(const T& inverse, const Six<T>& S, int begin, int end) {
     const V linear = vector(S.linear()), angular = vector(S.angular());
-    const double a = inverse * dot(linear, linear), b = inverse * dot(angular, angular);
+    const T a = inverse * dot(linear, linear), b = inverse * dot(angular, angular);
     for (int r = begin; r < end; ++r) rows_.scale(r) += a * strength_[r].force + b * strength_[r].moment;
   }
 
   JOUNCE_INLINE void gather_single(int t, const Body& b) {
     const int begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1;
-    const Six<double> S = factors_.screw(b.screw), G = factors_.G(b.column);
-    const Six<double>* own = K(t);
-    double* y = Y(b.column);
-    const double inverse = factors_.inverse_pivot(b);
+    const Six<T> S = factors_.screw(b.screw), G = factors_.G(b.column);
+    const Six<T>* own = K(t);
+    T* y = Y(b.column);
+    const T inverse = factors_.inverse_pivot(b);
     add_scale(inverse, S, begin, end);
     for (int r = begin; r < end; ++r) {
       y[r] -= dot(S, own[r]);
       if (up < 0) continue;
-      Six<double> sum = K(up)[r] + own[r];
+      Six<T> sum = K(up)[r] + own[r];
       sum.add(y[r], G);
       K(up)[r] = sum;
     }
@@ -414,24 +464,24 @@ class ConstraintForces {
   JOUNCE_NOINLINE void gather_several(int t, const Body& b) {
     const Cluster& cluster = tree_.clusters[b.cluster];
     const int begin = all_.path[t].begin, end = all_.path[t].end, up = b.parent >= 0 ? all_.place[b.parent] : -1, n = cluster.count;
-    const Six<double>* own = K(t);
+    const Six<T>* own = K(t);
     for (int c = 0; c < b.count && n > 0; ++c)
       if (const int column = factors_.own(cluster, b.local + c); !factors_.holds(column)) {
-        double* y = Y(column);
-        const Six<double> S = factors_.screw(b.screw + c);
-        const double inverse = factors_.block(cluster)[(b.local + c) * (n + 1)];
+        T* y = Y(column);
+        const Six<T> S = factors_.screw(b.screw + c);
+        const T inverse = factors_.block(cluster)[(b.local + c) * (n + 1)];
         add_scale(inverse * b.ratio * b.ratio, S, begin, end);
         for (int r = begin; r < end; ++r) y[r] -= b.ratio * dot(S, own[r]);
       }
     for (int r = begin; up >= 0 && r < end; ++r) K(up)[r] += own[r];
     if (tree_.bodies + cluster.body != &b || n == 0 || (cluster.alone && factors_.holds(b.column))) return;
-    const double* L = factors_.block(cluster);
+    const T* L = factors_.block(cluster);
     for (int c = 0; c < n; ++c) {
       const int column = factors_.own(cluster, c);
-      const double* y = Y(column);
-      double* w = W_ + c * std::ptrdiff_t(stride_);
+      const T* y = Y(column);
+      T* w = W_ + c * std::ptrdiff_t(stride_);
       for (int r = begin; cluster.up >= 0 && r < end; ++r) K(all_.place[cluster.up])[r].add(y[r], factors_.G(column));
-      for (int r = RowFactors::first_lane(begin); r < end; r += native_width) {
+      for (int r = RowFactors<T>::first_lane(begin); r < end; r += RowFactors<T>::width) {
         P sum = P::load(y + r);
         for (int d = 0; d < c; ++d) sum -= P(L[c * n + d]) * P::load(W_ + d * std::ptrdiff_t(stride_) + r);
         sum.store(w + r);
@@ -448,7 +498,7 @@ class ConstraintForces {
       for (int c = 0; c < cluster.count; ++c) {
         const int column = factors_.own(cluster, c);
         if (factors_.holds(column)) continue;
-        const double size = all_.coordinate_sizes[column], ease = factors_.block(cluster)[c * (cluster.count + 1)] / (size * size);
+        const double size = all_.coordinate_sizes[column], ease = rounded(factors_.block(cluster)[c * (cluster.count + 1)]) / (size * size);
         if (most == 0 || ease < least) least = ease;
         if (ease > most) most = ease;
       }
@@ -459,22 +509,22 @@ class ConstraintForces {
   JOUNCE_NOINLINE void factor_again() {
     for (int i = 0; i < all_.count; ++i)
       for (int r = 0; r < all_.each[i].count; ++r) write_natural(i, r, natural_ + (all_.each[i].first + r) * std::ptrdiff_t(tree_.nv));
-    OrthonormalRows basis(tree_.nv, basis_);
+    OrthonormalRows<T> basis(tree_.nv, basis_);
     const LeastRow least = find_independent(all_.rows, tree_.nv, natural_, basis, independent_);
     int free = 0;
     for (int c = 0; c < tree_.nv; ++c) free += factors_.holds(c) ? 0 : 1;
     const bool moves = basis.count() < free;
     if (moves && order_ > 0 && std::pow(least.left, order_ + 1) < rates_lost) consistency_.nearly = constraint_of(least.row);
     rows_.factor_again(
-        OrthonormalRows(tree_.nv, basis_), [&](int row) { return independent_[row]; }, [&](int row, double* x) { write_half(row, x); });
+        OrthonormalRows<T>(tree_.nv, basis_), [&](int row) { return independent_[row]; }, [&](int row, T* x) { write_half(row, x); });
     consistency_.lost = rows_.lost(), consistency_.loses = constraint_of(rows_.loses());
   }
   // A row of J in natural sizes.
-  void write_natural(int i, int r, double* x) const {
+  void write_natural(int i, int r, T* x) const {
     const Constraint& c = all_.each[i];
-    std::memset(x, 0, sizeof(double) * tree_.nv);
+    for (int column = 0; column < tree_.nv; ++column) x[column] = 0.0;
     if (c.tie == Tie::gear) {
-      x[c.v[0]] -= series_[i].gear_slope(0), x[c.v[1]] += 1;
+      x[c.v[0]] -= series_[i].gear_slope(0), x[c.v[1]] += 1.0;
     } else {
       if (c.b.body >= 0) write_moved(c.b.body, about_point(2 * i + 1, series_[i].on_b(r)), x);
       if (on_body_a(c)) write_moved(c.a.body, about_point(2 * i, series_[i].on_a(r)), x);
@@ -483,7 +533,7 @@ class ConstraintForces {
       x[column] *= factors_.holds(column) ? 0.0 : all_.coordinate_sizes[column] / all_.row_sizes[c.first + r];
   }
   // What a wrench on a body does to the coordinates.
-  void write_moved(int body, const Six<double>& wrench, double* x) const {
+  void write_moved(int body, const Six<T>& wrench, T* x) const {
     for (int i = body; i >= 0; i = tree_.bodies[i].parent) {
       const Body& b = tree_.bodies[i];
       const Cluster& cluster = tree_.clusters[b.cluster];
@@ -492,11 +542,11 @@ class ConstraintForces {
     }
   }
   // A row of Y^T D^-1/2.
-  void write_half(int row, double* x) const {
-    std::memset(x, 0, sizeof(double) * tree_.nv);
+  void write_half(int row, T* x) const {
+    for (int column = 0; column < tree_.nv; ++column) x[column] = 0.0;
     for (int i = 0; i < tree_.cluster_count; ++i) {
       const Cluster& cluster = tree_.clusters[i];
-      const double* L = factors_.block(cluster);
+      const T* L = factors_.block(cluster);
       const int n = cluster.count;
       for (int c = 0; c < n; ++c) {
         const int column = factors_.own(cluster, c);
@@ -504,18 +554,18 @@ class ConstraintForces {
         x_[c] = Y(column)[row];
         for (int d = 0; d < c; ++d)
           if (!factors_.holds(factors_.own(cluster, d))) x_[c] -= L[c * n + d] * x_[d];
-        x[column] = std::sqrt(L[c * n + c]) * x_[c];
+        x[column] = square_root(L[c * n + c]) * x_[c];
       }
     }
   }
 
   // J a of this order as it would be without this order's multipliers, after the sweep inwards.
-  JOUNCE_INLINE void accelerate(double* out) {
-    const Six<double>* c = factors_.accelerations();
-    const double* u = factors_.force();
+  JOUNCE_INLINE void accelerate(T* out) {
+    const Six<T>* c = factors_.accelerations();
+    const T* u = factors_.force();
     const int m = all_.rows;
-    for (int r = 0; r < m; ++r) sum_[r] = Six<double>::zero();
-    for (int r = 0; r < stride_; ++r) out[r] = 0;
+    for (int r = 0; r < m; ++r) sum_[r] = Six<T>::zero();
+    for (int r = 0; r < stride_; ++r) out[r] = 0.0;
     for (int t = 0; t < all_.path_count; ++t) {
       const PathBody& at = all_.path[t];
       const Body& b = tree_.bodies[at.body];
@@ -527,7 +577,7 @@ class ConstraintForces {
         if (cluster.alone && factors_.holds(b.column)) continue;
         for (int d = 0; d < cluster.count; ++d) {
           const int column = factors_.own(cluster, d);
-          x_[d] = factors_.holds(column) ? 0.0 : u[column];
+          x_[d] = factors_.holds(column) ? T(0.0) : u[column];
         }
         factors_.solve_block(cluster, x_);
         for (int d = 0; d < cluster.count; ++d) {
@@ -539,79 +589,70 @@ class ConstraintForces {
     }
     for (int r = 0; r < m; ++r) out[r] -= sum_[r].total();
   }
-  JOUNCE_INLINE static void add_row(double s, const double* y, const PathBody& at, double* out) {
-    for (int r = RowFactors::first_lane(at.begin); r < at.end; r += native_width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
+  JOUNCE_INLINE static void add_row(const T& s, const T* y, const PathBody& at, T* out) {
+    for (int r = RowFactors<T>::first_lane(at.begin); r < at.end; r += RowFactors<T>::width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
   }
 
   // Once more, for the remaining residual.
-  JOUNCE_NOINLINE void refine(double* l) {
-    double* more = refined_;
+  JOUNCE_NOINLINE void refine(T* l) {
+    T* more = refined_;
     accelerate(more);
     for (int r = 0; r < all_.rows; ++r) more[r] = -(more[r] + known_[r]);
-    rows_.solve(more, [](int, double) {});
+    rows_.solve(more);
     spread(more);
     for (int r = 0; r < all_.rows; ++r) l[r] += more[r];
   }
 
-  // The size of the terms that meet in each row, to compare residuals with: no less than what that of the order before becomes at the pace
-  // of the robot, and in no row less than in the others, relative to how easily they move. Terms count with the size of the wrenches that
-  // the row is made of: where these cancel, what is left is as small as its own rounding errors. And what is tiny next to gravity and the
-  // other accelerations may be their rounding error, also where a row has no other terms: the acceleration 1e-15 of a base that is held,
-  // of a robot whose arms move.
-  JOUNCE_NOINLINE void measure(int k, const double* wanted) {
-    double largest = 0, common = 0;
+  // Whether redundant rows agree with the others, or contradict them: by what the accelerations leave of a row, beside the size of the
+  // terms that meet there. Terms count with the size of the wrenches that the row is made of: where these cancel, what is left is as small
+  // as its own rounding errors. A part of all accelerations meets in every row, and `least`; and no less than what the order before becomes
+  // at the pace of the robot.
+  JOUNCE_NOINLINE void judge(int k, double least) {
+    double common = 0;
     for (double g : tree_.gravity)
       if (const double size = std::fabs(g) / all_.length; size > common) common = size;
     for (int c = 0; c < tree_.nv; ++c)
-      if (const double size = std::fabs(z_[c]) / all_.coordinate_sizes[c]; size > common) common = size;
+      if (const double size = (k + 1) * std::fabs(rounded(bias_.rate(k + 1)[c])) / all_.coordinate_sizes[c]; size > common) common = size;
     if (k == 0) pace_ = std::sqrt(common);
-    for (int r = 0; r < all_.rows; ++r) {
-      double size = std::fabs(wanted[r]) + common_fraction * common * all_.row_sizes[r];
-      for (int t = 0; t < all_.path_count; ++t) {
-        const PathBody& at = all_.path[t];
-        if (r < at.begin || r >= at.end) continue;
-        const Six<double>& moved = factors_.accelerations()[at.body];
-        const Body& b = tree_.bodies[at.body];
-        const Cluster& cluster = tree_.clusters[b.cluster];
-        double biased = 0, carried = 0;
-        for (int i = 0; i < 6; ++i) biased += std::fabs(K(t)[r][i] * moved[i]), carried += std::fabs(K(t)[r][i]);
-        if (carried == 0) continue;  // the row does not pass here
-        size += biased + uncancelled(r, moved);
-        for (int c = 0; c < b.count && cluster.count > 0; ++c)
-          size += std::fabs(b.ratio * z_[factors_.own(cluster, b.local + c)]) * uncancelled(r, factors_.screw(b.screw + c));
+    for (int i = 0; i < all_.count; ++i) {
+      const Constraint& c = all_.each[i];
+      for (int r = 0; r < c.count; ++r) {
+        const int row = c.first + r;
+        double size = (common_fraction * common + least) * all_.row_sizes[row];
+        T left = known_[row];
+        if (c.tie == Tie::gear) {
+          for (int j = 0; j < 2; ++j) {
+            const T term = (j == 1 ? T(1.0) : -series_[i].gear_slope(0)) * double(k + 1) * bias_.rate(k + 1)[c.v[j]];
+            size += std::fabs(rounded(term));
+            if (!factors_.holds(c.v[j])) left += term;
+          }
+        } else {
+          size += (k + 1) * series_[i].known_size(r);
+          if (c.b.body >= 0) left += met(row, about_point(2 * i + 1, series_[i].on_b(r)), factors_.acceleration(c.b.body), size);
+          if (on_body_a(c)) left += met(row, about_point(2 * i, series_[i].on_a(r)), factors_.acceleration(c.a.body), size);
+        }
+        size_[row] = k == 0 || size > pace_ * size_[row] ? size : pace_ * size_[row];
+        left_[row] = std::fabs(rounded(left));
       }
-      for (int c = 0; c < tree_.nv; ++c) size += std::fabs(Y(c)[r] * z_[c]);
-      for (int i = 0; i < all_.count; ++i) {
-        const Constraint& c = all_.each[i];
-        if (r < c.first || r >= c.first + c.count) continue;
-        if (c.tie != Tie::gear)
-          size += (k + 1) * series_[i].known_size(r - c.first);
-        else
-          size += (k + 1) * (std::fabs(bias_.rate(k + 1)[c.v[1]]) + std::fabs(series_[i].gear_slope(0) * bias_.rate(k + 1)[c.v[0]]));
-      }
-      size_[r] = k == 0 || size > pace_ * size_[r] ? size : pace_ * size_[r];
-      const double ease = std::sqrt(rows_.scale(r));
-      if (ease > 0 && size_[r] > largest * ease) largest = size_[r] / ease;
     }
-    for (int r = 0; r < all_.rows; ++r)
-      if (const double size = largest * std::sqrt(rows_.scale(r)); size > size_[r]) size_[r] = size;
+    for (int row = 0; row < all_.rows; ++row) {
+      if (!rows_.is_dependent(row)) continue;
+      double size = size_[row];
+      for (int j = 0; j < all_.rows; ++j) size += std::fabs(rounded(rows_.combination(row)[j])) * size_[j];
+      const double error = size > 0 ? left_[row] / size : 0;
+      if (error > consistency_.error) consistency_.error = error, consistency_.contradicts = constraint_of(row);
+    }
   }
-
+  // What an acceleration contributes to a row, given by its wrench; adds the size of its terms.
+  T met(int row, const Six<T>& wrench, const Six<T>& acceleration, double& size) const {
+    size += uncancelled(row, acceleration);
+    return dot(wrench, acceleration);
+  }
   // The size of S . K from the sizes of the terms of S and K.
-  double uncancelled(int row, const Six<double>& S) const {
+  double uncancelled(int row, const Six<T>& S) const {
     const V linear = vector(S.linear()), angular = vector(S.angular());
-    return std::sqrt(dot(linear, linear) * strength_[row].force) + std::sqrt(dot(angular, angular) * strength_[row].moment);
-  }
-
-  // Whether a redundant row agrees with the others or contradicts them.
-  JOUNCE_NOINLINE void judge(int row, double left) {
-    double size = size_[row];
-    for (int j = 0; j < all_.rows; ++j) size += std::fabs(rows_.combination(row)[j]) * size_[j];
-    const double error = size > 0 ? std::fabs(left) / size : 0;
-    if (error > consistency_.error) {
-      consistency_.error = error;
-      consistency_.contradicts = constraint_of(row);
-    }
+    return std::sqrt(rounded(dot(linear, linear)) * strength_[row].force) +
+           std::sqrt(rounded(dot(angular, angular)) * strength_[row].moment);
   }
   JOUNCE_NOINLINE int constraint_of(std::ptrdiff_t row) const {
     int found = -1;
@@ -621,13 +662,13 @@ class ConstraintForces {
   }
 
   // Adds the effect of the multipliers to wrenches and forces.
-  JOUNCE_INLINE void spread(const double* l) {
-    Six<double>* wrench = factors_.wrenches();
-    double* u = factors_.force();
+  JOUNCE_INLINE void spread(const T* l) {
+    Six<T>* wrench = factors_.wrenches();
+    T* u = factors_.force();
     for (int t = 0; t < all_.path_count; ++t) {
       const PathBody& at = all_.path[t];
       const Body& b = tree_.bodies[at.body];
-      Six<double> sum = wrench[at.body];
+      Six<T> sum = wrench[at.body];
       for (int r = at.begin; r < at.end; ++r) sum.add(l[r], K(t)[r]);
       wrench[at.body] = sum;
       if (b.single) {
@@ -640,46 +681,47 @@ class ConstraintForces {
       }
     }
   }
-  static double product(const double* a, const double* b, const PathBody& at) {
-    double sum = 0;
+  static T product(const T* a, const T* b, const PathBody& at) {
+    T sum = 0.0;
     for (int i = at.begin; i < at.end; ++i) sum += a[i] * b[i];
     return sum;
   }
 
-  Six<double>* K(int place) const { return K_ + place * std::ptrdiff_t(all_.rows); }
-  double* Y(int column) const { return Y_ + column * std::ptrdiff_t(stride_); }
+  Six<T>* K(int place) const { return K_ + place * std::ptrdiff_t(all_.rows); }
+  T* Y(int column) const { return Y_ + column * std::ptrdiff_t(stride_); }
 
   const Tree& tree_;
   const Constraints& all_;
   int order_;
-  BodyPlaces<double>& places_;
-  ArticulatedBodies<double>& factors_;
-  BiasByOrder<double>& bias_;
-  ConstraintSeries* series_;
+  BodyPlaces<T>& places_;
+  ArticulatedBodies<T>& factors_;
+  BiasByOrder<T>& bias_;
+  Series* series_;
   V* offset_;           // (count, 2) origins of A and B from the fixed points of their bodies
   double* reach_;       // (count, 2) what these are made of
   PlacedFrame* frame_;  // (count, 2)
   PlacedFrame* named_;  // (count)
-  Six<double>* K_;      // (path, rows)
-  RowFactors rows_;     // J M^-1 J^T
+  Six<T>* K_;      // (path, rows)
+  RowFactors<T> rows_;  // J M^-1 J^T
   struct Strength {
     double force, moment;
   }* strength_;     // (rows) squares of the rows' wrenches, both sides together
   int stride_;      // of tables with rows side by side
-  double *Y_, *W_;  // (nv, rows); the same of a cluster, times L^-1
-  Six<double>* sum_;
-  double *size_, *residual_, *known_, *refined_;
-  double* share_;
+  T *Y_, *W_;       // (nv, rows); the same of a cluster, times L^-1
+  Six<T>* sum_;
+  double *size_, *left_, *residual_;
+  T *known_, *refined_, *share_;
   bool* independent_;         // (rows) by J in natural sizes
-  double *natural_, *basis_;  // (rows, nv) that J, and an orthonormal basis
+  T *natural_, *basis_;       // (rows, nv) that J, and an orthonormal basis
   const double* shares_ = nullptr;
-  double* l_;            // (order + 1, rows)
-  double *x_, *z_;       // (nv) D^-1 u, and that of a cluster
+  T* l_;                 // (order + 1, rows)
+  T *x_, *z_;       // (nv) D^-1 u, and that of a cluster
   double* loose_;        // (nv) D^-1 u without this order's multipliers
   V *velocity_, *spin_;  // (count, order + 2) of places that move
   bool moving_ = false;
   double kp_ = 0, kd_ = 0;
   double pace_ = 0;  // 1/s
+  double heaviest_ = 0, kept_ = 0, borne_ = 0;  // in natural sizes: the largest pivot of M; how large rates and loads of an order are
   Consistency consistency_;
 };
 

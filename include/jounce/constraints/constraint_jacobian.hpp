@@ -25,11 +25,11 @@ class ConstraintJacobian {
         motion_(motion),
         world_(world),
         rows_(rows),
-        series_(arena.template take<ConstraintSeries>(all.count)),
-        frame_(arena.template take<PlacedFrame>(2 * std::size_t(all.count))),
+        series_(arena.template take<ConstraintSeries<double>>(all.count)),
+        frame_(arena.template take<PlacedFrame<double>>(2 * std::size_t(all.count))),
         wrench_(arena.template take<V>(4 * std::size_t(rows))) {
     for (int i = 0; i < all.count; ++i) {
-      ConstraintSeries made(all.each[i], rows + 1, arena);
+      ConstraintSeries<double> made(all.each[i], rows + 1, arena);
       if (series_) series_[i] = made;
     }
   }
@@ -96,7 +96,7 @@ class ConstraintJacobian {
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       for (int r = 0; r < c.count; ++r) {
-        Wrench w{{0, 0, 0}, {0, 0, 0}};
+        Wrench<double> w{{0, 0, 0}, {0, 0, 0}};
         if (c.tie != Tie::gear) {
           w = series_[i].on_b(r);
           w.m += cross_of(series_[i].origin(0, false), w.f);
@@ -122,7 +122,7 @@ class ConstraintJacobian {
  private:
   // The pose of a frame along the motion, and how far it has turned since the instant.
   struct Moved {
-    PlacedFrame frame;
+    PlacedFrame<double> frame;
     double R[9][padded_length<S>];
     double x[3][padded_length<S>], first[9];
     bool fixed = false;
@@ -165,7 +165,7 @@ class ConstraintJacobian {
 
   // Row r of constraint i as a wrench, about the fixed point of a body.
   void set_wrench(int i, int r, int body) {
-    const ConstraintSeries& s = series_[i];
+    const ConstraintSeries<double>& s = series_[i];
     V *f = wrench_, *m = f + rows_;
     const auto& point = world_.point(body);
     for (int k = 0; k < rows_; ++k) {
@@ -218,8 +218,8 @@ class ConstraintJacobian {
   const Motion<Ring>& motion_;
   const WorldFrame<Ring>& world_;
   int rows_;
-  ConstraintSeries* series_;
-  PlacedFrame* frame_;
+  ConstraintSeries<double>* series_;
+  PlacedFrame<double>* frame_;
   V* wrench_;
   double moment_ = 0;  // what that of the wrench is made of, at the instant
 };

@@ -27,7 +27,7 @@ class ConstraintPartials {
   using V = Vec3<double>;
 
   template <class Arena>
-  ConstraintPartials(const Tree& tree, const Constraints& all, ConstraintForces& forces, ArticulatedBodies<double>& factors,
+  ConstraintPartials(const Tree& tree, const Constraints& all, ConstraintForces<double>& forces, ArticulatedBodies<double>& factors,
                      BiasByOrder<double>& bias, const SectionTables<double>& sections, const BodyPlaces<double>& places, Arena& arena)
       : tree_(tree),
         all_(all),
@@ -134,8 +134,8 @@ class ConstraintPartials {
       set_jacobian(i);
       for (int j = 0; j < count_; ++j) {
         const V w = angular(J_[active_[j]]), u = linear(J_[active_[j]]);
-        Wrench change{cross_of(F_.f, w), cross_of(F_.m, w)};
-        if (constraint.on_a) change += Wrench{cross_of(w, F_.f), cross_of(u, F_.f) + cross_of(w, F_.m)};
+        Wrench<double> change{cross_of(F_.f, w), cross_of(F_.m, w)};
+        if (constraint.on_a) change += Wrench<double>{cross_of(w, F_.f), cross_of(u, F_.f) + cross_of(w, F_.m)};
         double numbers[6];
         put(named(i, change), numbers);
         for (int r = 0; r < 6; ++r) dq[(i * 6 + r) * nv + active_[j]] += numbers[r];
@@ -150,13 +150,13 @@ class ConstraintPartials {
   using P = Pack<native_width>;
 
   // A wrench on B, or its opposite on A, about the frame that the force of a constraint refers to, in that frame's axes.
-  Wrench named(int i, const Wrench& w) const {
-    Wrench own = all_.each[i].on_a ? -w : w;
+  Wrench<double> named(int i, const Wrench<double>& w) const {
+    Wrench<double> own = all_.each[i].on_a ? -w : w;
     own.m += cross_of(forces_.lever(i), own.f);
     const double* R = forces_.named(i).R;
     return {apply_transpose(R, own.f), apply_transpose(R, own.m)};
   }
-  static void put(const Wrench& w, double* to) { to[0] = w.f.x, to[1] = w.f.y, to[2] = w.f.z, to[3] = w.m.x, to[4] = w.m.y, to[5] = w.m.z; }
+  static void put(const Wrench<double>& w, double* to) { to[0] = w.f.x, to[1] = w.f.y, to[2] = w.f.z, to[3] = w.m.x, to[4] = w.m.y, to[5] = w.m.z; }
   static V vector(const Triple<double>& u) { return {u[0], u[1], u[2]}; }
   static V linear(const Six<double>& u) { return vector(u.linear()); }
   static V angular(const Six<double>& u) { return vector(u.angular()); }
@@ -245,7 +245,7 @@ class ConstraintPartials {
     const Constraint& c = all_.each[i];
     const V w = angular(V_), v = linear(V_), dw = angular(A_), dv = linear(A_), zero{0, 0, 0};
     for (int r = 0; r < c.count; ++r) {
-      const Wrench row = forces_.series(i).on_b(r);
+      const Wrench<double> row = forces_.series(i).on_b(r);
       const V f = row.f, m = row.m, df = cross_of(f, w), dm = cross_of(m, w);
       const Six<double> N = six(f, m), dN = six(df, dm), Y = six(zero, cross_of(v, f) + cross_of(w, m));
       const Six<double> dY = six(zero, cross_of(dv, f) + cross_of(v, df) + cross_of(dw, m) + cross_of(w, dm));
@@ -296,7 +296,7 @@ class ConstraintPartials {
 
   const Tree& tree_;
   const Constraints& all_;
-  ConstraintForces& forces_;
+  ConstraintForces<double>& forces_;
   ArticulatedBodies<double>& factors_;
   BiasByOrder<double>& bias_;
   const SectionTables<double>& sections_;
@@ -310,7 +310,7 @@ class ConstraintPartials {
   bool* is_active_;
   int count_ = 0;
   Six<double> V_, A_;
-  Wrench F_;
+  Wrench<double> F_;
   const double *v_ = nullptr, *acc_ = nullptr;
 };
 

@@ -20,8 +20,9 @@
 
 JOUNCE_BEGIN
 
+template <class T>
 struct Wrench {
-  Vec3<double> f, m;
+  Vec3<T> f, m;
 
   JOUNCE_INLINE Wrench& operator+=(const Wrench& b) {
     f += b.f, m += b.m;
@@ -31,30 +32,37 @@ struct Wrench {
 };
 
 // A frame at the instant: its axes in the world, by rows, and its origin.
+template <class T>
 struct PlacedFrame {
-  double R[9];
-  Vec3<double> x;
+  T R[9];
+  Vec3<T> x;
 };
 
 // B in A, in world axes, by rows.
-inline void relative_rotation(const Constraint& constraint, const PlacedFrame& a, const PlacedFrame& b, double* R) {
+template <class T>
+void relative_rotation(const Constraint& constraint, const PlacedFrame<T>& a, const PlacedFrame<T>& b, T* R) {
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c) {
-      R[3 * r + c] = constraint.hold == Hold::frame ? 0.0 : r == c;
+      R[3 * r + c] = constraint.hold == Hold::frame || r != c ? 0.0 : 1.0;
       for (int j = 0; constraint.hold == Hold::frame && j < 3; ++j) R[3 * r + c] += b.R[3 * r + j] * a.R[3 * c + j];
     }
 }
 
 // How far q_1 is from f(q_0).
-inline double gear_residual(const Constraint& constraint, double first, double second) {
-  double f = 0;
+template <class T>
+T gear_residual(const Constraint& constraint, const T& first, const T& second) {
+  T f = 0.0;
   for (int m = constraint.degree; m >= 0; --m) f = f * first + constraint.polynomial[m];
   return second - f;
 }
 
+// T is double or DoubleDouble.
+template <class T>
 class ConstraintSeries {
  public:
-  using V = Vec3<double>;
+  using V = Vec3<T>;
+  using Wrench = jounce::Wrench<T>;
+  using PlacedFrame = jounce::PlacedFrame<T>;
 
   ConstraintSeries() = default;
 
@@ -64,7 +72,7 @@ class ConstraintSeries {
       : constraint_(&constraint),
         a_(length, arena),
         b_(length, arena),
-        rows_(arena.template take<double>(length * std::size_t(constraint.count) * 6)),
+        rows_(arena.template take<T>(length * std::size_t(constraint.count) * 6)),
         p_(arena.template take<V>(length)),
         v_(arena.template take<V>(length)),
         w_(arena.template take<V>(length)),
@@ -73,8 +81,8 @@ class ConstraintSeries {
         on_a_(arena.template take<Wrench>(length)),
         on_b_(arena.template take<Wrench>(length)),
         direction_(arena.template take<V>(constraint.tie == Tie::universal || constraint.tie == Tie::rolling ? length : 0)),
-        cosine_(arena.template take<double>(constraint.tie == Tie::rolling ? 3 * length : 0)),
-        powers_(arena.template take<double>(constraint.tie == Tie::gear ? (constraint.degree + 3) * std::size_t(length) : 0)),
+        cosine_(arena.template take<T>(constraint.tie == Tie::rolling ? 3 * length : 0)),
+        powers_(arena.template take<T>(constraint.tie == Tie::gear ? (constraint.degree + 3) * std::size_t(length) : 0)),
         length_(length) {
     angular_ = constraint.tie == Tie::universal || constraint.tie == Tie::rolling;
     for (int i = 0; i < constraint.count; ++i)
@@ -93,7 +101,7 @@ class ConstraintSeries {
     const Constraint& c = *constraint_;
     PlacedFrame held = c.hold == Hold::frame ? a : b;
     if (c.hold == Hold::upright)
-      for (int i = 0; i < 9; ++i) held.R[i] = i % 4 == 0;
+      for (int i = 0; i < 9; ++i) held.R[i] = i % 4 == 0 ? 1.0 : 0.0;
     a_.start(held, a_moves, fall_a), b_.start(b, true, fall_b);
     p_[0] = b.x - held.x;
     axis_ = apply(held.R, V{c.axis[0], c.axis[1], c.axis[2]});
@@ -126,7 +134,7 @@ class ConstraintSeries {
   void finish(int n, const V& va, const V& wa, const V& vb, const V& wb) {
     v_[n] = known_v_ + vb, w_[n] = known_w_ + wb;
     if (a_.moves) v_[n] -= va + cross_of(wa, p_[0]), w_[n] -= wa;
-    p_[n + 1] = (1.0 / (n + 1)) * v_[n];
+    p_[n + 1] = reciprocal<T>(n + 1) * v_[n];
     b_.finish(n, vb, wb);
     if (a_.moves) a_.finish(n, va, wa);
   }
@@ -137,36 +145,36 @@ class ConstraintSeries {
   }
 
   // The same for a gear: coefficient n of its first coordinate, before prepare(n), and of the rates of both.
-  void set_driver(int n, double q) { power(1)[n] = q; }
-  void finish_gear(int n, double first, double second) {
+  void set_driver(int n, const T& q) { power(1)[n] = q; }
+  void finish_gear(int n, const T& first, const T& second) {
     rate_of_first()[n] = first;
-    double& rate = gear_rate()[n];
+    T& rate = gear_rate()[n];
     rate = second;
     for (int j = 0; j <= n; ++j) rate -= slope()[j] * rate_of_first()[n - j];
   }
-  double gear_slope(int j) const { return slope()[j]; }
+  T gear_slope(int j) const { return slope()[j]; }
 
   // Coefficient n of how fast row i is violated.
-  double speed(int n, int i) const {
+  T speed(int n, int i) const {
     if (is_gear()) return gear_rate()[n];
-    double sum = 0;
+    T sum = 0.0;
     for (int j = 0; j <= (varies() ? n : 0); ++j) {
-      const double* row = this->row(j, i);
+      const T* row = this->row(j, i);
       sum += dot(at(row), v_[n - j]) + dot(at(row + 3), w_[n - j]);
     }
     return sum;
   }
 
   // The contribution of a twist of A, to be subtracted.
-  double speed_of_a(int i, const V& va, const V& wa) const {
-    const double* row = this->row(0, i);
+  T speed_of_a(int i, const V& va, const V& wa) const {
+    const T* row = this->row(0, i);
     return dot(at(row), va + cross_of(wa, p_[0])) + dot(at(row + 3), wa);
   }
 
   // The part of it that is known before the twists of order n are.
-  double known_speed(int n, int i) const {
-    const double* row = this->row(0, i);
-    double sum = dot(at(row), known_v_);
+  T known_speed(int n, int i) const {
+    const T* row = this->row(0, i);
+    T sum = dot(at(row), known_v_);
     if (angular_) sum += dot(at(row + 3), known_w_);
     for (int j = 1; varies() && j <= n; ++j) {
       row = this->row(j, i);
@@ -176,14 +184,13 @@ class ConstraintSeries {
   }
   // The size of the terms of its first part, without cancellation.
   double known_size(int i) const {
-    const double* row = this->row(0, i);
-    const double u[6] = {known_v_.x, known_v_.y, known_v_.z, known_w_.x, known_w_.y, known_w_.z};
+    const T *row = this->row(0, i), u[6] = {known_v_.x, known_v_.y, known_v_.z, known_w_.x, known_w_.y, known_w_.z};
     double sum = 0;
-    for (int j = 0; j < 6; ++j) sum += std::fabs(row[j] * u[j]);
+    for (int j = 0; j < 6; ++j) sum += std::fabs(rounded(row[j] * u[j]));
     return sum;
   }
-  double known_gear_speed(int n) const {
-    double sum = 0;
+  T known_gear_speed(int n) const {
+    T sum = 0.0;
     for (int j = 1; j <= n; ++j) sum -= slope()[j] * rate_of_first()[n - j];
     return sum;
   }
@@ -197,7 +204,7 @@ class ConstraintSeries {
     if (c.tie == Tie::rolling) return c.length * c.length;
     if (c.tie == Tie::universal && i == 3) return 1;
     const V m = at(row(0, i) + 3);
-    return dot(m, m);
+    return rounded(dot(m, m));
   }
 
   // Row i at the instant, as wrenches on B and on A about their origins.
@@ -206,11 +213,11 @@ class ConstraintSeries {
   Wrench opposite(const Wrench& w) const { return {-w.f, -(w.m + cross_of(p_[0], w.f))}; }
 
   // Coefficient k of the wrenches, from multipliers below k, in axes fixed in B and A: on_b(), on_a().
-  void prepare_wrenches(int k, const double* l, int stride) {
-    Wrench sum{{0, 0, 0}, {0, 0, 0}};
+  void prepare_wrenches(int k, const T* l, int stride) {
+    Wrench sum{{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     for (int j = 1; varies() && j <= k; ++j)
       for (int i = 0; i < constraint_->count; ++i) {
-        const double *row = this->row(j, i), x = l[(k - j) * stride + i];
+        const T *row = this->row(j, i), x = l[(k - j) * stride + i];
         sum.f += x * at(row), sum.m += x * at(row + 3);
       }
     at_a_[k] = in_world_[k] = sum;
@@ -225,8 +232,8 @@ class ConstraintSeries {
     for (int j = 1; j <= k; ++j) on_a_[k].m -= cross_of(p_[j], at_a_[k - j].f);
   }
   // With the multipliers of order k.
-  void finish_wrenches(int k, const double* l) {
-    Wrench sum{{0, 0, 0}, {0, 0, 0}};
+  void finish_wrenches(int k, const T* l) {
+    Wrench sum{{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     for (int i = 0; i < constraint_->count; ++i) sum.f += l[i] * on_b(i).f, sum.m += l[i] * on_b(i).m;
     at_a_[k] += sum, in_world_[k] += sum, on_b_[k] += sum;
     if (needs_wrench_on_a()) on_a_[k] += opposite(sum);
@@ -246,13 +253,13 @@ class ConstraintSeries {
     if (!on_a) return in_world_[k];
     return turned_to_world(k, true, [&](int j) { return on_a_[j]; });
   }
-  V origin(int k, bool of_a) const { return of_a && !a_.moves && k > 0 ? V{0, 0, 0} : (of_a ? a_ : b_).x[k]; }
+  V origin(int k, bool of_a) const { return of_a && !a_.moves && k > 0 ? V{0.0, 0.0, 0.0} : (of_a ? a_ : b_).x[k]; }
 
-  const double* row(int k, int i) const { return rows_ + 6 * (std::ptrdiff_t(k) * constraint_->count + i); }
-  const double* turned_a(int k) const { return a_.E + 9 * k; }
+  const T* row(int k, int i) const { return rows_ + 6 * (std::ptrdiff_t(k) * constraint_->count + i); }
+  const T* turned_a(int k) const { return a_.E + 9 * k; }
 
   // For a motion given by poses: coefficient n of how far the frames have turned since the instant, by rows, and of where they are.
-  void set_pose(int n, const double* Ea, const V& xa, const double* Eb, const V& xb) {
+  void set_pose(int n, const T* Ea, const V& xa, const T* Eb, const V& xb) {
     for (int i = 0; i < 9; ++i) a_.E[9 * n + i] = Ea[i], b_.E[9 * n + i] = Eb[i];
     a_.x[n] = xa, b_.x[n] = xb;
     if (n > 0) {
@@ -264,24 +271,24 @@ class ConstraintSeries {
   // The residual of row i; 0 if it does not come from a position. R: B in A, by rows, in the world's axes.
   double residual(int i, const double* R) const {
     const Constraint& c = *constraint_;
-    const V a = axis_, n = at(row(0, i)), m = at(row(0, i) + 3);
+    const Vec3<double> a = rounded(axis_), p = rounded(p_[0]), n = rounded(at(row(0, i))), m = rounded(at(row(0, i) + 3));
     if (i >= c.holonomic || c.hold != Hold::frame) return 0;
-    if (c.tie == Tie::distance) return 0.5 * (dot(p_[0], p_[0]) - c.length * c.length);
-    if (c.tie == Tie::universal && i == 3) return dot(a, other_) - c.length;
-    if (c.tie == Tie::rolling) return dot(a, p_[0]) + dot(a, contact());
-    if (c.turning == 3) return dot(n, p_[0]) + dot(m, rotation_vector(R));
+    if (c.tie == Tie::distance) return 0.5 * rounded(dot(p_[0], p_[0]) - T(c.length) * c.length);
+    if (c.tie == Tie::universal && i == 3) return dot(a, rounded(other_)) - c.length;
+    if (c.tie == Tie::rolling) return dot(a, p) + dot(a, contact());
+    if (c.turning == 3) return dot(n, p) + dot(m, rotation_vector(R));
     if (c.turning == 2 && dot(n, n) > 0 && dot(m, m) > 0) {  // a helical joint's pitch: the nearest turn
       double angle = dot(a, rotation_about(R, a));
-      const double turn = 6.283185307179586 * c.length, left = dot(n, p_[0]) - c.length * angle;
+      const double turn = 6.283185307179586 * c.length, left = dot(n, p) - c.length * angle;
       return turn != 0 ? left - turn * std::round(left / turn) : left;
     }
-    if (c.turning == 2) return dot(n, p_[0]) + tilt(m, a, jounce::apply(R, a));
-    return dot(n, p_[0]);
+    if (c.turning == 2) return dot(n, p) + tilt(m, a, jounce::apply(R, a));
+    return dot(n, p);
   }
 
  private:
   struct Side {
-    double* E;           // (length, 9) how far it has turned
+    T* E;                // (length, 9) how far it has turned
     V *x, *v, *w;        // where it is; its own twist
     V *velocity, *spin;  // the same in world axes
     V known_velocity, known_spin, fall;
@@ -290,7 +297,7 @@ class ConstraintSeries {
     Side() = default;
     template <class Arena>
     Side(int length, Arena& arena)
-        : E(arena.template take<double>(9 * std::size_t(length))),
+        : E(arena.template take<T>(9 * std::size_t(length))),
           x(arena.template take<V>(length)),
           v(arena.template take<V>(length)),
           w(arena.template take<V>(length)),
@@ -298,59 +305,61 @@ class ConstraintSeries {
           spin(arena.template take<V>(length)) {}
 
     void start(const PlacedFrame& at, bool does_move, const V& its_fall) {
-      for (int i = 0; i < 9; ++i) E[i] = i % 4 == 0;
+      for (int i = 0; i < 9; ++i) E[i] = i % 4 == 0 ? 1.0 : 0.0;
       x[0] = at.x;
       moves = does_move, fall = its_fall;
     }
     void prepare(int n, bool spins) {
-      known_velocity = n == 1 ? fall : V{0, 0, 0}, known_spin = {0, 0, 0};
+      known_velocity = n == 1 ? fall : V{0.0, 0.0, 0.0}, known_spin = {0.0, 0.0, 0.0};
       for (int j = 1; j <= n; ++j) known_velocity += apply(E + 9 * j, v[n - j]);
       for (int j = 1; spins && j <= n; ++j) known_spin += apply(E + 9 * j, w[n - j]);
     }
     void finish(int n, const V& own_v, const V& own_w) {
       v[n] = own_v, w[n] = own_w;
       velocity[n] = known_velocity + own_v, spin[n] = known_spin + own_w;
-      x[n + 1] = (1.0 / (n + 1)) * velocity[n];
+      x[n + 1] = reciprocal<T>(n + 1) * velocity[n];
       next_rotation(n, [&](int j) { return E + 9 * j; }, [&](int j) { return w[j]; }, E + 9 * (n + 1));
     }
   };
 
-  static V at(const double* u) { return {u[0], u[1], u[2]}; }
-  static void put(const V& u, double* to) { to[0] = u.x, to[1] = u.y, to[2] = u.z; }
-  static Wrench turned(const double* E, const Wrench& w) { return {apply(E, w.f), apply(E, w.m)}; }
+  static Vec3<double> rounded(const V& u) { return {jounce::rounded(u.x), jounce::rounded(u.y), jounce::rounded(u.z)}; }
+  static double rounded(const T& x) { return jounce::rounded(x); }
+  static V at(const T* u) { return {u[0], u[1], u[2]}; }
+  static void put(const V& u, T* to) { to[0] = u.x, to[1] = u.y, to[2] = u.z; }
+  static Wrench turned(const T* E, const Wrench& w) { return {apply(E, w.f), apply(E, w.m)}; }
 
   // A quaternion's logarithm, for a rotation that is small where it matters.
-  static V rotation_vector(const double* R) {
-    const V twice{R[7] - R[5], R[2] - R[6], R[3] - R[1]};  // 2 sin(angle) axis
+  static Vec3<double> rotation_vector(const double* R) {
+    const Vec3<double> twice{R[7] - R[5], R[2] - R[6], R[3] - R[1]};  // 2 sin(angle) axis
     const double s = 0.5 * std::sqrt(dot(twice, twice)), c = 0.5 * (R[0] + R[4] + R[8] - 1);
     const double angle = std::atan2(s, c);
     if (s > 1e-8) return (angle / (2 * s)) * twice;
     if (c > 0) return 0.5 * twice;
     const int i = R[0] >= R[4] && R[0] >= R[8] ? 0 : R[4] >= R[8] ? 1 : 2;  // half a turn: R + 1 = 2 axis axis^T
-    V axis{R[i] + (i == 0), R[3 + i] + (i == 1), R[6 + i] + (i == 2)};
+    const Vec3<double> axis{R[i] + (i == 0), R[3 + i] + (i == 1), R[6 + i] + (i == 2)};
     return (angle / std::sqrt(dot(axis, axis))) * axis;
   }
   // How far a direction b is turned away from a, about m; half a turn if they are opposite, when any m will do.
-  static double tilt(const V& m, const V& a, const V& b) {
-    const V across = cross_of(a, b);
+  static double tilt(const Vec3<double>& m, const Vec3<double>& a, const Vec3<double>& b) {
+    const Vec3<double> across = cross_of(a, b);
     const double s = std::sqrt(dot(across, across)), c = dot(a, b);
     if (s > 1e-9) return std::atan2(s, c) / s * dot(m, across);
     return c > 0 ? dot(m, across) : 3.141592653589793 * std::sqrt(dot(m, m));
   }
   // The turn about a, times a.
-  static V rotation_about(const double* R, const V& a) {
-    const V twice{R[7] - R[5], R[2] - R[6], R[3] - R[1]};
+  static Vec3<double> rotation_about(const double* R, const Vec3<double>& a) {
+    const Vec3<double> twice{R[7] - R[5], R[2] - R[6], R[3] - R[1]};
     return std::atan2(0.5 * dot(twice, a), 0.5 * (R[0] + R[4] + R[8] - dot(a, jounce::apply(R, a)))) * a;
   }
 
   void set_row(int n, int i, const V& linear, const V& angular) {
-    double* to = rows_ + 6 * (std::ptrdiff_t(n) * constraint_->count + i);
+    T* to = rows_ + 6 * (std::ptrdiff_t(n) * constraint_->count + i);
     put(linear, to), put(angular, to + 3);
   }
 
   void extend_rows(int n) {
     const Constraint& c = *constraint_;
-    const V none{0, 0, 0};
+    const V none{0.0, 0.0, 0.0};
     if (c.tie == Tie::distance) return set_row(n, 0, p_[n], none);
     if (c.tie == Tie::joint) return;
     extend_direction(n);
@@ -375,26 +384,27 @@ class ConstraintSeries {
   // From B's origin to the point of contact, with h = a . b and y = (1 - h^2)^(-1/2): -length (a - h b) y.
   V contact_coefficient(int n) {
     const Constraint& c = *constraint_;
-    double *h = cosine_, *z = h + length_, *y = z + length_;
+    T *h = cosine_, *z = h + length_, *y = z + length_;
     h[n] = dot(axis_, direction_[n]);
     z[n] = n == 0 ? 1.0 : 0.0;
     for (int j = 0; j <= n; ++j) z[n] -= h[j] * h[n - j];
     if (n == 0) {
       flat_ = !(z[0] > 1e-12);
-      y[0] = flat_ ? 0.0 : 1 / std::sqrt(z[0]);
+      y[0] = flat_ ? 0.0 : 1.0 / square_root(z[0]);
     } else {
-      y[n] = 0;
+      y[n] = 0.0;
       for (int j = 1; j <= n; ++j) y[n] += (-0.5 * j - (n - j)) * z[j] * y[n - j];
-      y[n] = flat_ ? 0.0 : y[n] / (n * z[0]);
+      y[n] = flat_ ? 0.0 : y[n] / (double(n) * z[0]);
     }
     V sum = y[n] * axis_;
     for (int i = 0; i <= n; ++i)
       for (int j = 0; i + j <= n; ++j) sum -= (y[i] * h[j]) * direction_[n - i - j];
     return -c.length * sum;
   }
-  V contact() const {
-    const double h = dot(axis_, other_), square = 1 - h * h;
-    return square > 1e-12 ? (-constraint_->length / std::sqrt(square)) * (axis_ - h * other_) : V{0, 0, 0};
+  Vec3<double> contact() const {
+    const Vec3<double> a = rounded(axis_), b = rounded(other_);
+    const double h = dot(a, b), square = 1 - h * h;
+    return square > 1e-12 ? (-constraint_->length / std::sqrt(square)) * (a - h * b) : Vec3<double>{0, 0, 0};
   }
 
   // Coefficient n of the powers of q_0, and of f'(q_0).
@@ -403,24 +413,24 @@ class ConstraintSeries {
     slope()[n] = n == 0 && c.degree > 0 ? c.polynomial[1] : 0.0;
     for (int m = 2; m <= c.degree; ++m) {
       if (m > 2) {
-        power(m - 1)[n] = 0;
+        power(m - 1)[n] = 0.0;
         for (int j = 0; j <= n; ++j) power(m - 1)[n] += power(1)[j] * power(m - 2)[n - j];
       }
       slope()[n] += m * c.polynomial[m] * power(m - 1)[n];
     }
   }
-  double* power(int m) const { return powers_ + std::ptrdiff_t(m - 1) * length_; }  // of q_0, m from 1 to the degree
-  double* slope() const { return powers_ + std::ptrdiff_t(constraint_->degree) * length_; }
-  double* gear_rate() const { return slope() + length_; }
-  double* rate_of_first() const { return slope() + 2 * length_; }
+  T* power(int m) const { return powers_ + std::ptrdiff_t(m - 1) * length_; }  // of q_0, m from 1 to the degree
+  T* slope() const { return powers_ + std::ptrdiff_t(constraint_->degree) * length_; }
+  T* gear_rate() const { return slope() + length_; }
+  T* rate_of_first() const { return slope() + 2 * length_; }
 
   const Constraint* constraint_;
   Side a_, b_;
-  double* rows_;    // (length, count, 6)
+  T* rows_;         // (length, count, 6)
   V *p_, *v_, *w_;  // B relative to A
   Wrench *at_a_, *in_world_, *on_a_, *on_b_;
   V* direction_;
-  double *cosine_, *powers_;
+  T *cosine_, *powers_;
   V axis_, other_, known_v_, known_w_;
   int length_;
   bool angular_;  // whether it has rows on w

@@ -6,51 +6,52 @@
 // (Giraud, Langou, Rozloznik 2005).
 #pragma once
 
-#include "jounce/ring/config.hpp"
+#include "jounce/ring/double_double.hpp"
 
 JOUNCE_BEGIN
 
 constexpr double negligible = 1e-6;
 
 // A basis, (most, size), of rows that are added one by one.
+template <class T>
 class OrthonormalRows {
  public:
-  OrthonormalRows(std::ptrdiff_t size, double* space) : size_(size), basis_(space) {}
+  OrthonormalRows(std::ptrdiff_t size, T* space) : size_(size), basis_(space) {}
 
   std::ptrdiff_t count() const { return count_; }
-  double* row(std::ptrdiff_t i) { return basis_ + i * size_; }
-  double* next() { return row(count_); }  // where a row is written before it is projected
+  T* row(std::ptrdiff_t i) { return basis_ + i * size_; }
+  T* next() { return row(count_); }  // where a row is written before it is projected
 
   // Takes from the next row its parts along the others, adds them to `parts` unless that is null, and returns the length that is left.
-  double project(double* parts) {
+  T project(T* parts) {
     for (int again = 0; again < 2; ++again)
       for (std::ptrdiff_t j = 0; j < count_; ++j) {
-        const double part = take_off(next(), j);
+        const T part = take_off(next(), j);
         if (parts) parts[j] += part;
       }
-    return std::sqrt(product(next(), next()));
+    return square_root(product(next(), next()));
   }
   // Keeps the next row, whose length this is.
-  void keep(double length) {
-    double* x = next();
+  void keep(const T& length) {
+    T* x = next();
     for (std::ptrdiff_t i = 0; i < size_; ++i) x[i] /= length;
     ++count_;
   }
   // Subtracts from x its part along row j, and returns that.
-  double take_off(double* x, std::ptrdiff_t j) {
-    const double part = product(row(j), x);
+  T take_off(T* x, std::ptrdiff_t j) {
+    const T part = product(row(j), x);
     for (std::ptrdiff_t i = 0; i < size_; ++i) x[i] -= part * row(j)[i];
     return part;
   }
-  double product(const double* a, const double* b) const {
-    double sum = 0;
+  T product(const T* a, const T* b) const {
+    T sum = 0.0;
     for (std::ptrdiff_t i = 0; i < size_; ++i) sum += a[i] * b[i];
     return sum;
   }
 
  private:
   std::ptrdiff_t size_, count_ = 0;
-  double* basis_;
+  T* basis_;
 };
 
 struct LeastRow {
@@ -60,21 +61,22 @@ struct LeastRow {
 
 // A basis of m `rows`, which are spent; `independent` (m), unless it is null: which of them it consists of. Returns the one of which
 // least was left.
-inline LeastRow find_independent(std::ptrdiff_t m, std::ptrdiff_t n, double* rows, OrthonormalRows& basis, bool* independent) {
+template <class T>
+LeastRow find_independent(std::ptrdiff_t m, std::ptrdiff_t n, T* rows, OrthonormalRows<T>& basis, bool* independent) {
   for (std::ptrdiff_t r = 0; independent && r < m; ++r) independent[r] = false;
   LeastRow last{-1, 1.0};
   while (basis.count() < m && basis.count() < n) {
-    const auto square = [&](std::ptrdiff_t r) { return basis.product(rows + r * n, rows + r * n); };
+    const auto square = [&](std::ptrdiff_t r) { return rounded(basis.product(rows + r * n, rows + r * n)); };
     std::ptrdiff_t best = 0;
     double most = 0;
     for (std::ptrdiff_t r = 0; r < m; ++r) most = square(r) > most ? square(r) : most;
     while (best + 1 < m && square(best) < most / 100) ++best;
     for (std::ptrdiff_t c = 0; c < n; ++c) basis.next()[c] = rows[best * n + c];
-    const double left = basis.project(nullptr);
+    const T left = basis.project(nullptr);
     if (!(left > negligible)) break;
     basis.keep(left);
     if (independent) independent[best] = true;
-    last = {best, left};
+    last = {best, rounded(left)};
     for (std::ptrdiff_t r = 0; r < m; ++r) basis.take_off(rows + r * n, basis.count() - 1);
   }
   return last;

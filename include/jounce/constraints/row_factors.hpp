@@ -15,72 +15,74 @@
 
 JOUNCE_BEGIN
 
+template <class T>
 class RowFactors {
  public:
-  using P = Pack<native_width>;
+  using P = Together<T>;
+  static constexpr int width = sizeof(P) / sizeof(T);
 
   template <class Arena>
   RowFactors(int rows, Arena& arena)
       : rows_(rows),
-        stride_(round_up(rows, native_width)),
-        A_(arena.template take<double>(std::size_t(rows) * stride_)),
-        L_(arena.template take<double>(std::size_t(rows) * stride_)),
-        scale_(arena.template take<double>(rows)),
-        pivot_(arena.template take<double>(rows)) {}
+        stride_(round_up(rows, width)),
+        A_(arena.template take<T>(std::size_t(rows) * stride_)),
+        L_(arena.template take<T>(std::size_t(rows) * stride_)),
+        scale_(arena.template take<T>(rows)),
+        pivot_(arena.template take<T>(rows)) {}
 
   int stride() const { return stride_; }  // of tables with rows side by side
-  static int first_lane(int row) { return row / native_width * native_width; }
+  static int first_lane(int row) { return row / width * width; }
 
   void clear() {
-    std::memset(A_, 0, sizeof(double) * rows_ * stride_);
-    std::memset(scale_, 0, sizeof(double) * rows_);
+    clear(A_, rows_ * std::ptrdiff_t(stride_));
+    clear(scale_, rows_);
   }
   // A += s y y^T for rows from begin to end: its upper half, and slightly more.
-  JOUNCE_INLINE void add_squares(double s, const double* y, int begin, int end) {
+  JOUNCE_INLINE void add_squares(const T& s, const T* y, int begin, int end) {
     for (int r = begin; r < end; ++r) {
       const P f(s * y[r]);
-      for (int c = first_lane(r); c < end; c += native_width) (P::load(A(r) + c) + f * P::load(y + c)).store(A(r) + c);
+      for (int c = first_lane(r); c < end; c += width) (P::load(A(r) + c) + f * P::load(y + c)).store(A(r) + c);
     }
   }
-  double& scale(int row) { return scale_[row]; }  // the size of the terms of the diagonal element, without cancellation
+  T& scale(int row) { return scale_[row]; }  // the size of the terms of the diagonal element, without cancellation
 
   void factor() {
-    std::memset(L_, 0, sizeof(double) * rows_ * stride_);
+    clear(L_, rows_ * std::ptrdiff_t(stride_));
     dependent_ = 0;
     doubtful_ = false;
     for (int k = 0; k < rows_; ++k) {
-      const double* row = A(k);
-      if (!(row[k] > rounding_fraction_of_square * scale_[k]) || row[k] == 0) {
-        pivot_[k] = 0;
+      const T* row = A(k);
+      if (!(row[k] > rounding_fraction_of_square * scale_[k]) || row[k] == 0.0) {
+        pivot_[k] = 0.0;
         ++dependent_;
         continue;
       }
-      pivot_[k] = 1 / row[k];
+      pivot_[k] = 1.0 / row[k];
       doubtful_ |= row[k] < doubtful_fraction_of_square * scale_[k];
       for (int i = k + 1; i < rows_; ++i) {
-        const double f = row[i] * pivot_[k];
-        if (f == 0) continue;
+        const T f = row[i] * pivot_[k];
+        if (f == 0.0) continue;
         L(i)[k] = f;
-        for (int j = first_lane(i); j < rows_; j += native_width) (P::load(A(i) + j) - P(f) * P::load(row + j)).store(A(i) + j);
+        for (int j = first_lane(i); j < rows_; j += width) (P::load(A(i) + j) - P(f) * P::load(row + j)).store(A(i) + j);
       }
     }
   }
   // The same from rows of B; write(i, x) writes row i, and is_independent(i) says whether it is to have a pivot. Those without may be
   // combinations of later ones, too.
   template <class IsIndependent, class Write>
-  void factor_again(OrthonormalRows basis, const IsIndependent& is_independent, const Write& write) {
-    std::memset(L_, 0, sizeof(double) * rows_ * stride_);
+  void factor_again(OrthonormalRows<T> basis, const IsIndependent& is_independent, const Write& write) {
+    clear(L_, rows_ * std::ptrdiff_t(stride_));
     dependent_ = 0;
     doubtful_ = true;
     lost_ = 0;
     for (int i = 0; i < rows_; ++i) {
-      pivot_[i] = 0;
+      pivot_[i] = 0.0;
       if (!is_independent(i)) continue;
       write(i, basis.next());
-      const double whole = std::sqrt(basis.product(basis.next(), basis.next())), left = write_combination(basis, i);
-      if (!(left > 0)) continue;
-      if (rounding * whole > lost_ * left) lost_ = rounding * whole / left, loses_ = i;
-      pivot_[i] = 1 / (left * left);
+      const T whole = square_root(basis.product(basis.next(), basis.next())), left = write_combination(basis, i);
+      if (!(left > 0.0)) continue;
+      if (const double lost = rounding * rounded(whole / left); lost > lost_) lost_ = lost, loses_ = i;
+      pivot_[i] = 1.0 / (left * left);
       basis.keep(left);
     }
     for (int i = 0; i < rows_; ++i)
@@ -93,64 +95,59 @@ class RowFactors {
   double lost() const { return lost_; }  // relative error of what was factored again, at worst, in row loses()
   int loses() const { return loses_; }
   int dependent() const { return dependent_; }
-  bool is_dependent(int row) const { return pivot_[row] == 0; }
+  bool is_dependent(int row) const { return pivot_[row] == 0.0; }
   bool doubtful() const { return doubtful_; }  // whether a pivot has lost digits
-  const double* combination(int row) const { return L(row); }
+  const T* combination(int row) const { return L(row); }
 
-  // x = A^-1 x. left(row, residual) is called for redundant rows, with what the others leave of x there.
-  template <class Left>
-  JOUNCE_INLINE void solve(double* x, const Left& left) const {
+  // x = A^-1 x
+  JOUNCE_INLINE void solve(T* x) const {
     for (int i = 0; i < rows_; ++i) {
-      double sum = x[i];
+      T sum = x[i];
       for (int j = 0; j < i; ++j) sum -= L(i)[j] * x[j];
       x[i] = sum;
     }
-    for (int i = 0; dependent_ > 0 && i < rows_; ++i)
-      if (is_dependent(i)) {
-        double sum = x[i];
-        for (int j = i + 1; j < rows_; ++j) sum -= L(i)[j] * x[j];
-        left(i, sum);
-      }
     for (int i = 0; i < rows_; ++i) x[i] *= pivot_[i];
     for (int i = rows_ - 1; i > 0; --i)
       for (int j = 0; j < i; ++j) x[j] -= L(i)[j] * x[i];
   }
 
   // The same for all columns of a table (rows, stride).
-  void solve_table(int stride, double* x) const {
+  void solve_table(int stride, T* x) const {
     const auto row = [&](int i) { return x + i * std::ptrdiff_t(stride); };
-    const auto subtract = [&](double* to, double f, const double* from) {
-      for (int c = 0; c < stride; c += native_width) (P::load(to + c) - P(f) * P::load(from + c)).store(to + c);
+    const auto subtract = [&](T* to, const T& f, const T* from) {
+      for (int c = 0; c < stride; c += width) (P::load(to + c) - P(f) * P::load(from + c)).store(to + c);
     };
     for (int i = 0; i < rows_; ++i)
       for (int j = 0; j < i; ++j)
-        if (L(i)[j] != 0) subtract(row(i), L(i)[j], row(j));
+        if (L(i)[j] != 0.0) subtract(row(i), L(i)[j], row(j));
     for (int i = 0; i < rows_; ++i)
-      for (int c = 0; c < stride; c += native_width) (P(pivot_[i]) * P::load(row(i) + c)).store(row(i) + c);
+      for (int c = 0; c < stride; c += width) (P(pivot_[i]) * P::load(row(i) + c)).store(row(i) + c);
     for (int i = rows_ - 1; i > 0; --i)
       for (int j = 0; j < i; ++j)
-        if (L(i)[j] != 0) subtract(row(j), L(i)[j], row(i));
+        if (L(i)[j] != 0.0) subtract(row(j), L(i)[j], row(i));
   }
 
  private:
+  static void clear(T* x, std::ptrdiff_t count) { std::memset((void*)x, 0, sizeof(T) * count); }
+
   // The parts of the next row of B along those in the basis, as factors of the rows that these come from; what is left of it.
-  double write_combination(OrthonormalRows& basis, int i) {
-    double* parts = A(i);  // A itself is spent
-    std::memset(parts, 0, sizeof(double) * stride_);
-    const double left = basis.project(parts);
+  T write_combination(OrthonormalRows<T>& basis, int i) {
+    T* parts = A(i);  // A itself is spent
+    clear(parts, stride_);
+    const T left = basis.project(parts);
     for (int j = 0, k = 0; k < basis.count(); ++j)
-      if (pivot_[j] != 0) L(i)[j] = parts[k++] * std::sqrt(pivot_[j]);
+      if (pivot_[j] != 0.0) L(i)[j] = parts[k++] * square_root(pivot_[j]);
     return left;
   }
 
-  double* A(int row) const { return A_ + row * std::ptrdiff_t(stride_); }
-  double* L(int row) const { return L_ + row * std::ptrdiff_t(stride_); }
+  T* A(int row) const { return A_ + row * std::ptrdiff_t(stride_); }
+  T* L(int row) const { return L_ + row * std::ptrdiff_t(stride_); }
 
   int rows_, stride_;
-  double *A_, *L_, *scale_, *pivot_;
+  T *A_, *L_, *scale_, *pivot_;
   int dependent_ = 0;
   bool doubtful_ = false;
-  static constexpr double rounding = 1e-14;  // of a row, with what it is multiplied by afterwards
+  static constexpr double rounding = std::is_same_v<T, double> ? 1e-14 : 1e-30;  // of a row, with what it is multiplied by afterwards
   double lost_ = 0;
   int loses_ = 0;
 };

@@ -21,7 +21,7 @@
 // in which c and P collect the contributions of the coefficients below k. This is the articulated-body problem at order zero, with the
 // same matrices at every order (paper A, Lemma 2). add(i, k) sets c and P; set(i, k) takes the solution.
 //
-// T is double, or a Pack with one state per lane; the order is a number, not a type.
+// T is double, DoubleDouble, or a Pack with one state per lane; the order is a number, not a type.
 #pragma once
 
 #include "jounce/motion/body_places.hpp"
@@ -33,7 +33,7 @@ class BiasByOrder {
  public:
   using Ring = ArrayRing<T, -1>;
   using V = Triple<T>;
-  static constexpr bool single = states((const T*)nullptr) == 1;  // one state
+  static constexpr bool single = std::is_same_v<T, double>;  // one state, whose numbers fill a register together
 
   // To order `order`, from a motion, with room for that many coefficients of sections; places and screws at order zero.
   template <class Arena>
@@ -85,8 +85,8 @@ class BiasByOrder {
 
   // Coefficient k + 1 of the joints' motions, from velocities to order k.
   void extend(int k) {
-    using P = std::conditional_t<single, Pack<native_width>, T>;  // this many columns at a time
-    const P scale(1.0 / (k + 1));
+    using P = Together<T>;  // this many columns at a time
+    const P scale(reciprocal<T>(k + 1));
     for (int c = 0; c < tree_.columns; c += int(sizeof(P) / sizeof(T))) {
       const auto at = [&](T* x, int j) -> double* { return reinterpret_cast<double*>(x + j * stride_ + c); };
       P s = P::load(at(rate_, k)), versine(0.0);  // sin' = cos phi', (1 - cos)' = sin phi'; for a sliding joint phi and 0
@@ -168,14 +168,14 @@ class BiasByOrder {
     Level* own = &level(i, k);
     own[0].wrench = F;
     own[1].twist = Six<T>::zero();
-    own[1].twist.add(T(1.0 / (k + 1)), A);
+    own[1].twist.add(T(reciprocal<T>(k + 1)), A);
     own[1].momentum = momentum(i, b, own[1].twist);
     if (!has_axis(b)) set_general(i, b, k, F);
   }
 
   // The same for the slots, with x over own coordinates; added to what rate(k + 1) already holds.
   void set_rates(int k, const T* x) {
-    const T scale(1.0 / (k + 1));
+    const T scale(reciprocal<T>(k + 1));
     T* rate = rate_ + (k + 1) * stride_;
     for (int c = 0; c < tree_.nv; ++c) rate[c] += scale * x[c];
     for (int i = 0; i < tree_.follower_count; ++i)
@@ -221,7 +221,7 @@ class BiasByOrder {
     const double* g = tree_.gravity;
     Vec3<T> sum = k == 2 ? Vec3<T>{T(g[0]), T(g[1]), T(g[2])} : Vec3<T>{T(0.0), T(0.0), T(0.0)};
     for (int j = 0; j < k; ++j) sum += jounce::apply(R + 9 * j, vector(twist(k - 1 - j).linear()));
-    const T scale(1.0 / k);
+    const T scale(reciprocal<T>(k));
     x[3 * k] = scale * sum.x, x[3 * k + 1] = scale * sum.y, x[3 * k + 2] = scale * sum.z;
   }
 
@@ -302,7 +302,7 @@ class BiasByOrder {
       const Six<T> u = own_twist(b, k - j);
       for (int c = 0; c < 3; ++c) d.add(u[c], V::load(general(i, j).R_transposed + 3 * c));
     }
-    const T scale(1.0 / (k + 1));
+    const T scale(reciprocal<T>(k + 1));
     next_rotation(k, [&](int j) { return general(i, j).R; }, [&](int j) { return vector(own_twist(b, j).angular()); }, next.R);
     next.R[9] = T(0.0);
     scaled(scale, d).store(next.d);

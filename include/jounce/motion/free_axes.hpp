@@ -5,9 +5,10 @@
 // and the wrench (f, n) in body axes is (R f, R n) in mixed and (R f, R n + x x R f) in world axes: in both, one part is turned, the
 // other turned and moved. Once coefficient k of the twist is known, so is coefficient k + 1 of the pose.
 //
-// T is double, or a Pack with one state per lane.
+// T is double, DoubleDouble, or a Pack with one state per lane.
 #pragma once
 
+#include "jounce/ring/ring.hpp"
 #include "jounce/spatial/lie.hpp"
 #include "jounce/spatial/rotation_series.hpp"
 #include "jounce/tree/tree.hpp"
@@ -46,7 +47,7 @@ class FreeAxes {
     set(&Level::twist, i, k, axes, {vector(u), vector(u + 3)});
     if (k + 1 == count_) return;
     Level *own = &level(i, 0), &next = own[k + 1];
-    next.x = (1.0 / (k + 1)) * own[k].twist.mixed.moved;
+    next.x = reciprocal<T>(k + 1) * own[k].twist.mixed.moved;
     next_rotation(k, [&](int j) { return own[j].R; }, [&](int j) { return own[j].twist.body.turned; }, next.R);
   }
   void twist(int i, int k, Axes axes, T* row) const {

@@ -38,6 +38,10 @@ JOUNCE_INLINE void follow(const Follower& f, T* q, T* rate, int stride, int from
   for (int k = from; k < to; ++k) rate[k * stride + f.v] = T(f.ratio) * rate[k * stride + f.leader_v];
 }
 
+inline void normalize_quaternion(DoubleDouble* u) {
+  const DoubleDouble length = square_root(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
+  for (int i = 0; i < 4; ++i) u[i] /= length;
+}
 template <class T>
 JOUNCE_INLINE void normalize_quaternion(T* u) {
   T scale = u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3];
@@ -88,7 +92,7 @@ struct Motion {
       for (int k = 0; k < rows; ++k) free.change_twists(k, in.axes, Axes::body, rate + k * stride);
     }
     if (tree.slots > tree.nv) fill_slots(tree);
-    if constexpr (width == 1)
+    if constexpr (std::is_same_v<T, double>)
       turn_joints(tree);
     else
       turn_states(tree);
@@ -155,11 +159,11 @@ struct Motion {
       sincos_series<K>(Pack<native_width>::load(angle + j), rate + j, sine + j, cosine + j, stride);
   }
 
-  // Of several states: joint by joint, the states side by side.
+  // Joint by joint; of several states these side by side.
   JOUNCE_INLINE void turn_states(const Tree& tree) {
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
-      if (turns(b.joint)) sincos_series<K>(q[b.q], lane(rate + b.v), lane(sine + b.v), lane(cosine + b.v), stride * width);
+      if (turns(b.joint)) sincos_series<K>(q[b.q], lane(rate + b.v), lane(sine + b.v), lane(cosine + b.v), stride * int(sizeof(T) / sizeof(double)));
     }
   }
   static JOUNCE_INLINE double* lane(T* x) { return reinterpret_cast<double*>(x); }

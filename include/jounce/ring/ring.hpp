@@ -2,11 +2,12 @@
 // whose derivatives run from 0 to r.
 #pragma once
 
+#include "jounce/ring/double_double.hpp"
 #include "jounce/ring/series.hpp"
 
 JOUNCE_BEGIN
 
-// Coefficients in arrays. T = double: one state; T = Pack<W>: W states.
+// Coefficients in arrays. T = double, or DoubleDouble: one state; T = Pack<W>: W states.
 template <class T, int r>
 struct ArrayRing {
   static constexpr int order = r;
@@ -30,12 +31,15 @@ struct LaneRing {
 
 // How many states a coefficient holds, and one of them.
 JOUNCE_INLINE constexpr int states(const double*) { return 1; }
+JOUNCE_INLINE constexpr int states(const DoubleDouble*) { return 1; }
 template <int W>
 JOUNCE_INLINE constexpr int states(const Pack<W>*) {
   return W;
 }
 JOUNCE_INLINE double& state(double& x, int) { return x; }
 JOUNCE_INLINE double state(const double& x, int) { return x; }
+JOUNCE_INLINE DoubleDouble& state(DoubleDouble& x, int) { return x; }
+JOUNCE_INLINE double state(const DoubleDouble& x, int) { return rounded(x); }
 template <int W>
 JOUNCE_INLINE double& state(Pack<W>& x, int i) {
   return reinterpret_cast<double*>(&x)[i];
@@ -60,5 +64,25 @@ struct Factorials {
   }
 };
 inline constexpr Factorials factorial;
+
+// 1 / n and x / k!, to all digits of T.
+template <class T>
+JOUNCE_INLINE auto reciprocal(int n) {
+  if constexpr (std::is_same_v<T, DoubleDouble>)
+    return DoubleDouble(1.0) / double(n);
+  else
+    return 1.0 / n;
+}
+template <class T>
+JOUNCE_INLINE auto over_factorial(int k, double x) {
+  if constexpr (std::is_same_v<T, DoubleDouble>)
+    return DoubleDouble(x) / factorial.value[k];
+  else
+    return factorial.inverse[k] * x;
+}
+
+// What rows of numbers are processed in: for doubles, several at once.
+template <class T>
+using Together = std::conditional_t<std::is_same_v<T, double>, Pack<native_width>, T>;
 
 JOUNCE_END

@@ -15,7 +15,7 @@
 // Inside jounce, `std` is this namespace. NVRTC's built-ins are used where there are any.
 namespace jounce::std {
 
-using ::acos, ::atan, ::atan2, ::cos, ::exp, ::fabs, ::log, ::pow, ::round, ::sin, ::sqrt, ::tanh;
+using ::acos, ::atan, ::atan2, ::cos, ::exp, ::fabs, ::floor, ::fma, ::log, ::pow, ::round, ::sin, ::sqrt, ::tanh;
 using ::memcpy, ::memset;
 
 using int32_t = int;

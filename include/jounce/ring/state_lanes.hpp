@@ -30,6 +30,9 @@ JOUNCE_INLINE void for_each_block(int columns, const F& f) {
 JOUNCE_INLINE void load_states(const double* from, std::ptrdiff_t, int, int columns, double* to) {
   for (int j = 0; j < columns; ++j) to[j] = from[j];
 }
+inline void load_states(const double* from, std::ptrdiff_t, int, int columns, DoubleDouble* to) {
+  for (int j = 0; j < columns; ++j) to[j] = from[j];
+}
 template <int W>
 JOUNCE_INLINE void load_states(const double* from, std::ptrdiff_t step, int count, int columns, Pack<W>* to) {
   const auto begin = [&](int s) JOUNCE_LAMBDA_INLINE { return from + (s < count ? s : count - 1) * step; };
@@ -49,6 +52,9 @@ JOUNCE_INLINE void load_states(const double* from, std::ptrdiff_t step, int coun
 // The inverse of load_states.
 JOUNCE_INLINE void store_states(const double* from, std::ptrdiff_t, int, int columns, double* to) {
   for (int j = 0; j < columns; ++j) to[j] = from[j];
+}
+inline void store_states(const DoubleDouble* from, std::ptrdiff_t, int, int columns, double* to) {
+  for (int j = 0; j < columns; ++j) to[j] = rounded(from[j]);
 }
 template <int W>
 JOUNCE_INLINE void store_states(const Pack<W>* from, std::ptrdiff_t step, int count, int columns, double* to) {

@@ -44,8 +44,6 @@ struct ExponentialCoefficients {
   }
 };
 
-JOUNCE_INLINE double dot(const Vec3<double>& a, const Vec3<double>& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-
 // exp(w) as a quaternion
 inline void exponential(const Vec3<double>& w, double u[4]) {
   const double t = std::sqrt(dot(w, w)), s = t > 0 ? std::sin(t / 2) / t : 0.5;

@@ -2,6 +2,7 @@
 // The rows of the body's rotation matrix are such vectors too: R' = R [w].
 #pragma once
 
+#include "jounce/ring/ring.hpp"
 #include "jounce/spatial/vec3.hpp"
 
 JOUNCE_BEGIN
@@ -11,13 +12,13 @@ template <class U, class W>
 JOUNCE_INLINE auto next_of_fixed_vector(int k, const U& u, const W& w) {
   auto sum = cross_of(u(0), w(k));
   for (int j = 1; j <= k; ++j) sum += cross_of(u(j), w(k - j));
-  return (1.0 / (k + 1)) * sum;
+  return reciprocal<decltype(sum.x)>(k + 1) * sum;
 }
 
 // The same for the three rows of a rotation matrix, from R(j), pointers to nine numbers.
 template <class R, class W, class T>
 JOUNCE_INLINE void next_rotation(int k, const R& rotation, const W& w, T* next) {
-  const T scale(1.0 / (k + 1)), zero(0.0);
+  const T scale(reciprocal<T>(k + 1)), zero(0.0);
   Vec3<T> row[3] = {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}};
   for (int j = 0; j <= k; ++j) {
     const T* now = rotation(j);

@@ -13,6 +13,11 @@ struct Vec3 {
   friend JOUNCE_INLINE Vec3 operator-(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
   friend JOUNCE_INLINE Vec3 operator-(const Vec3& a) { return {-a.x, -a.y, -a.z}; }
   friend JOUNCE_INLINE Vec3 operator*(double s, const Vec3& a) { return {s * a.x, s * a.y, s * a.z}; }
+  friend JOUNCE_INLINE Vec3 operator*(const S& s, const Vec3& a)
+    requires(!std::is_same_v<S, double>)
+  {
+    return {s * a.x, s * a.y, s * a.z};
+  }
   JOUNCE_INLINE Vec3& operator+=(const Vec3& b) { return *this = *this + b; }
   JOUNCE_INLINE Vec3& operator-=(const Vec3& b) { return *this = *this - b; }
 };
@@ -39,6 +44,11 @@ JOUNCE_INLINE Vec3<S> cross(const double* p, const Vec3<S>& u) {
 template <class T>
 JOUNCE_INLINE Vec3<T> cross_of(const Vec3<T>& a, const Vec3<T>& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+template <class T>
+JOUNCE_INLINE T dot(const Vec3<T>& a, const Vec3<T>& b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
 // u + R x, u + p x x and u + M p, each product added separately: one fused instruction each.

@@ -228,10 +228,11 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
     for k in range(len(stack)):  # the k-th derivative of J v
         J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
         J0 = model.constraint_jacobian(configuration) if J is None else J[0]
-        broken = J0 @ stack[k]
+        known = np.zeros(len(J0))
         for j in range(1, k + 1):
-            broken = broken + comb(k, j) * J[j] @ stack[k - j]  # type: ignore[index]
-        stack[k] -= inverse @ broken
+            known += comb(k, j) * J[j] @ stack[k - j]  # type: ignore[index]
+        for _ in range(2):  # the second time for the rounding errors of the first: what cannot move is at rest
+            stack[k] -= inverse @ (J0 @ stack[k] + known)
     return configuration, stack if given.ndim == 2 else stack[0]
 
 

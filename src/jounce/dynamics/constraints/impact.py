@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from jounce._checks import Frame, batch_of, near, quoted, real, rows_of, shapes, unit
 from jounce._core import NEGLIGIBLE
 from jounce.dynamics.constraints.frames import apply, placed
-from jounce.dynamics.constraints.natural import NaturalRows
+from jounce.dynamics.constraints.natural import NaturalRows, pace
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.finite import finite_answers
 from jounce.errors import ConstraintError, SingularError
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 _OBEYED = 10 * NEGLIGIBLE  # largest residual of J v+ = -E J v, relative to v, both in natural sizes
+_AT_REST = 1e-12  # of the robot's own pace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,10 +161,14 @@ def _fraction(what: str, value: object) -> float:
 
 
 def _expect_obeyed(model: Model, left: Array, speeds: Array) -> None:
-    """Checks that there is a velocity with J v+ = -E J v; `left`: what remains of it, for these speeds."""
+    """Checks that there is a velocity with J v+ = -E J v; `left`: what remains of it, for these speeds.
+
+    What is tiny beside the speed at which the robot falls over is rounding error, of a robot that cannot move.
+    """
     if not left.size:
         return
-    excess = np.abs(left) - _OBEYED * speeds.max(axis=-1, keepdims=True, initial=0.0)
+    fastest = np.maximum(speeds.max(axis=-1, keepdims=True, initial=0.0), _AT_REST * pace(model))
+    excess = np.abs(left) - _OBEYED * fastest
     if excess.max() > 0:
         worst = int(np.argmax(excess.reshape(-1, left.shape[-1]).max(axis=0)))
         name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > worst)

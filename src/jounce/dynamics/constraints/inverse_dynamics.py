@@ -36,6 +36,7 @@ from jounce._checks import Frame, array_of, quoted, rows_of, shapes
 from jounce._core import NEGLIGIBLE, least_multipliers, pseudo_inverse
 from jounce.dynamics.constraints.constrained import by_name, stacked_wrenches
 from jounce.dynamics.constraints.frames import apply
+from jounce.dynamics.constraints.natural import pace
 from jounce.dynamics.factorials import factorial
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.named_coordinates import actuated_columns
@@ -186,7 +187,7 @@ def _least(
             right[..., :m] -= apply(turn, apply(J[..., j, :, :], y[k - j]))
             right[..., m:] -= apply(transposed[..., j, :, :], shares[k - j])
         missing = right[..., m:] - apply(produced, right[..., m:])
-        _expect_produced(model, missing, sizes, most[..., k] + 1e-3 * most[..., 0] * _pace(model) ** k, k)
+        _expect_produced(model, missing, sizes, most[..., k] + 1e-3 * most[..., 0] * pace(model) ** k, k)
         right[..., m:] -= missing
         found = np.linalg.solve(K, right[..., None])[..., 0]
         shares.append(found[..., :m])
@@ -215,12 +216,12 @@ def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
     rows, sizes, *_ = model._natural_sizes()
     scale = np.array([factorial(k) for k in range(stack.shape[-2])])
     J, v = J / rows[:, None] * sizes / scale[:, None, None], stack / sizes / scale[:, None]
-    pace = _pace(model)
+    rate = pace(model)
     common = np.ones((*stack.shape[:-2], 1))
     for k in range(len(scale)):
         broken = np.sum([apply(J[..., j, :, :], v[..., k - j, :]) for j in range(k + 1)], axis=0)
         size = np.sum([apply(np.abs(J[..., j, :, :]), np.abs(v[..., k - j, :])) for j in range(k + 1)], axis=0)
-        common = np.maximum(common * pace, np.abs(v[..., k, :]).max(axis=-1, keepdims=True, initial=0.0))
+        common = np.maximum(common * rate, np.abs(v[..., k, :]).max(axis=-1, keepdims=True, initial=0.0))
         least = _OBEYED * np.max(size, axis=-1, keepdims=True, initial=0.0) + _ROUNDING * common
         if np.size(broken) and (np.abs(broken) > least).any():
             state, row = divmod(int(np.argmax(np.abs(broken))), broken.shape[-1])
@@ -231,11 +232,6 @@ def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
             raise ConstraintError(
                 f"the motion breaks constraint {quoted(name)}: {what} is {left:.1e}, expected 0{where}"
             )
-
-
-def _pace(model: Model) -> float:
-    """1/s, of a robot that falls: what compares a quantity with its rates."""
-    return float(np.sqrt(np.abs(model.gravity).max() / model._natural_sizes()[3]))
 
 
 def _expect_produced(model: Model, missing: Array, sizes: Array, size: Array, k: int) -> None:

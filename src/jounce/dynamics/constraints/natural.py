@@ -27,6 +27,11 @@ Array = NDArray[np.float64]
 Part = slice | NDArray[np.bool_] | NDArray[np.intp]
 
 
+def pace(model: Model) -> float:
+    """1/s, of a robot that falls: what compares a quantity with its rates."""
+    return float(np.sqrt(np.abs(model.gravity).max() / model._natural_sizes()[3]))
+
+
 class NaturalRows:
     """J (..., rows, nv) of a robot's constraints, or some of its rows and columns."""
 
