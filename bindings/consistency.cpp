@@ -79,7 +79,8 @@ void run_constrained_dynamics(const ConstrainedDynamicsCall& call, bool judge_ra
   if (!always) kernels().constrained_dynamics(rows + 1, false).run(call, begin, end, workspace);
   for (std::ptrdiff_t i = begin; i < end; ++i) {
     const Consistency& found = call.consistency[i];
-    const bool lost = found.lost > lost_fraction || found.cancelled > lost_fraction || found.error > contradiction_fraction || (judge_rates && found.nearly >= 0);
+    const bool lost = found.lost > lost_fraction || found.cancelled > lost_fraction || found.error > contradiction_fraction ||
+                      (judge_rates && found.nearly >= 0);
     if (always || (lost && !call.dynamics.equations[i].singular)) precise.run(call, i, i + 1, more.at_least(precise.workspace(call)));
   }
 }
@@ -133,13 +134,12 @@ std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynami
   char text[32];
   std::snprintf(text, sizeof text, "%.0e", lost.part);
   const int nearly = call.consistency[lost.state].nearly;
-  warn_as("PrecisionWarning",
-          "derivative " + std::to_string(lost.order) + " of the " + (lost.of_forces ? "forces of constraints" : "acceleration") +
-              " may be off by " + text + " of its size" + in_state(batch, lost.state) +
-              ": the last digits of the robot and of its state move it as far, " +
-              (nearly >= 0 ? "as constraint " + model.constraint_name(nearly) +
-                                 " is nearly redundant in this configuration, like near a dead centre"
-                           : std::string("as masses, or what they are behind gears, are very unequal")));
+  warn_as("PrecisionWarning", "derivative " + std::to_string(lost.order) + " of the " +
+                                  (lost.of_forces ? "forces of constraints" : "acceleration") + " may be off by " + text + " of its size" +
+                                  in_state(batch, lost.state) + ": the last digits of the robot and of its state move it as far, " +
+                                  (nearly >= 0 ? "as constraint " + model.constraint_name(nearly) +
+                                                     " is nearly redundant in this configuration, like near a dead centre"
+                                               : std::string("as masses, or what they are behind gears, are very unequal")));
   return most;
 }
 

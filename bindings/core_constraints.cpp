@@ -89,6 +89,15 @@ void CoreModel::add_constraints(const nb::list& given) {
   constraints_.row_sizes = sizes_.rows.data();
   constraints_.coordinate_sizes = sizes_.coordinates.data();
   constraints_.length = sizes_.length;
+  path_weights_.assign(tree_.nv, 0.0);
+  for (const PathBody& at : path_) {
+    const Cluster& cluster = clusters_[bodies_[at.body].cluster];
+    for (int c = 0; c < cluster.count; ++c) {
+      const int column = cluster_columns_[cluster.first + c];
+      path_weights_[column] = 1 / sizes_.coordinates[column];
+    }
+  }
+  constraints_.path_weights = path_weights_.data();
   constraints_.unequal_gears = has_unequal_gears();
 }
 

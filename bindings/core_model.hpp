@@ -87,6 +87,7 @@ class CoreModel {
   Integers path_place_;
   Constraints constraints_{};
   NaturalSizes sizes_;
+  std::vector<double> path_weights_;
   int body_count_ = 0;
   Tree tree_{};
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double one_ulp = 0x1p-52;
 constexpr double large = 1e-2;     // of the largest entry: what counts in an answer
-constexpr double rounding = 1e-8;  // of what is solved for on the way: what counts as zero in an answer
+constexpr double rounding = 1e-6;  // of what is solved for on the way: what counts as zero in an answer
 
 // Changes that follow no pattern, each by at most a digit of x or of what is large for it.
 class LastDigits {
@@ -49,6 +49,9 @@ std::vector<Constraint> changed(const Constraints& all, LastDigits& digits) {
   }
   return each;
 }
+// The forces of springs and dampers, which may be stiff, change with the last digits whether there are constraints or not.
+bool are_stiff(const Tree& tree) { return tree.soft || tree.joint_forces; }
+
 void change_configuration(const Tree& tree, const double* sizes, const double* q, LastDigits& digits, double* dq, double* out) {
   for (int j = 0; j < tree.nv; ++j) dq[j] = digits() * sizes[j];
   for (int i = 0; i < tree.size; ++i)
@@ -63,14 +66,15 @@ double largest(const Size& size, const double* x, std::ptrdiff_t count) {
   for (std::ptrdiff_t j = 0; j < count; ++j) most = std::max(most, std::fabs(x[j]) / size(j));
   return most;
 }
-// By how much an entry of y differs from that of x, relative to that or to a part of what is large, which this adds to.
+// By how much an entry of y differs from that of x, relative to that, to a part of what is large, which this adds to, or to what counts as
+// zero.
 template <class Size>
-double difference(const Size& size, const double* x, const double* y, std::ptrdiff_t count, double& whole) {
+double difference(const Size& size, const double* x, const double* y, std::ptrdiff_t count, double& whole, double zero) {
   whole = std::max(whole, largest(size, x, count));
   double most = 0;
   for (std::ptrdiff_t j = 0; j < count; ++j)
     if (const double change = std::fabs(y[j] - x[j]) / size(j); change > 0)
-      most = std::max(most, change / std::max(large * whole, std::fabs(x[j]) / size(j)));
+      most = std::max(most, change / std::max({large * whole, zero, std::fabs(x[j]) / size(j)}));
   return most;
 }
 
@@ -95,7 +99,11 @@ LostDigits lost_digits(const ConstrainedDynamicsCall& call, const std::vector<st
   for (std::ptrdiff_t i : states) {
     const double* v0 = given.v + i * given.v_step;
     const double fastest = largest(size, v0, nv);
-    change_configuration(tree, constraints.coordinate_sizes, given.q + i * given.q_step, digits, dq.get(), q.get() + i * nq);
+    const double* q0 = given.q + i * given.q_step;
+    if (are_stiff(tree))
+      std::copy_n(q0, nq, q.get() + i * nq);
+    else
+      change_configuration(tree, constraints.coordinate_sizes, q0, digits, dq.get(), q.get() + i * nq);
     for (std::ptrdiff_t j = 0; j < nv; ++j) v[i * nv + j] = v0[j] + digits() * fastest * size(j);
   }
   tree.bodies = bodies.data(), constraints.each = each.data();
@@ -113,26 +121,30 @@ LostDigits lost_digits(const ConstrainedDynamicsCall& call, const std::vector<st
 
   const auto none = [](std::ptrdiff_t) { return 1.0; };
   const double fall = largest(none, tree.gravity, 3) / constraints.length;
+  double weight = 0;
+  for (const Body& b : bodies) weight += b.mass * fall * constraints.length * constraints.length;
   LostDigits lost;
   for (std::ptrdiff_t i : states) {
     const Consistency& found = call.consistency[i];
     if (found.dependent != consistency[i].dependent) continue;  // which is judged apart
+    if (are_stiff(tree) && found.nearly < 0) continue;
     // What is large even if the answer is zero: what gravity and velocities do, what the order before becomes at that pace, and rounding
     // errors of what acts before constraints do.
     const double pace = std::max(std::sqrt(fall), largest(size, given.v + i * given.v_step, nv));
-    double rates = std::max(pace * pace, rounding * found.loose);
-    std::vector<double> loads(constraints.count, rounding * found.loose * found.heaviest);
+    const double applied = std::max(weight, largest([&](std::ptrdiff_t j) { return 1 / size(j); }, given.tau + i * given.tau_step, nv));
+    double rates = pace * pace, zero = rounding * found.loose, no_load = rounding * applied;
+    std::vector<double> loads(constraints.count, 0.0);
     const auto note = [&](double part, std::ptrdiff_t order, bool of_forces) {
       if (part > lost.part) lost = {part, i, order, of_forces};
     };
-    for (std::ptrdiff_t k = 0; k < rows; ++k, rates *= pace) {
+    for (std::ptrdiff_t k = 0; k < rows; ++k, rates *= pace, zero *= pace, no_load *= pace) {
       const std::ptrdiff_t at = (i * rows + k) * nv, row = (i * rows + k) * m;
-      note(difference(size, given.acc_out + at, acc.get() + at, nv, rates), k, false);
+      note(difference(size, given.acc_out + at, acc.get() + at, nv, rates, zero), k, false);
       for (int j = 0; call.multipliers && j < constraints.count; ++j, loads[j - 1] *= pace) {
         const Constraint& c = constraints.each[j];
         const auto load = [&](std::ptrdiff_t r) { return 1 / constraints.row_sizes[c.first + r]; };
         const double *was = call.multipliers + row + c.first, *is = multipliers.get() + row + c.first;
-        note(difference(load, was, is, c.count, loads[j]), k, true);
+        note(difference(load, was, is, c.count, loads[j], no_load), k, true);
       }
     }
   }

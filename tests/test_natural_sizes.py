@@ -338,3 +338,103 @@ def test_residuals_are_relative_to_supports_that_move() -> None:
     for v, expected in ((along, np.zeros(3)), (np.zeros(held.nv), -place[:3, :3].T @ twist[0, :3])):
         found = held.constrained_dynamics(q, v, np.zeros(held.nv), motions={"B7": twist})
         np.testing.assert_allclose(found.residual[1], expected, atol=1e-14)
+
+
+# --- digits --------------------------------------------------------------------------------------------------
+
+
+def trunk_on_legs(mass: float) -> tuple[jn.Model, np.ndarray]:
+    """A trunk on four legs of two links of 1 kg each, whose soles are fixed: motors can only push against each other."""
+    b = jn.Builder()
+    b.add("trunk", "world", jn.Free(), inertia=jn.Inertia.box(mass, (1, 0.5, 0.3)))
+    link = jn.Inertia(1.0, com=(0, 0, -0.15), rotational=(0.01,) * 3)
+    for i, (x, y) in enumerate(((0.5, 0.25), (0.5, -0.25), (-0.5, 0.25), (-0.5, -0.25))):
+        b.add(f"thigh {i}", "trunk", jn.Revolute(HINGE), jn.placement((x, y, 0)), link)
+        b.add(f"shank {i}", f"thigh {i}", jn.Revolute(HINGE), jn.placement((0, 0, -0.3)), link)
+    robot = b.build()
+    q = robot.neutral()
+    q[7::2], q[8::2] = 0.4, -0.8
+    held = {f"shank {i}": jn.Contact(jn.Fixed(), pose=robot.pose(f"shank {i}", q)) for i in range(4)}
+    return robot.constrained(held), q
+
+
+@pytest.mark.parametrize("mass", [1e2, 1e12, 1e15, 1e17])
+def test_a_trunk_of_any_mass_moves_as_the_null_space_of_its_constraints_says(mass: float) -> None:
+    """Reduced equations G^T M G z = G^T (tau - b) + ..., in which nothing large cancels; 16 % were off at 1e15 kg."""
+    robot, q = trunk_on_legs(mass)
+    tau = np.zeros(robot.nv)
+    tau[6:] = mass * np.sin(np.arange(8) + 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.PrecisionWarning)  # of forces that are 1e-16 of others
+        acc = robot.forward_dynamics(q, np.zeros(robot.nv), tau)
+    J = robot.constraint_jacobian(q)
+    _, values, Vt = np.linalg.svd(J)
+    G = Vt[int((values > 1e-9).sum()) :].T
+    M, weight = robot.mass_matrix(q), robot.gravity_force(q)
+    expected = G @ np.linalg.solve(G.T @ M @ G, G.T @ (tau - weight)) if G.shape[1] else np.zeros(robot.nv)
+    np.testing.assert_allclose(acc, expected, rtol=0, atol=1e-9 * max(np.abs(expected).max(), 9.81))
+    np.testing.assert_allclose(J @ acc, 0, atol=1e-12 * max(np.abs(expected).max(), 9.81))
+
+
+@pytest.mark.parametrize("push", [0.0, 1e3, 1e6])
+def test_a_large_force_hides_no_contradiction(push: float) -> None:
+    """Three shafts with equal gears, of which the first and the last are told to turn differently."""
+    b = jn.Builder(gravity=(0, 0, 0))
+    for name in "xyw":
+        b.add(name, "world", jn.Revolute(), inertia=jn.Inertia(1.0, rotational=(1e-3,) * 3))
+    b.close("first", "x", "y", jn.Gear((0, 1.0)))
+    b.close("second", "y", "w", jn.Gear((0, 1.0)))
+    robot, zero = b.build(), np.zeros(3)
+    with pytest.raises(jn.ConstraintError, match="contradicts others, or a prescribed acceleration"):
+        robot.hybrid_dynamics(zero, zero, [1.0, 0.0, 2.0], [0.0, push, 0.0], prescribed=["x", "w"])
+    acc, _ = robot.hybrid_dynamics(zero, zero, [2.0, 0.0, 2.0], [0.0, push, 0.0], prescribed=["x", "w"])
+    np.testing.assert_allclose(acc, [2.0, 2.0, 2.0], rtol=1e-12)
+
+
+def test_a_crane_does_not_hide_that_nothing_moves_its_hook() -> None:
+    b = jn.Builder()
+    for name in ("left", "right"):
+        b.add(name, "world", jn.Prismatic((0, 0, 1)), inertia=jn.Inertia(1e6))
+    b.add("hook", "left", jn.Prismatic((1, 0, 0)), inertia=jn.Inertia(0.1))
+    b.close("sync", "left", "right", jn.Gear((0, 1.0)))
+    robot, zero = b.build(), np.zeros(3)
+    with pytest.raises(jn.ConstraintError, match="cannot be produced .*: 5.0e-01 N or N m is left on joint 'hook'"):
+        robot.constrained_inverse_dynamics(zero, zero, [0.0, 0.0, 5.0], actuated=["left", "right"])
+    robot.constrained_inverse_dynamics(zero, zero, [1.0, 1.0, 0.0], actuated=["left", "right"])
+
+
+@pytest.mark.parametrize("apart", [1e-7, 1e-6, 2e-6])
+def test_what_project_leaves_open_counts_as_closed(apart: float) -> None:
+    """A door whose hinges are out of line by rounded digits turns, and its states start a simulation."""
+    b = jn.Builder()
+    b.add("door", "world", jn.Free(), inertia=jn.Inertia(30.0, com=(0.45, 0, 1.0), rotational=(10.0, 12.0, 2.1)))
+    for i, height in enumerate((0.2, 1.8)):
+        here, there = jn.placement((apart * i, 0, height)), jn.placement((0, 0, height))
+        b.close(f"hinge {i}", "world", "door", jn.Revolute((0, 0, 1)), placement_a=here, placement_b=there)
+    robot = b.build()
+    with pytest.warns(jn.ConstraintWarning, match="cannot be obeyed exactly"):
+        q, v = robot.project(robot.neutral(), [0, 0, 0, 0, 0, 1.0])
+    assert v[5] == pytest.approx(1.0, abs=1e-9)
+    acc = robot.forward_dynamics(q, 0 * v, [0, 0, 0, 0, 0, 1.0])
+    assert acc[5] == pytest.approx(1 / (2.1 + 30.0 * 0.45**2), rel=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.ConstraintWarning)
+        assert jn.simulate(robot, q, v, [0.0, 0.05]).v[-1, 5] == pytest.approx(1.0, abs=1e-6)
+    with pytest.raises(jn.ConstraintError, match="cannot be brought onto the constraints"):
+        wide = jn.placement((5e-6, 0, 1.8))
+        b.close("third", "world", "door", jn.Revolute((0, 0, 1)), placement_a=wide, placement_b=there)
+        b.build().project(robot.neutral())
+
+
+def test_the_residual_beside_a_turntable() -> None:
+    """A body that is carried along by a turntable, 1 m from its axis."""
+    b = jn.Builder()
+    b.add("body", "world", jn.Free(), inertia=jn.Inertia.box(1.0, (1, 0.5, 0.5)))
+    turn = np.zeros((2, 6))
+    turn[0, 5] = 3.0
+    for kind in (jn.OnPlane((0, 1, 0)), jn.OnLine((1, 0, 0)), jn.Prismatic((1, 0, 0))):
+        robot = b.build().constrained({"body": jn.Contact(kind, pose=np.eye(4))})
+        found = robot.constrained_dynamics(
+            [1.0, 0, 0, 0, 0, 0, 1], [0, 3.0, 0, 0, 0, 3.0], np.zeros(6), motions={"body": turn}
+        )
+        np.testing.assert_allclose(found.residual[1], 0, atol=1e-14)

@@ -34,7 +34,8 @@ class ConstrainedDynamicsRun {
         forces_.force(j, k, call_.axes, out);
         for (int c = 0; c < 6; ++c) out[c] *= scale;
       }
-      for (int r = 0; call_.multipliers && r < m; ++r) call_.multipliers[(i * rows + k) * m + r] = rounded(scale * forces_.multiplier(k, r));
+      for (int r = 0; call_.multipliers && r < m; ++r)
+        call_.multipliers[(i * rows + k) * m + r] = rounded(scale * forces_.multiplier(k, r));
     }
   }
 

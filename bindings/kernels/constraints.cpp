@@ -36,9 +36,7 @@ struct ConstraintRowsKernel {
   static constexpr Kernel<ConstraintRowsCall> kernel{workspace, run};
 };
 
-Kernel<ConstrainedDynamicsCall> constrained_dynamics_kernel(int, bool) {
-  return ConstrainedDynamicsKernel<double>::kernel;
-}
+Kernel<ConstrainedDynamicsCall> constrained_dynamics_kernel(int, bool) { return ConstrainedDynamicsKernel<double>::kernel; }
 Kernel<ConstraintRowsCall> constraint_rows_kernel(int coefficients, bool) {
   return padded_kernel<ConstraintRowsKernel, 1>(coefficients, &Kernels::constraint_rows);
 }

@@ -137,11 +137,9 @@ void test_backward() {
   auto back = made([](auto& arena) { return BackwardRiccati(1, 1, arena); });
   double intervals[3 * (count - 1)], K[count], P[count];
   that("the weights are fine", interval.start(&one, &one));
-  for (int k = 0; k + 1 < count; ++k)
-    that("each interval is", interval.run(A, B, time[k + 1] - time[k], intervals + 3 * k));
+  for (int k = 0; k + 1 < count; ++k) that("each interval is", interval.run(A, B, time[k + 1] - time[k], intervals + 3 * k));
   that("and the way back", back.run(count, intervals, B, &one, &zero, K, P));
-  for (int k = 0; k < count; ++k)
-    near("P(t)", P[k], std::tanh(time[count - 1] - time[k])), near("K(t)", K[k], P[k]);
+  for (int k = 0; k < count; ++k) near("P(t)", P[k], std::tanh(time[count - 1] - time[k])), near("K(t)", K[k], P[k]);
 }
 
 int main() {

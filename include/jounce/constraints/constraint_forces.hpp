@@ -144,7 +144,8 @@ class ConstraintForces {
         T broken = double(k + 1) * (c.tie == Tie::gear ? known_gear(i, k + 1) : s.known_speed(k + 1, r));
         if (carried) broken -= double(k + 1) * s.speed_of_a(r, va, wa);
         if (kp_ != 0 || kd_ != 0)
-          broken += kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? T(residual_[c.first + r]) : s.speed(k - 1, r) / double(k)) : T(0.0));
+          broken +=
+              kd_ * s.speed(k, r) + (r < c.holonomic ? kp_ * (k == 0 ? T(residual_[c.first + r]) : s.speed(k - 1, r) / double(k)) : T(0.0));
         known_[c.first + r] = broken;
         l[c.first + r] = -(l[c.first + r] + broken);
       }
@@ -189,23 +190,26 @@ class ConstraintForces {
   // How much of the motion and of the forces of order k may be rounding error, in natural sizes. Before constraints act, light bodies take
   // accelerations that may be far larger than those that remain; and a heavy body that moves by their rounding error takes a force.
   void weigh(int k) {
-    double fall = 0, loose = 0;
-    for (double g : tree_.gravity) fall = std::fabs(g) > fall ? std::fabs(g) : fall;
-    fall /= all_.length;
-    if (k == 0)
-      heaviest_ = heaviest(), kept_ = fall, borne_ = 0;
-    else
-      kept_ *= std::sqrt(fall), borne_ *= std::sqrt(fall);
+    const T* rate = bias_.rate(k + 1);
+    double loose = 0, left = 0, borne = 0;
     for (int c = 0; c < tree_.nv; ++c) {
-      const double left = (k + 1) * std::fabs(rounded(bias_.rate(k + 1)[c])) / all_.coordinate_sizes[c];
-      if (left > kept_) kept_ = left;
-      if (loose_[c] == 0) continue;  // no constraint acts here
-      if (left > loose) loose = left;
-      if (const double x = std::fabs(loose_[c]) / all_.coordinate_sizes[c]; x > loose) loose = x;
+      const double before = all_.path_weights[c] * loose_[c], after = all_.path_weights[c] * rounded(rate[c]);
+      loose += before * before, left += after * after;
     }
-    for (int r = 0; r < all_.rows; ++r)
-      if (const double x = std::fabs(rounded(multiplier(k, r))) * all_.row_sizes[r]; x > borne_) borne_ = x;
-    if (k == 0) consistency_.loose = loose, consistency_.heaviest = heaviest_;
+    for (int r = 0; r < all_.rows; ++r) {
+      const double load = all_.row_sizes[r] * rounded(multiplier(k, r));
+      borne += load * load;
+    }
+    left = (k + 1) * std::sqrt(left), loose = std::sqrt(loose) + left, borne = std::sqrt(borne);
+    if (k == 0) {
+      const double* g = tree_.gravity;
+      const double fall = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / all_.length;
+      pace_ = std::sqrt(fall), kept_ = fall, borne_ = 0, heaviest_ = least_ease_ > 0 ? 1 / least_ease_ : 0.0;
+      consistency_.loose = loose;
+    }
+    if (k > 0) kept_ *= pace_, borne_ *= pace_;
+    if (left > kept_) kept_ = left;
+    if (borne > borne_) borne_ = borne;
     loose *= unit_rounding;
     if (loose > consistency_.cancelled * kept_) consistency_.cancelled = loose / kept_;
     if (loose * heaviest_ > consistency_.cancelled * borne_) consistency_.cancelled = loose * heaviest_ / borne_;
@@ -265,29 +269,11 @@ class ConstraintForces {
   using P = Together<T>;
   static constexpr double unit_rounding = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-104;
 
-  // The largest pivot of the mass matrix in natural sizes.
-  double heaviest() const {
-    double most = 0;
-    for (int i = 0; i < tree_.cluster_count; ++i) {
-      const Cluster& cluster = tree_.clusters[i];
-      for (int c = 0; c < cluster.count; ++c) {
-        const int column = factors_.own(cluster, c);
-        if (factors_.holds(column)) continue;
-        const double size = all_.coordinate_sizes[column];
-        const double mass = size * size / rounded(factors_.block(cluster)[c * (cluster.count + 1)]);
-        if (mass > most) most = mass;
-      }
-    }
-    return most;
-  }
-
   static V vector(const Triple<T>& u) { return {u[0], u[1], u[2]}; }
   static Triple<T> triple(const V& u) { return Triple<T>::of(u.x, u.y, u.z); }
   static bool on_body_a(const Constraint& c) { return c.hold == Hold::frame && c.a.body >= 0; }
 
-  Six<T> about_point(int side, const Wrench& w) const {
-    return Six<T>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f)));
-  }
+  Six<T> about_point(int side, const Wrench& w) const { return Six<T>::of(triple(w.f), triple(w.m + cross_of(offset_[side], w.f))); }
 
   // What a frame's origin, relative to the fixed point of its body, is made of: squares, without cancellation.
   double reach(const Frame& frame) const {
@@ -391,6 +377,7 @@ class ConstraintForces {
     std::memset((void*)Y_, 0, sizeof(T) * tree_.nv * stride_);
     std::memset((void*)z_, 0, sizeof(T) * tree_.nv);
     rows_.clear();
+    least_ease_ = 0;
     for (int t = 0; t < all_.path_count; ++t)
       for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<T>::zero();
     for (int i = 0; i < all_.count; ++i) {
@@ -436,6 +423,12 @@ class ConstraintForces {
     }
   }
 
+  // How easily a coordinate moves, in its natural size.
+  JOUNCE_INLINE void note_ease(int column, const T& inverse_pivot) {
+    const double weight = all_.path_weights[column], ease = weight * weight * rounded(inverse_pivot);
+    if (ease < least_ease_ || least_ease_ == 0) least_ease_ = ease;
+  }
+
   // (S . K)^2 from the sizes of the terms of S and K, ignoring cancellation: where it is much larger than the square itself, the latter
   // is rounding error.
   JOUNCE_INLINE void add_scale(const T& inverse, const Six<T>& S, int begin, int end) {
@@ -450,6 +443,7 @@ class ConstraintForces {
     const Six<T>* own = K(t);
     T* y = Y(b.column);
     const T inverse = factors_.inverse_pivot(b);
+    note_ease(b.column, inverse);
     add_scale(inverse, S, begin, end);
     for (int r = begin; r < end; ++r) {
       y[r] -= dot(S, own[r]);
@@ -470,6 +464,7 @@ class ConstraintForces {
         T* y = Y(column);
         const Six<T> S = factors_.screw(b.screw + c);
         const T inverse = factors_.block(cluster)[(b.local + c) * (n + 1)];
+        note_ease(column, inverse);
         add_scale(inverse * b.ratio * b.ratio, S, begin, end);
         for (int r = begin; r < end; ++r) y[r] -= b.ratio * dot(S, own[r]);
       }
@@ -590,7 +585,8 @@ class ConstraintForces {
     for (int r = 0; r < m; ++r) out[r] -= sum_[r].total();
   }
   JOUNCE_INLINE static void add_row(const T& s, const T* y, const PathBody& at, T* out) {
-    for (int r = RowFactors<T>::first_lane(at.begin); r < at.end; r += RowFactors<T>::width) (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
+    for (int r = RowFactors<T>::first_lane(at.begin); r < at.end; r += RowFactors<T>::width)
+      (P::load(out + r) + P(s) * P::load(y + r)).store(out + r);
   }
 
   // Once more, for the remaining residual.
@@ -605,20 +601,16 @@ class ConstraintForces {
 
   // Whether redundant rows agree with the others, or contradict them: by what the accelerations leave of a row, beside the size of the
   // terms that meet there. Terms count with the size of the wrenches that the row is made of: where these cancel, what is left is as small
-  // as its own rounding errors. A part of all accelerations meets in every row, and `least`; and no less than what the order before becomes
-  // at the pace of the robot.
+  // as its own rounding errors. The accelerations, and squares of velocities, of the coordinates that a row depends on meet in it, a part
+  // of all others, and `least`; and no less than what the order before becomes at the pace of the robot.
   JOUNCE_NOINLINE void judge(int k, double least) {
-    double common = 0;
-    for (double g : tree_.gravity)
-      if (const double size = std::fabs(g) / all_.length; size > common) common = size;
-    for (int c = 0; c < tree_.nv; ++c)
-      if (const double size = (k + 1) * std::fabs(rounded(bias_.rate(k + 1)[c])) / all_.coordinate_sizes[c]; size > common) common = size;
-    if (k == 0) pace_ = std::sqrt(common);
+    double common = pace_ * pace_, pace = pace_;  // 1/s, of a robot that falls, or moves as this one does
+    for (int c = 0; c < tree_.nv; ++c) common = std::fmax(common, agility(k, c)), pace = std::fmax(pace, std::sqrt(agility(0, c)));
     for (int i = 0; i < all_.count; ++i) {
       const Constraint& c = all_.each[i];
       for (int r = 0; r < c.count; ++r) {
         const int row = c.first + r;
-        double size = (common_fraction * common + least) * all_.row_sizes[row];
+        double size = (common_fraction * common + least + met_by(k, row)) * all_.row_sizes[row];
         T left = known_[row];
         if (c.tie == Tie::gear) {
           for (int j = 0; j < 2; ++j) {
@@ -631,7 +623,7 @@ class ConstraintForces {
           if (c.b.body >= 0) left += met(row, about_point(2 * i + 1, series_[i].on_b(r)), factors_.acceleration(c.b.body), size);
           if (on_body_a(c)) left += met(row, about_point(2 * i, series_[i].on_a(r)), factors_.acceleration(c.a.body), size);
         }
-        size_[row] = k == 0 || size > pace_ * size_[row] ? size : pace_ * size_[row];
+        size_[row] = k == 0 ? size : std::fmax(size, pace * size_[row]);
         left_[row] = std::fabs(rounded(left));
       }
     }
@@ -642,6 +634,22 @@ class ConstraintForces {
       const double error = size > 0 ? left_[row] / size : 0;
       if (error > consistency_.error) consistency_.error = error, consistency_.contradicts = constraint_of(row);
     }
+  }
+  // The acceleration of a coordinate or, at order zero, the square of its velocity, in natural sizes.
+  double agility(int k, int c) const {
+    const double size = all_.coordinate_sizes[c], speed = rounded(bias_.rate(0)[c]) / size;
+    return std::fmax((k + 1) * std::fabs(rounded(bias_.rate(k + 1)[c])) / size, k == 0 ? speed * speed : 0.0);
+  }
+  // The largest among the coordinates that a row depends on.
+  double met_by(int k, int row) const {
+    double most = 0;
+    for (int t = 0; t < all_.path_count; ++t) {
+      const PathBody& at = all_.path[t];
+      const Cluster& cluster = tree_.clusters[tree_.bodies[at.body].cluster];
+      for (int c = 0; c < cluster.count && at.begin <= row && row < at.end; ++c)
+        most = std::fmax(most, agility(k, factors_.own(cluster, c)));
+    }
+    return most;
   }
   // What an acceleration contributes to a row, given by its wrench; adds the size of its terms.
   T met(int row, const Six<T>& wrench, const Six<T>& acceleration, double& size) const {
@@ -701,27 +709,27 @@ class ConstraintForces {
   double* reach_;       // (count, 2) what these are made of
   PlacedFrame* frame_;  // (count, 2)
   PlacedFrame* named_;  // (count)
-  Six<T>* K_;      // (path, rows)
+  Six<T>* K_;           // (path, rows)
   RowFactors<T> rows_;  // J M^-1 J^T
   struct Strength {
     double force, moment;
-  }* strength_;     // (rows) squares of the rows' wrenches, both sides together
-  int stride_;      // of tables with rows side by side
-  T *Y_, *W_;       // (nv, rows); the same of a cluster, times L^-1
+  }* strength_;  // (rows) squares of the rows' wrenches, both sides together
+  int stride_;   // of tables with rows side by side
+  T *Y_, *W_;    // (nv, rows); the same of a cluster, times L^-1
   Six<T>* sum_;
   double *size_, *left_, *residual_;
   T *known_, *refined_, *share_;
-  bool* independent_;         // (rows) by J in natural sizes
-  T *natural_, *basis_;       // (rows, nv) that J, and an orthonormal basis
+  bool* independent_;    // (rows) by J in natural sizes
+  T *natural_, *basis_;  // (rows, nv) that J, and an orthonormal basis
   const double* shares_ = nullptr;
   T* l_;                 // (order + 1, rows)
-  T *x_, *z_;       // (nv) D^-1 u, and that of a cluster
+  T *x_, *z_;            // (nv) D^-1 u, and that of a cluster
   double* loose_;        // (nv) D^-1 u without this order's multipliers
   V *velocity_, *spin_;  // (count, order + 2) of places that move
   bool moving_ = false;
   double kp_ = 0, kd_ = 0;
-  double pace_ = 0;  // 1/s
-  double heaviest_ = 0, kept_ = 0, borne_ = 0;  // in natural sizes: the largest pivot of M; how large rates and loads of an order are
+  // In natural sizes: of a robot that falls, 1/s; where constraints act, the least inverse pivot of M, and the largest pivot; rates, loads.
+  double pace_ = 0, least_ease_ = 0, heaviest_ = 0, kept_ = 0, borne_ = 0;
   Consistency consistency_;
 };
 

@@ -156,7 +156,9 @@ class ConstraintPartials {
     const double* R = forces_.named(i).R;
     return {apply_transpose(R, own.f), apply_transpose(R, own.m)};
   }
-  static void put(const Wrench<double>& w, double* to) { to[0] = w.f.x, to[1] = w.f.y, to[2] = w.f.z, to[3] = w.m.x, to[4] = w.m.y, to[5] = w.m.z; }
+  static void put(const Wrench<double>& w, double* to) {
+    to[0] = w.f.x, to[1] = w.f.y, to[2] = w.f.z, to[3] = w.m.x, to[4] = w.m.y, to[5] = w.m.z;
+  }
   static V vector(const Triple<double>& u) { return {u[0], u[1], u[2]}; }
   static V linear(const Six<double>& u) { return vector(u.linear()); }
   static V angular(const Six<double>& u) { return vector(u.angular()); }

@@ -10,7 +10,7 @@
 
 #include "jounce/constraints/independent_rows.hpp"
 #include "jounce/ring/arena.hpp"
-#include "jounce/ring/pack.hpp"
+#include "jounce/ring/ring.hpp"
 #include "jounce/tree/constraint.hpp"
 
 JOUNCE_BEGIN

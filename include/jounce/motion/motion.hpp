@@ -163,7 +163,8 @@ struct Motion {
   JOUNCE_INLINE void turn_states(const Tree& tree) {
     for (int i = 0; i < tree.size; ++i) {
       const Body& b = tree.bodies[i];
-      if (turns(b.joint)) sincos_series<K>(q[b.q], lane(rate + b.v), lane(sine + b.v), lane(cosine + b.v), stride * int(sizeof(T) / sizeof(double)));
+      if (turns(b.joint))
+        sincos_series<K>(q[b.q], lane(rate + b.v), lane(sine + b.v), lane(cosine + b.v), stride * int(sizeof(T) / sizeof(double)));
     }
   }
   static JOUNCE_INLINE double* lane(T* x) { return reinterpret_cast<double*>(x); }

@@ -57,6 +57,7 @@ struct Constraints {
   const std::int32_t* place;  // (bodies): index in the path; -1 if it is not on it
   std::int32_t count, rows, path_count;
   const double *row_sizes, *coordinate_sizes;  // natural ones
+  const double* path_weights;                  // 1 / coordinate_sizes on that path, zero elsewhere
   double length;                               // of the robot
   bool unequal_gears;                          // whether a gear joins masses that are more unequal than unequal_gear
 };
@@ -95,7 +96,7 @@ struct Consistency {
   std::int32_t loses = -1;   // one whose row loses digits when it is solved for, as masses are unequal, or -1
   double lost = 0;           // by how much that may be off, relative
   double cancelled = 0;      // by how much accelerations or forces may be off, relative, as larger ones cancelled
-  double loose = 0, heaviest = 0;  // in natural sizes: the largest acceleration before constraints act, the largest pivot of M
+  double loose = 0;          // the largest acceleration before constraints act, in natural sizes
 };
 
 }  // namespace jounce

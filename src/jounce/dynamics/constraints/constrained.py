@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
-from jounce._core import least_multipliers
-from jounce.dynamics.constraints.frames import apply
+from jounce._core import NEGLIGIBLE, least_multipliers
+from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.factorials import factorial
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-_ROUNDED_DATA = 1e-6  # a residual in natural sizes
+_ROUNDED_DATA = NEGLIGIBLE / 2  # a residual in natural sizes: rows that it makes independent count as dependent
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -80,7 +80,10 @@ def _residual(model: Model, q: Array, v: Array, frame: Frame, motions: Mapping[s
         rows, all_rows = model.constraint_rows(name), velocity.shape[-1]
         units = np.broadcast_to(np.eye(all_rows)[rows], (*q.shape[:-1], rows.stop - rows.start, all_rows))
         wrenches = constraint_wrenches(model, q[..., None, :], units, "mixed")[name]
-        moved = apply(wrenches, np.asarray(twist, float)[..., 0, :])
+        support, body = placed(model, model.constraints[model.constraint_names.index(name)], q)[0], model.pose(name, q)
+        linear, angular = np.split(np.asarray(twist, float)[..., 0, :], 2, axis=-1)
+        linear = linear + np.cross(angular, body[..., :3, 3] - support[..., :3, 3])  # where the wrenches refer to
+        moved = apply(wrenches, np.concatenate(np.broadcast_arrays(linear, angular), axis=-1))
         lead = np.broadcast_shapes(velocity.shape[:-1], moved.shape[:-1])
         velocity = np.broadcast_to(velocity, (*lead, all_rows)).copy()
         velocity[..., rows] -= moved

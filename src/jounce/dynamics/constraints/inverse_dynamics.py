@@ -49,6 +49,7 @@ Array = NDArray[np.float64]
 _OBEYED = 1e-7  # largest violation of a constraint by a motion, relative to the velocities involved
 _ROUNDING = 1e-10  # the same, relative to all velocities of the robot
 _PRODUCED = 1e-7  # largest residual of a force, relative to its components
+_ROUNDED_FORCE = 1e-10  # the same, relative to those of all coordinates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,7 +161,7 @@ def _least(
     rows, sizes, loads, _ = model._natural_sizes()
     nv, m, lead = model.nv, J.shape[-2], J.shape[:-3]
     J, force, inertial = J / rows[:, None] * sizes, sizes * force, sizes * inertial
-    most = np.abs(force).max(axis=-1, initial=0.0) + np.abs(inertial).max(axis=-1, initial=0.0)
+    own = np.abs(force) + np.abs(inertial)
     B = np.eye(nv)[:, columns]
     answer = np.linalg.solve(W, B.T * sizes)  # tau = answer @ y
     H = sizes[:, None] * (B @ answer)
@@ -187,7 +188,7 @@ def _least(
             right[..., :m] -= apply(turn, apply(J[..., j, :, :], y[k - j]))
             right[..., m:] -= apply(transposed[..., j, :, :], shares[k - j])
         missing = right[..., m:] - apply(produced, right[..., m:])
-        _expect_produced(model, missing, sizes, most[..., k] + 1e-3 * most[..., 0] * pace(model) ** k, k)
+        _expect_produced(model, missing, sizes, own[..., k, :] + 1e-3 * own[..., 0, :] * pace(model) ** k, k)
         right[..., m:] -= missing
         found = np.linalg.solve(K, right[..., None])[..., 0]
         shares.append(found[..., :m])
@@ -235,9 +236,13 @@ def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
 
 
 def _expect_produced(model: Model, missing: Array, sizes: Array, size: Array, k: int) -> None:
-    """Checks that motors and constraints can produce the force."""
-    if np.size(missing) and (np.abs(missing) > _PRODUCED * size[..., None]).any():
-        state, column = divmod(int(np.argmax(np.abs(missing))), missing.shape[-1])
+    """Checks that motors and constraints can produce the force; `size`: what it is made of, coordinate by coordinate.
+
+    A coordinate counts by itself, so that a crane does not hide its hook.
+    """
+    excess = np.abs(missing) - _PRODUCED * size - _ROUNDED_FORCE * size.max(axis=-1, keepdims=True, initial=0.0)
+    if np.size(missing) and excess.max() > 0:
+        state, column = divmod(int(np.argmax(excess)), missing.shape[-1])
         name = next(n for n in model.joint_names if column in range(model.nv)[model.coordinate(n)])
         what = "" if k == 0 else f" of derivative {k}"
         left = np.abs(missing).reshape(-1, missing.shape[-1])[state, column] / sizes[column] * factorial(k)
