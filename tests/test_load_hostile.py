@@ -363,26 +363,29 @@ CASES = list(outside(Path()))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_files_outside_the_folder_are_refused_unless_allowed(folders: Path, name: str) -> None:
+def test_files_outside_the_folder_are_read_for_those_who_are_trusted(folders: Path, name: str) -> None:
     text, needed = outside(folders)[name]
     path = robot(folders, text)
+    joints = "m_j" if name == "model" else "j"
+    assert jn.load(path).joint_names == (joints,)
     with pytest.raises(jn.LoadError, match=r"robot\.xml, line 1: <.*file '.*, which is outside .*robot; to") as fault:
-        jn.load(path)
+        jn.load(path, untrusted=True)
     said = re.search(r"pass allow='([^']*)'", str(fault.value))
     assert said is not None
     assert said[1] == needed
     several = [Path(said[1]), [said[1]], (folders / "robot" / "parts", folders)]
     for allow in several if "include" in name else several[:1]:
-        assert jn.load(path, allow=allow).joint_names == ("m_j" if name == "model" else "j",)
+        assert jn.load(path, allow=allow, untrusted=True).joint_names == (joints,)
     with pytest.raises(jn.LoadError, match="outside"):
-        jn.load(path, allow=folders / "robot" / "parts")
+        jn.load(path, allow=folders / "robot" / "parts", untrusted=True)
 
 
 def test_files_in_the_folder_are_read(folders: Path) -> None:
     mesh = '<compiler meshdir="shapes"/> <asset> <mesh name="m" file="own.stl"/> </asset>'
     for text in (mjcf('<include file="parts/own.xml"/>'), mjcf(NEEDS, mesh)):
         path = robot(folders, text)
-        assert jn.load(os.path.relpath(path)).joint_names == ("j",)
+        for untrusted in (False, True):
+            assert jn.load(os.path.relpath(path), untrusted=untrusted).joint_names == ("j",)
     stripped = mesh.replace('"shapes"', '"shapes" strippath="true"').replace("own.stl", "C:\\far\\own.stl")
     assert jn.load(robot(folders, mjcf(NEEDS, stripped))).joint_names == ("j",)
 
@@ -394,7 +397,7 @@ def test_a_part_names_files_from_its_own_folder(folders: Path) -> None:
     assert jn.load(robot(folders, mjcf('<include file="parts/stem.xml"/>'))).joint_names == ("j",)
     (folders / "robot" / "parts" / "stem.xml").write_text(part('<include file="../../other/deep/part.xml"/>'))
     with pytest.raises(jn.LoadError, match=r"stem\.xml, line 1: <worldbody> <include>: .*outside the folder"):
-        jn.load(robot(folders, mjcf('<include file="parts/stem.xml"/>')))
+        jn.load(robot(folders, mjcf('<include file="parts/stem.xml"/>')), untrusted=True)
     (folders / "robot" / "parts" / "stem.xml").write_text(part('\n<include file="nowhere.xml"/>'))
     with pytest.raises(jn.LoadError, match=r"stem\.xml, line 2: <worldbody> <include>: file 'nowhere.xml' does not"):
         jn.load(robot(folders, mjcf('<include file="parts/stem.xml"/>')))
@@ -406,7 +409,7 @@ def test_nothing_outside_is_so_much_as_looked_at(folders: Path, monkeypatch: pyt
     real = os.path.realpath
     monkeypatch.setattr("os.path.realpath", lambda given: seen.append(str(given)) or real(given))
     with pytest.raises(jn.LoadError, match="outside"):
-        jn.load(path)
+        jn.load(path, untrusted=True)
     assert seen
     assert not [given for given in seen if "host" in given]
 
@@ -417,14 +420,15 @@ def test_links_are_followed_before_the_check(folders: Path) -> None:
     link.symlink_to(folders / "other" / "deep" / "part.xml")
     deep = re.escape(str(folders / "other" / "deep"))
     with pytest.raises(jn.LoadError, match=rf"is a link to {deep}.part.xml, which is outside .* pass allow='{deep}'"):
-        jn.load(path)
-    assert jn.load(path, allow=folders / "other" / "deep").joint_names == ("j",)
+        jn.load(path, untrusted=True)
+    assert jn.load(path).joint_names == ("j",)
+    assert jn.load(path, allow=folders / "other" / "deep", untrusted=True).joint_names == ("j",)
     link.unlink()
     link.symlink_to(folders / "robot" / "parts" / "own.xml")
-    assert jn.load(path).joint_names == ("j",)
+    assert jn.load(path, untrusted=True).joint_names == ("j",)
     (folders / "robot" / "away").symlink_to(folders / "other", target_is_directory=True)
     with pytest.raises(jn.LoadError, match=rf"is a link to .*, which is outside .* pass allow='{deep}'"):
-        jn.load(robot(folders, mjcf('<include file="away/deep/part.xml"/>')))
+        jn.load(robot(folders, mjcf('<include file="away/deep/part.xml"/>')), untrusted=True)
 
 
 def test_a_robot_that_is_a_link_itself(folders: Path) -> None:
@@ -434,6 +438,9 @@ def test_a_robot_that_is_a_link_itself(folders: Path) -> None:
     for name in ("robot.xml", "parts/own.xml"):
         (folders / "installed" / name).symlink_to(folders / "robot" / name)
     assert jn.load(folders / "installed" / "robot.xml").joint_names == ("j",)
+    with pytest.raises(jn.LoadError, match=r"installed.robot\.xml: leads to .*robot.robot\.xml, which is outside the"):
+        jn.load(folders / "installed" / "robot.xml", untrusted=True)
+    assert jn.load(folders / "installed" / "robot.xml", untrusted=True, allow=folders / "robot").joint_names == ("j",)
 
 
 def test_texts_read_nothing_unless_allowed(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -472,6 +479,13 @@ def test_names_that_are_no_files(child: Child, folders: Path) -> None:
         "x" * 5000: "cannot be read: File name too long|does not exist",
         "": "attribute 'file' is empty",
         "robot.xml": "is already included",
+    }.items():
+        refused(child, robot(folders, mjcf(f'<include file="{name}"/>')), message, untrusted=True)
+    for name, message in {
+        "/dev/zero": "is a device or a pipe",
+        "//host/share/x.xml": "does not exist",
+        "../" * 100 + "etc": "is a directory",
+        "/etc/passwd": "not XML",
     }.items():
         refused(child, robot(folders, mjcf(f'<include file="{name}"/>')), message)
     (folders / "robot" / "loop").symlink_to(folders / "robot", target_is_directory=True)

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from jounce.loading.mesh_paths import MeshPaths, real_path
+from jounce.loading.folders import Folders
+from jounce.loading.mesh_paths import MeshPaths
+from jounce.loading.regular_files import OutsideError, regular_bytes
 from jounce.view import Box, Capsule, Cylinder, Ellipsoid, MeshFile, Sphere, Triangles, Undrawn, Visual
 
 STL = b"solid, and never read here"
@@ -232,9 +234,14 @@ def test_a_mesh_of_mjcf_outside_its_folder_is_not_looked_for(tmp_path: Path) -> 
     (tmp_path / "wedge.stl").write_bytes(wedge())
     text = MJCF.replace('meshdir="shapes"', 'meshdir=".."')
     (tmp_path / "in" / "robot.xml").write_text(text)
-    shapes = [v.shape for v in of(tmp_path / "in" / "robot.xml") if isinstance(v.shape, (Undrawn, MeshFile))]
-    assert shapes == [Undrawn("wedge.stl", "is not in a folder that is read")]
-    assert any(isinstance(v.shape, MeshFile) for v in of(tmp_path / "in" / "robot.xml", allow=tmp_path))
+
+    def shapes(**options: object) -> list[object]:
+        found = [v.shape for v in of(tmp_path / "in" / "robot.xml", **options)]
+        return [shape for shape in found if isinstance(shape, (Undrawn, MeshFile))]
+
+    assert shapes(untrusted=True) == [Undrawn("wedge.stl", "is not in a folder that is read")]
+    for options in ({}, {"allow": tmp_path, "untrusted": True}):
+        assert [type(shape) for shape in shapes(**options)] == [MeshFile]
 
 
 FIELD = """<mujoco> <compiler meshdir="ground"/>
@@ -317,77 +324,107 @@ def test_height_fields_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A package with a robot and its mesh, and things around it that are none of its business."""
-    for folder in ("ws/arm/urdf", "ws/arm/meshes", "ws/other/meshes", "secret"):
+    for folder in ("ws/arm/urdf/parts", "ws/arm/meshes", "ws/other/meshes", "secret"):
         (tmp_path / folder).mkdir(parents=True)
-    for file in ("ws/arm/meshes/a.stl", "ws/arm/urdf/b.stl", "ws/other/meshes/c.stl", "secret/d.stl"):
-        (tmp_path / file).write_bytes(STL)
+    for file in ("arm/meshes/a.stl", "arm/urdf/b.stl", "arm/urdf/parts/e.stl", "other/meshes/c.stl", "../secret/d.stl"):
+        (tmp_path / "ws" / file).write_bytes(STL)
     return tmp_path
 
 
-def find(package: Path, name: str, *allow: Path) -> MeshFile | Undrawn:
-    return MeshPaths(package / "ws/arm/urdf/arm.urdf", allow).find(name)
+def find(package: Path, name: str, *allow: Path, untrusted: bool = False) -> MeshFile | Undrawn:
+    return MeshPaths(Folders(package / "ws/arm/urdf/arm.urdf", allow, untrusted)).find(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("package://arm/meshes/a.stl", "ws/arm/meshes/a.stl"),
-        ("package:///arm/meshes/a.stl", "ws/arm/meshes/a.stl"),
-        ("model://arm/meshes/a.stl", "ws/arm/meshes/a.stl"),
-        ("package://arm/meshes/../urdf/b.stl", "ws/arm/urdf/b.stl"),
-        ("b.stl", "ws/arm/urdf/b.stl"),
-        ("./b.stl", "ws/arm/urdf/b.stl"),
-        ("file://b.stl", "ws/arm/urdf/b.stl"),
-        ("package://ws/other/meshes/c.stl", "ws/other/meshes/c.stl"),
-    ],
-)
-def test_meshes_that_are_found(package: Path, name: str, file: str) -> None:
+def real(mesh: MeshFile) -> Path:
+    return regular_bytes(mesh.path, 10_000, mesh.within)[0]
+
+
+OWN = {  # in the folder of the file
+    "b.stl": "ws/arm/urdf/b.stl",
+    "./b.stl": "ws/arm/urdf/b.stl",
+    "file://b.stl": "ws/arm/urdf/b.stl",
+    "package://urdf/b.stl": "ws/arm/urdf/b.stl",
+    "package://parts/e.stl": "ws/arm/urdf/parts/e.stl",
+}
+AROUND = {
+    "package://arm/meshes/a.stl": "ws/arm/meshes/a.stl",
+    "package:///arm/meshes/a.stl": "ws/arm/meshes/a.stl",
+    "model://arm/meshes/a.stl": "ws/arm/meshes/a.stl",
+    "package://arm/meshes/../urdf/b.stl": "ws/arm/urdf/b.stl",
+    "package://ws/other/meshes/c.stl": "ws/other/meshes/c.stl",
+    "package://arm/../other/meshes/c.stl": "ws/other/meshes/c.stl",
+    "../meshes/a.stl": "ws/arm/meshes/a.stl",
+    "../../../secret/d.stl": "secret/d.stl",
+}
+
+
+@pytest.mark.parametrize("name", [*OWN, *AROUND])
+def test_meshes_that_are_found(package: Path, name: str) -> None:
+    file = (OWN | AROUND)[name]
     found = find(package, name)
     assert isinstance(found, MeshFile)
     assert Path(found.path) == package / file
-    assert real_path(found) == (package / file).resolve()
+    assert real(found) == (package / file).resolve()
 
 
+@pytest.mark.parametrize("name", [*OWN, *AROUND])
+def test_an_untrusted_file_finds_those_in_its_folder(package: Path, name: str) -> None:
+    found = find(package, name, untrusted=True)
+    assert isinstance(found, MeshFile) == (name in OWN)
+    if isinstance(found, MeshFile):
+        assert found.within == (str((package / "ws/arm/urdf").resolve()),)
+        assert real(found) == (package / OWN[name]).resolve()
+
+
+def test_no_name_of_a_folder_above_opens_it(package: Path) -> None:
+    """Any of them: a file in /home/somebody/in could name package://home or package://somebody."""
+    secret = package / "secret/d.stl"
+    above = [folder for folder in secret.parents if folder in (package / "ws/arm/urdf").parents and folder.name]
+    assert len(above) > 1
+    for folder in above:
+        for scheme in ("package", "model", "PACKAGE"):
+            name = f"{scheme}://{folder.name}/{secret.relative_to(folder)}"
+            assert isinstance(find(package, name), MeshFile)
+            found = find(package, name, untrusted=True)
+            assert isinstance(found, Undrawn)
+            assert "not found" in found.reason
+
+
+@pytest.mark.parametrize("untrusted", [False, True])
 @pytest.mark.parametrize(
-    ("name", "reason"),
+    ("name", "reason", "outside"),
     [
-        ("package://other/meshes/c.stl", "'other', which was not found"),
-        ("package://arm/meshes/no.stl", "does not exist"),
-        ("package://arm/../other/meshes/c.stl", "outside"),
-        ("package://../../secret/d.stl", "not found"),
-        ("package://", "not found"),
-        ("../meshes/a.stl", "outside"),
-        ("../../../secret/d.stl", "outside"),
-        ("/etc/passwd", "outside"),
-        ("file:///etc/passwd", "outside"),
-        ("http://example.org/a.stl", "'http', which is not read"),
-        ("\\\\server\\share\\a.stl", "outside"),
-        ("nul\0l.stl", "does not exist"),
-        ("x" * 5000, "does not exist"),
+        ("package://other/meshes/c.stl", "'other', which was not found", False),
+        ("package://urdf/no.stl", "does not exist", False),
+        ("package://../../secret/d.stl", "not found", False),
+        ("package://", "not found", False),
+        ("/nowhere/passwd", "does not exist", True),
+        ("file:///nowhere/passwd", "does not exist", True),
+        ("../no.stl", "does not exist", True),
+        ("\\\\server\\share\\a.stl", "does not exist", True),
+        ("http://example.org/a.stl", "'http', which is not read", False),
+        ("nul\0l.stl", "does not exist", False),
+        ("x" * 5000, "does not exist", False),
     ],
 )
-def test_meshes_that_are_not(package: Path, name: str, reason: str) -> None:
-    found = find(package, name)
+def test_meshes_that_are_not(package: Path, name: str, reason: str, outside: bool, untrusted: bool) -> None:
+    found = find(package, name, untrusted=untrusted)
     assert isinstance(found, Undrawn)
-    assert reason in found.reason
+    assert ("is outside the folder of the file: pass allow=" if outside and untrusted else reason) in found.reason
     assert len(found.what) < 100
 
 
-def test_a_package_xml_makes_a_package(package: Path) -> None:
-    assert isinstance(find(package, "../meshes/a.stl"), Undrawn)
-    (package / "ws/arm/package.xml").write_text("<package/>")
-    assert isinstance(find(package, "../meshes/a.stl"), MeshFile)
-    assert isinstance(find(package, "../../other/meshes/c.stl"), Undrawn)
-
-
 def test_folders_that_are_allowed(package: Path) -> None:
-    for folder in (package / "ws", package / "ws/other"):
-        found = find(package, "package://other/meshes/c.stl", folder)
-        assert isinstance(found, MeshFile)
-        assert Path(found.path) == package / "ws/other/meshes/c.stl"
-    assert isinstance(find(package, "../../../secret/d.stl", package / "secret"), MeshFile)
-    assert isinstance(MeshPaths(None).find(str(package / "secret/d.stl")), Undrawn)
-    assert isinstance(MeshPaths(None, [package / "secret"]).find("d.stl"), MeshFile)
+    for untrusted in (False, True):
+        for folder in (package / "ws", package / "ws/other"):
+            found = find(package, "package://other/meshes/c.stl", folder, untrusted=untrusted)
+            assert isinstance(found, MeshFile)
+            assert Path(found.path) == package / "ws/other/meshes/c.stl"
+        secret = find(package, "../../../secret/d.stl", package / "secret", untrusted=untrusted)
+        assert isinstance(secret, MeshFile)
+    assert isinstance(MeshPaths(Folders(None)).find(str(package / "secret/d.stl")), Undrawn)
+    assert isinstance(MeshPaths(Folders(None, [package / "secret"])).find("d.stl"), MeshFile)
+    assert isinstance(MeshPaths(Folders(None, [package / "secret"])).find("../ws/arm/urdf/b.stl"), Undrawn)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links")
@@ -396,12 +433,16 @@ def test_links_must_not_lead_out(package: Path) -> None:
     (package / "ws/arm/urdf/fine.stl").symlink_to(package / "ws/arm/urdf/b.stl")
     (package / "ws/arm/urdf/folder").symlink_to(package / "secret")
     for name in ("link.stl", "folder/d.stl"):
-        found = find(package, name)
+        found = find(package, name, untrusted=True)
         assert isinstance(found, MeshFile)
-        assert real_path(found) is None
-    found = find(package, "fine.stl")
+        with pytest.raises(OutsideError, match="secret"):
+            real(found)
+        trusted = find(package, name)
+        assert isinstance(trusted, MeshFile)
+        assert real(trusted) == (package / "secret/d.stl").resolve()
+    found = find(package, "fine.stl", untrusted=True)
     assert isinstance(found, MeshFile)
-    assert real_path(found) == (package / "ws/arm/urdf/b.stl").resolve()
+    assert real(found) == (package / "ws/arm/urdf/b.stl").resolve()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links")

@@ -14,6 +14,7 @@ from jounce.commands.options import (
     described,
     faults_in_one_line,
     friction_option,
+    untrusted_option,
     warn_about,
 )
 
@@ -30,6 +31,7 @@ def convert(
     target: Path = typer.Argument(metavar="OUT", help="File to write: .urdf, or .xml or .mjcf for MJCF."),  # noqa: B008
     base: str = base_option(),
     allow: list[Path] = allow_option(),  # noqa: B008
+    untrusted: bool = untrusted_option(),
     friction: Any = friction_option(),  # noqa: B008
     skip: list[str] = typer.Option(  # noqa: B008
         [], metavar="WORD", help="What to leave out, such as springs or visuals; may be repeated."
@@ -39,7 +41,7 @@ def convert(
     """Write a URDF or MJCF file as the other; its suffix says which."""
     with faults_in_one_line():
         _check_names(source, target)
-        description = described(source, base, allow, friction)
+        description = described(source, base, allow, untrusted, friction)
         warn_about(description)
         robot = description.model()
         write = robot.to_urdf if target.suffix.lower() in _URDF else robot.to_mjcf

@@ -16,6 +16,7 @@ from jounce.commands.options import (
     file_argument,
     friction_option,
     in_shell_terms,
+    untrusted_option,
 )
 
 
@@ -28,6 +29,7 @@ def info(
     file: Path = file_argument(),  # noqa: B008
     base: str = base_option(),
     allow: list[Path] = allow_option(),  # noqa: B008
+    untrusted: bool = untrusted_option(),
     friction: Any = friction_option(),  # noqa: B008
 ) -> None:
     """Show a URDF or MJCF file: its tree, joints, limits and masses, suspicious entries and what is ignored."""
@@ -36,6 +38,6 @@ def info(
     from jounce.display.info import show
 
     with faults_in_one_line():
-        found = described(file, base, allow, friction)
+        found = described(file, base, allow, untrusted, friction)
     ignored, warnings = ([in_shell_terms(line) for line in lines] for lines in (found.ignored, found.warnings))
     show(replace(found, ignored=ignored, warnings=warnings), Console(highlight=False))

@@ -34,8 +34,14 @@ def base_option() -> Any:
 
 def allow_option() -> Any:
     """--allow"""
-    words = "Folder that may be read from, besides that of the file; may be repeated."
+    words = "Folder to look for files in, besides that of FILE; may be repeated."
     return typer.Option([], metavar="FOLDER", help=words)
+
+
+def untrusted_option() -> Any:
+    """--untrusted"""
+    words = "Read only files in the folder of FILE and in those of --allow."
+    return typer.Option(False, "--untrusted", help=words)
 
 
 def friction_option() -> Any:
@@ -90,6 +96,7 @@ def described(
     file: Path,
     base: str,
     allow: list[Path],
+    untrusted: bool,
     friction: Friction = None,
     gravity: tuple[float, float, float] | None = None,
 ) -> Description:
@@ -98,7 +105,8 @@ def described(
     from jounce.loading import describe
 
     one_of("--base", base, *_BASES)
-    return describe(file, cast("Base", base), allow=allow, friction=friction, gravity=gravity)
+    kind = cast("Base", base)
+    return describe(file, kind, friction=friction, gravity=gravity, allow=allow, untrusted=untrusted)
 
 
 def warn_about(description: Description) -> None:

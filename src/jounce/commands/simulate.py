@@ -21,6 +21,7 @@ from jounce.commands.options import (
     need_viewer,
     number,
     one_line,
+    untrusted_option,
     vector,
     warn_about,
 )
@@ -64,6 +65,7 @@ def simulate(
     friction: Any = friction_option(),  # noqa: B008
     base: str = base_option(),
     allow: list[Path] = allow_option(),  # noqa: B008
+    untrusted: bool = untrusted_option(),
     save: Path | None = typer.Option(None, metavar="FILE", help="File to save the motion to, .npz."),  # noqa: B008
     plot: Path | None = typer.Option(None, metavar="FILE", help="Picture of it over time, .png, .pdf or .svg."),  # noqa: B008
     view: Path | None = typer.Option(None, metavar="FILE", help="Page that plays it in a browser, .html."),  # noqa: B008
@@ -82,7 +84,7 @@ def simulate(
             need_matplotlib()
         if view is not None:
             need_viewer()
-        description = described(file, base, allow, friction, gravity)
+        description = described(file, base, allow, untrusted, friction, gravity)
         warn_about(description)
         robot = description.model()
 

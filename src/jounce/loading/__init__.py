@@ -15,7 +15,7 @@ from jounce._checks import a_class, array_of, flag, one_of, quoted, real
 from jounce.errors import LoadError
 from jounce.loading.description import Description, LoadWarning
 from jounce.loading.example_robots import SCHEME, example_robot
-from jounce.loading.folders import folders_of
+from jounce.loading.folders import Folders
 from jounce.loading.formats import Allow, Base, Format, Friction, Mimic, Options, Source, add_format, known_formats
 from jounce.loading.urdf import KNOWN, describe_urdf
 from jounce.loading.xml_source import from_tree, read_xml, short
@@ -93,6 +93,7 @@ def load(
     constraints: bool = True,
     gravity: ArrayLike | None = None,
     allow: Allow = (),
+    untrusted: bool = False,
 ) -> Model:
     """A robot from a URDF or MJCF file.
 
@@ -110,9 +111,11 @@ def load(
             False leaves it out without a warning.
         constraints: False leaves out the equality constraints of MJCF: the robot is the tree alone.
         gravity: (3,) m/s^2 in world axes; when left out, that of the file, (0, 0, -9.81) for a URDF.
-        allow: one or more folders from which further files may be read, besides the folder of the file itself: parts
-            of an MJCF file, packages and meshes of a URDF. Text has no folder of its own, so file names in it are
-            looked up in these.
+        allow: one or more folders to look for files in, besides the folder of the file itself: parts of an MJCF file,
+            packages and meshes of a URDF. Text has no folder of its own, so file names in it are looked up in these,
+            and nowhere else.
+        untrusted: True for a file from a stranger: then only files in its own folder and in those of ``allow`` are
+            read, now and when the robot is shown. Otherwise it may name any regular file.
 
     Raises:
         LoadError: a ``ValueError`` that names the file, the line, the element and the fault; if a file does not exist,
@@ -140,6 +143,7 @@ def load(
         constraints=constraints,
         gravity=gravity,
         allow=allow,
+        untrusted=untrusted,
     )
     complaint = description.complaint()
     if complaint:
@@ -157,13 +161,14 @@ def describe(
     constraints: bool = True,
     gravity: ArrayLike | None = None,
     allow: Allow = (),
+    untrusted: bool = False,
 ) -> Description:
     """The content of a file, before it becomes a model; arguments as for `load`."""
     one_of("base", base, "fixed", "floating")
     one_of("mimic", mimic, "coupled", "independent")
     fall = None if gravity is None else array_of("gravity", gravity, (3,))
     switches = flag("damping", damping), flag("constraints", constraints)
-    options = Options(base, mimic, *switches, allow, _friction(friction))
+    options = Options(base, mimic, *switches, allow, _friction(friction), flag("untrusted", untrusted))
     description = _read(source, options)
     if fall is not None:
         description.gravity = fall
@@ -183,8 +188,8 @@ def _friction(given: Any) -> Friction:
 
 
 def _read(source: Any, options: Options) -> Description:
-    folders_of(options.allow)  # reports an invalid argument, whatever the source
-    given = Source(*_plain(source))
+    plain, name = _plain(source)
+    given = Source(plain, name, Folders(plain if isinstance(plain, Path) else None, options.allow, options.untrusted))
     for each in reversed(known_formats()):
         if each.recognises(given):
             return each.describe(given, options)
@@ -200,7 +205,7 @@ def _describe_urdf(source: Source, options: Options) -> Description:
         root = read_xml(source.content, source.name, KNOWN)
     else:
         root = from_tree(source.given, source.name, KNOWN)
-    meshes = MeshPaths(source.given if isinstance(source.given, Path) else None, folders_of(options.allow))
+    meshes = MeshPaths(source.folders)
     return describe_urdf(root, options.base, options.mimic, options.damping, meshes, options.friction)
 
 
@@ -218,7 +223,7 @@ def _describe_mjcf(source: Source, options: Options) -> Description:
         damping=options.damping,
         friction=options.friction,
         constraints=options.constraints,
-        allow=options.allow,
+        folders=source.folders,
     )
 
 

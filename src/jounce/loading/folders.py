@@ -1,8 +1,10 @@
-"""Which files a robot description may read: those in the folder of the main file, and in allowed folders.
+"""Which files a robot description may read: regular files, and which of them depends on who is trusted.
 
-A name is first turned into a path as written, and refused if that leads out of these folders, before anything on the
-disk is touched: merely looking could mount a network drive, or send a password to a Windows share. Then links are
-followed, and their targets must be inside as well.
+What a path that the caller names says is trusted: it may name any file. What text says, or an untrusted file, is not:
+then files must be in the folder of the main file or below, or in allowed folders. There, a name is first turned into a
+path as written, and refused if that leads out of these folders, before anything on the disk is touched: merely looking
+could mount a network drive, or send a password to a Windows share. Then links are followed, and their targets must be
+inside as well. All that is read beside the main file is found here, while a robot is loaded and when it is shown.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ from typing import Any
 
 from jounce._checks import quoted
 from jounce.errors import LoadError
-from jounce.loading.xml_source import Element, reason_of, regular_bytes, short
+from jounce.loading.regular_files import OutsideError, Within, is_inside, regular_bytes
+from jounce.loading.xml_source import Element, content_of, reason_of, short
+
+HINT = "pass allow= to jounce.load with the folder that it is in"
 
 
 class Folders:
@@ -23,23 +28,40 @@ class Folders:
     Args:
         main: path of the main file; None for text, which has no folder.
         allow: one or more folders, besides that of the main file. Names in text are looked up in these.
+        untrusted: whether only these folders may be read; those of text always are.
 
     Attributes:
+        allow: paths of the allowed folders.
         home: the folders that relative names start from.
         main: path of the main file without links, if there is one.
+        within: the folders that may be read, without links; None if all may.
+        untrusted: as given.
     """
 
-    def __init__(self, main: Path | None, allow: Any = ()) -> None:
+    def __init__(self, main: Path | None, allow: Any = (), untrusted: bool = False) -> None:
         allowed = folders_of(allow)
-        self.home = allowed if main is None else [main.parent]
-        self.main = None if main is None else os.path.realpath(main)
-        self._is_text = main is None
-        folders = [*allowed] if main is None else [main.parent, *allowed]
-        self._as_written = {_case(os.path.abspath(folder)) for folder in folders}
-        self._real = {_case(os.path.realpath(folder)) for folder in folders}
-        if main is not None:  # the main file may be a link, with its other files beside the target
-            self._real.add(_case(os.path.dirname(os.path.realpath(main))))
-        self._as_written |= self._real
+        self.allow = tuple(os.path.abspath(folder) for folder in allowed)  # the working directory may change
+        self.home = list(map(Path, self.allow)) if main is None else [Path(os.path.abspath(main.parent))]
+        self.main = None if main is None else _real(main)
+        self.untrusted = untrusted
+        self._given = main
+        self.within: Within = None
+        if main is None or untrusted:
+            self._as_written = {*map(str, self.home), *self.allow}
+            self.within = tuple(sorted(map(_real, self._as_written)))
+
+    def content(self) -> bytes:
+        """That of the main file.
+
+        Raises:
+            LoadError: it cannot be read, or must not be.
+        """
+        assert self._given is not None
+        return content_of(self._given, self.within)
+
+    def allows(self, path: str) -> bool:
+        """Whether a path without dots, as written, may be looked at."""
+        return self.within is None or any(is_inside(path, folder) for folder in (*self._as_written, *self.within))
 
     def read(self, element: Element, name: str, places: Iterable[Path], limit: int) -> tuple[Path, bytes]:
         """The first file of that name in one of the places, and its content.
@@ -51,39 +73,38 @@ class Folders:
             limit: bytes.
         """
         refused = None
-        for place in places:
-            path = Path(os.path.abspath(place / name.replace("\\", "/")))
-            real = None
+        for path in self._paths(name, places):
             try:
-                if _inside(path, self._as_written):
-                    real = Path(os.path.realpath(path))
-                    if _inside(real, self._real):
-                        return path, regular_bytes(real, limit)
+                if self.allows(path):
+                    return Path(path), regular_bytes(path, limit, self.within)[1]
+                refused = refused or self._refusal(element, name, f"is {path}", path)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except IsADirectoryError:
                 raise element.error(f"file {short(name)!r} is a directory") from None
+            except OutsideError as fault:
+                refused = refused or self._refusal(element, name, f"is a link to {fault.real}", fault.real)
             except LoadError as fault:
                 raise element.error(f"file {short(name)!r} {fault}") from None
             except (OSError, ValueError) as fault:
                 raise element.error(f"file {short(name)!r} cannot be read: {reason_of(fault)}") from None
-            refused = refused or self._refusal(element, name, path, real)
-        if refused is None and self._is_text and not self.home:
+        if refused is None and self.within is not None and not self.home:
             refused = element.error(
                 f"file {short(name)!r} is not read: XML given as text reads no files; "
                 "pass allow= with the folder that the file is in, or give the path of the XML"
             )
         raise refused or element.missing(name)
 
-    def places(self, name: str, places: Iterable[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Paths of a file of that name in those places that may be read, and the folders that may be read."""
-        paths = (Path(os.path.abspath(place / name.replace("\\", "/"))) for place in places)
-        return tuple(str(p) for p in paths if _inside(p, self._as_written)), tuple(sorted(self._real))
+    def places(self, name: str, places: Iterable[Path]) -> tuple[str, ...]:
+        """Paths of a file of that name in those places, as far as they may be read."""
+        return tuple(filter(self.allows, self._paths(name, places)))
 
-    def _refusal(self, element: Element, name: str, path: Path, real: Path | None) -> LoadError:
-        leads = f"is a link to {real}" if real is not None and _case(str(real)) != _case(str(path)) else f"is {path}"
-        home = "the folders of allow=" if self._is_text else f"the folder of the main file, {self.home[0].absolute()}"
-        folder = str((real or path).parent)
+    def _paths(self, name: str, places: Iterable[Path]) -> Iterable[str]:
+        return (os.path.abspath(place / name.replace("\\", "/")) for place in places)
+
+    def _refusal(self, element: Element, name: str, leads: str, path: str) -> LoadError:
+        home = "the folders of allow=" if self.main is None else f"the folder of the main file, {self.home[0]}"
+        folder = os.path.dirname(path)
         return element.error(
             f"file {short(name)!r} {leads}, which is outside {home}; to read it nevertheless, pass allow={folder!r}"
         )
@@ -106,10 +127,9 @@ def folders_of(allow: Any) -> list[Path]:
     return folders
 
 
-def _case(path: str) -> str:
-    return os.path.normcase(path)
-
-
-def _inside(path: Path, folders: set[str]) -> bool:
-    """Whether a path without links and dots is one of the folders or inside one."""
-    return any(_case(str(folder)) in folders for folder in (path, *path.parents))
+def _real(path: str | Path) -> str:
+    """With links followed, as far as that is possible."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # a null character, which is reported when it is opened
+        return os.path.abspath(path)

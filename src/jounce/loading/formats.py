@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from jounce._checks import a_class, quoted, text
 from jounce.loading.description import Description
-from jounce.loading.xml_source import content_of, root_tag
+from jounce.loading.folders import Folders
+from jounce.loading.xml_source import root_tag
 
 Base = Literal["fixed", "floating"]
 Mimic = Literal["coupled", "independent"]
@@ -29,6 +30,7 @@ class Options:
     constraints: bool = True
     allow: Allow = ()
     friction: Friction = None
+    untrusted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +40,16 @@ class Source:
     Attributes:
         given: a `Path`, text (str or bytes), an element of an XML tree, or an object of another library.
         name: its name in messages.
+        folders: from which it may read further files; when left out, any if it is a path, none otherwise.
     """
 
     given: Any
     name: str
+    folders: Folders = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.folders is None:
+            object.__setattr__(self, "folders", Folders(self.given if isinstance(self.given, Path) else None))
 
     @property
     def suffix(self) -> str:
@@ -56,7 +64,7 @@ class Source:
             LoadError: it cannot be read.
         """
         if isinstance(self.given, Path):
-            return content_of(self.given)
+            return self.folders.content()
         if isinstance(self.given, (bytes, str)):
             return self.given
         raise ValueError(f"{self.name} is {a_class(self.given)}, which has no text")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.errors import LoadError
+from jounce.loading.regular_files import Within
 from jounce.loading.xml_source import short
 from jounce.parts.visual import HeightFile, Shape, Triangles, Undrawn
 
@@ -29,14 +30,14 @@ class FieldSource:
     Attributes:
         name: of the file, as in the document; empty if there is none.
         places: paths where it may be, all in folders that may be read.
-        within: those folders.
+        within: those folders; None for all there are.
         grid: rows and columns, as in the document.
         elevation: the numbers, if they are in the document.
     """
 
     name: str
     places: tuple[str, ...]
-    within: tuple[str, ...]
+    within: Within
     grid: tuple[str, str]
     elevation: str
 

@@ -22,6 +22,7 @@ from jounce._checks import array_of
 from jounce.core_tables import BodyRecord
 from jounce.errors import LoadError
 from jounce.loading.description import Description, listed
+from jounce.loading.folders import Folders
 from jounce.loading.formats import Friction
 from jounce.loading.mjcf_compiler import compile_mjcf, mujoco_package
 from jounce.loading.mjcf_equality import Equalities, Places, equalities
@@ -49,7 +50,7 @@ def describe_mjcf(
     damping: bool = True,
     friction: Friction = None,
     constraints: bool = True,
-    allow: Any = (),
+    folders: Folders | None = None,
 ) -> Description:
     """The content of an MJCF file, as compiled by MuJoCo.
 
@@ -63,7 +64,7 @@ def describe_mjcf(
         damping: False leaves out the damping of the joints.
         friction: speed at which the friction loss of joints is smoothed; None or False leave it out.
         constraints: False leaves out the equality constraints.
-        allow: one or more folders, besides that of the file, from which it may read files.
+        folders: from which it may read files; when left out, any if it is a path, none if it is text.
 
     >>> robot = describe_mjcf('''<mujoco> <worldbody> <body name="seat"> <joint name="chain" axis="0 1 0" pos="0 0 2"/>
     ...   <geom size="0.2" mass="30"/> <site name="belt" pos="0 0 0.2"/> </body> </worldbody> </mujoco>''').model()
@@ -73,7 +74,7 @@ def describe_mjcf(
     called = name or (
         str(source) if isinstance(source, Path) else "<string>" if isinstance(source, str) else "<object>"
     )
-    model, left, warnings, meshes = compile_mjcf(source, called, allow)
+    model, left, warnings, meshes = compile_mjcf(source, called, folders)
     try:
         reading = _Reading(model, called, base, damping, friction, MjcfVisuals(model, meshes))
         ties = reading.equalities() if constraints else Equalities()

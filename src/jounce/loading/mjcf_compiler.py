@@ -35,10 +35,10 @@ from jounce.loading.mjcf_child import (
     weighs,
     without_lengths,
 )
-from jounce.loading.mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, documents_of
+from jounce.loading.mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, FileName, documents_of
 from jounce.loading.mjcf_textures import TextureSource, mesh_with_uv
 from jounce.loading.mjcf_visuals import MeshSource
-from jounce.loading.xml_source import content_of, from_tree, read_xml, reason_of, short
+from jounce.loading.xml_source import from_tree, read_xml, reason_of, short
 from jounce.parts.pose import rotation
 from jounce.parts.visual import Triangles
 
@@ -50,7 +50,9 @@ _PROGRAM = str(mjcf_child.__file__)
 _WAY_OUT = "; if you trust the file, compile it yourself and pass the mujoco.MjModel"
 
 
-def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str], list[str], Meshes | None]:
+def compile_mjcf(
+    source: Any, name: str, folders: Folders | None = None
+) -> tuple[Any, list[str], list[str], Meshes | None]:
     """The MjModel of a source; what was left out; the compiler's warnings; where the meshes come from.
 
     The last is None if the model contains its meshes. Otherwise meshes that no inertia depends on are stand-ins.
@@ -58,7 +60,7 @@ def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str
     Args:
         source: a path, text, an element, an MjSpec or an MjModel.
         name: for messages.
-        allow: folders that files may be read from, besides that of a path.
+        folders: that files may be read from; when left out, any for a path, none for text.
     """
     mujoco = mujoco_package(name)
     if isinstance(source, mujoco.MjModel):
@@ -67,10 +69,12 @@ def compile_mjcf(source: Any, name: str, allow: Any = ()) -> tuple[Any, list[str
     with _warnings_kept(mujoco) as heard:
         try:
             if isinstance(source, mujoco.MjSpec):
+                if folders is not None and folders.untrusted:
+                    raise LoadError(f"{name}: is read by MuJoCo, wherever its files are: untrusted=True needs a file")
                 model, left = _compiled(mujoco, source.copy())
                 meshes = None
             else:
-                documents = _documents(source, name, allow)
+                documents = _documents(source, name, folders)
                 model, found = _compiled_documents(mujoco, documents, heard)
                 left, meshes = [], _sources(documents, found)
         except LoadError:
@@ -106,19 +110,18 @@ def _warnings_kept(mujoco: Any) -> Iterator[list[str]]:
         mujoco.set_mju_user_warning(before)
 
 
-def _documents(source: Any, name: str, allow: Any) -> Documents:
+def _documents(source: Any, name: str, folders: Folders | None) -> Documents:
     if hasattr(source, "tag"):
         root = from_tree(source, name, max_depth=MAX_DEPTH, max_elements=MAX_ELEMENTS)
-        return documents_of(root, Folders(None, allow))
-    main = None
+        return documents_of(root, folders or Folders(None))
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         content: str | bytes = source.lstrip("\ufeff \t\r\n")
+        folders = folders or Folders(None)
     elif isinstance(source, bytes):
-        content = source
+        content, folders = source, folders or Folders(None)
     else:
-        main = Path(source)
-        content = content_of(main)
-    folders = Folders(main, allow)
+        folders = folders or Folders(Path(source))
+        content = folders.content()
     if isinstance(content, bytes):
         _check_encoding(content, name)
     return documents_of(read_xml(content, name, max_depth=MAX_DEPTH, max_elements=MAX_ELEMENTS), folders)
@@ -151,11 +154,15 @@ def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> 
 def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
     """Where the meshes of the documents are, by name, the height fields, by number, and the textures."""
     sources: Meshes = {}
+    within = documents.folders.within
+
+    def places(file: FileName) -> tuple[str, ...]:
+        return documents.folders.places(file.name, file.places)
+
     for name, (word, scale, shift, turn, vertices, faces, places_on, of_faces) in found.items():
         file = documents.meshes.get(word)
         if file is not None:
-            places, within = documents.folders.places(file.name, file.places)
-            sources[name] = MeshSource(file.name, places, within, tuple(scale), tuple(shift), tuple(turn))
+            sources[name] = MeshSource(file.name, places(file), within, tuple(scale), tuple(shift), tuple(turn))
         elif vertices and faces:
             corners = np.array(vertices, dtype=np.float64).reshape(-1, 3) - shift
             corners = corners @ rotation(turn) * scale
@@ -163,13 +170,11 @@ def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
             sources[name] = mesh_with_uv(name, corners, flat, np.array(places_on), np.array(of_faces, dtype=np.int32))
     for i, field in enumerate(documents.fields):
         named = field.file
-        places, within = documents.folders.places(named.name, named.places) if named is not None else ((), ())
-        sources[i] = FieldSource(named.name if named is not None else "", places, within, field.grid, field.elevation)
+        named_places = ("", ()) if named is None else (named.name, places(named))
+        sources[i] = FieldSource(*named_places, within, field.grid, field.elevation)
     for i, texture in enumerate(documents.textures):
-        files = {
-            key: (file.name, *documents.folders.places(file.name, file.places)) for key, file in texture.files.items()
-        }
-        sources["texture", i] = TextureSource(texture.said, files)
+        files = {key: (file.name, places(file)) for key, file in texture.files.items()}
+        sources["texture", i] = TextureSource(texture.said, files, within)
     return sources
 
 

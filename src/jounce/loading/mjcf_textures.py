@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.loading.regular_files import Within
 from jounce.loading.xml_source import short
 from jounce.parts.texture import RGB, SIDES, NoPicture, Pattern, Picture, PictureFile, Pixels, Texture
 from jounce.parts.visual import Triangles
@@ -30,12 +31,13 @@ class TextureSource:
 
     Attributes:
         said: the attributes of the element.
-        files: by attribute, the name of the file, the paths where it may be, all in folders that may be read, and these
-            folders.
+        files: by attribute, the name of the file and the paths where it may be, all in folders that may be read.
+        within: those folders; None for all there are.
     """
 
     said: Mapping[str, str]
-    files: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]]
+    files: Mapping[str, tuple[str, tuple[str, ...]]]
+    within: Within
 
     def texture(self) -> Texture:
         """The texture, repeated once."""
@@ -61,11 +63,11 @@ class TextureSource:
         return Pattern(said["builtin"], (width, height), first, second, said.get("mark", "none"), marks, density)
 
     def _picture(self, key: str) -> Picture:
-        name, places, within = self.files.get(key, ("a texture without a file", (), ()))
+        name, places = self.files.get(key, ("a texture without a file", ()))
         path = next((place for place in places if os.path.isfile(place)), None)
         if path is None:
             return NoPicture(short(name), "does not exist" if places else "is not in a folder that is read")
-        return PictureFile(path, within)
+        return PictureFile(path, self.within)
 
     def _rgb(self, key: str, otherwise: float) -> RGB:
         red, green, blue = self._numbers(key, (otherwise,) * 3)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from jounce.errors import LoadError
 from jounce.loading.height_fields import FieldSource, surface
 from jounce.loading.mjcf_textures import MjcfTextures, TextureSource, mesh_with_uv
+from jounce.loading.regular_files import Within
 from jounce.loading.xml_source import short
 from jounce.parts.pose import inverse, pose
 from jounce.parts.visual import (
@@ -57,13 +58,13 @@ class MeshSource:
     Attributes:
         name: of the file, as in the document.
         places: paths where it may be, all in folders that may be read.
-        within: those folders.
+        within: those folders; None for all there are.
         scale, shift, turn: see `MeshFile`.
     """
 
     name: str
     places: tuple[str, ...]
-    within: tuple[str, ...]
+    within: Within
     scale: tuple[float, float, float]
     shift: tuple[float, float, float]
     turn: tuple[float, float, float, float]

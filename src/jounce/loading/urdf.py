@@ -80,6 +80,7 @@ def describe_urdf(
         friction: speed at which the friction of the file is smoothed; None or False if the joints get none, without a
             warning if False.
     """
+    from jounce.loading.folders import Folders
     from jounce.loading.mesh_paths import MeshPaths  # only when a robot is loaded, to keep the import of jounce fast
     from jounce.loading.urdf_visuals import UrdfVisuals
 
@@ -91,7 +92,7 @@ def describe_urdf(
     edges = [_edge(element, links) for element in _named(root.all("joint"), "joint").values()]
     order = _depth_first(links, edges)
     said = _Said(mimic == "coupled", damping, friction, {edge.name: edge for edge in edges})
-    looks = UrdfVisuals(root, meshes or MeshPaths(None))
+    looks = UrdfVisuals(root, meshes or MeshPaths(Folders(None)))
 
     bodies: list[BodyRecord] = []
     index: dict[str, int] = {}

@@ -1,18 +1,14 @@
 """XML of robot descriptions: read strictly, with the line of every element, and safe against hostile files.
 
 The standard library's expat does the parsing. Document types are refused, and with them entities, external files and
-expansions that fill memory; so are nesting and sizes beyond those of any robot. Nothing here recurses or waits for a
-pipe or device.
+expansions that fill memory; so are nesting and sizes beyond those of any robot. Nothing here recurses.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import math
-import os
-import stat
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +16,7 @@ from xml.parsers import expat
 
 from jounce._checks import near
 from jounce.errors import LoadError, MissingFileError
+from jounce.loading.regular_files import Within, regular_bytes, too_large
 
 MAX_BYTES = 100_000_000
 MAX_ELEMENTS = 1_000_000
@@ -155,10 +152,10 @@ def short(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:40]}...{line[-10:]}"
 
 
-def content_of(path: Path) -> bytes:
-    """The content of a file; an error if it is not a file, or too large."""
+def content_of(path: Path, within: Within = None) -> bytes:
+    """The content of a file; an error if it is not a file, too large, or not within some folders."""
     try:
-        return regular_bytes(path, MAX_BYTES)
+        return regular_bytes(path, MAX_BYTES, within)[1]
     except FileNotFoundError:
         raise MissingFileError(f"{_shown(path)}: does not exist{_likely(path)}", str(path)) from None
     except IsADirectoryError:
@@ -167,31 +164,6 @@ def content_of(path: Path) -> bytes:
         raise LoadError(f"{_shown(path)}: {fault}") from None
     except (OSError, ValueError) as fault:  # no permission; a name too long, or with a null character in it
         raise LoadError(f"{_shown(path)}: cannot be read: {reason_of(fault)}") from None
-
-
-def regular_bytes(path: Path, limit: int) -> bytes:
-    """The content of a file of at most `limit` bytes; else an OSError, or a LoadError to be prefixed with the name."""
-    _check_kind(os.stat(path), limit)  # before it is opened, which may itself have side effects
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb") as file:
-        _check_kind(os.fstat(handle), limit)  # it may have been replaced in the meantime
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise LoadError(_too_large(limit + 1, limit))
-    return content
-
-
-def _check_kind(status: os.stat_result, limit: int) -> None:
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not stat.S_ISREG(status.st_mode):
-        raise LoadError("is a device or a pipe, expected a file")
-    if status.st_size > limit:
-        raise LoadError(_too_large(status.st_size, limit))
-
-
-def _too_large(size: int, limit: int) -> str:
-    return f"has {size / 1e6:.0f} MB, more than the {limit / 1e6:.0f} MB that are read"
 
 
 def reason_of(fault: Exception) -> str:
@@ -377,7 +349,7 @@ def _run(parser: expat.XMLParserType, content: bytes | str, source: str) -> None
 def _check_begin(content: bytes | str, source: str) -> None:
     """Says what the content seems to be if it cannot be XML."""
     if len(content) > MAX_BYTES:
-        raise LoadError(f"{source}: {_too_large(len(content), MAX_BYTES)}")
+        raise LoadError(f"{source}: {too_large(len(content), MAX_BYTES)}")
     begin = content[:1000].encode(errors="replace") if isinstance(content, str) else content[:1000]
     if not begin.strip(b"\0 \t\r\n"):
         raise LoadError(f"{source}: is empty")

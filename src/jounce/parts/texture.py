@@ -22,12 +22,12 @@ class PictureFile:
 
     Attributes:
         path: absolute, as it was found.
-        within: folders that it may lie in, once links are followed.
+        within: folders that it may lie in, once links are followed; None if it may lie anywhere.
         name: as a URDF gives it, such as "package://arm/wood.png"; "" if it came from elsewhere.
     """
 
     path: str
-    within: tuple[str, ...]
+    within: tuple[str, ...] | None
     name: str = field(default="", compare=False)
 
 

@@ -64,14 +64,14 @@ class MeshFile:
 
     Attributes:
         path: absolute, as it was found.
-        within: folders that it may lie in, once links are followed.
+        within: folders that it may lie in, once links are followed; None if it may lie anywhere.
         scale: of its x, y and z.
         shift, turn: what it is moved by, then turned by (a quaternion w x y z), before it is scaled.
         name: as a URDF gives it, such as "package://arm/meshes/hand.stl"; "" if it came from elsewhere.
     """
 
     path: str
-    within: tuple[str, ...]
+    within: tuple[str, ...] | None
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
     turn: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
@@ -84,13 +84,13 @@ class HeightFile:
 
     Attributes:
         path: absolute, as it was found.
-        within: folders that it may lie in, once links are followed.
+        within: folders that it may lie in, once links are followed; None if it may lie anywhere.
         size: half of its extent along x and y, the height of its highest point above the lowest, and the depth of its
             base below that, m.
     """
 
     path: str
-    within: tuple[str, ...]
+    within: tuple[str, ...] | None
     size: tuple[float, float, float, float]
 
 

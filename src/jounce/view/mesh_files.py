@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.errors import LoadError
-from jounce.loading.mesh_paths import real_path
-from jounce.loading.xml_source import reason_of, regular_bytes, short
+from jounce.loading.folders import HINT
+from jounce.loading.regular_files import OutsideError, Within, regular_bytes
+from jounce.loading.xml_source import reason_of, short
 from jounce.parts.visual import Colour, HeightFile, MeshFile
 from jounce.view.glb_check import check_glb
 from jounce.view.pictures import PictureError, Rows, as_rows, checked_picture, mean_colour
@@ -65,11 +66,10 @@ def content_of_file(file: MeshFile | HeightFile) -> tuple[Path, bytes]:
     Raises:
         MeshError: it cannot be read, or must not be.
     """
-    path = real_path(file)
-    if path is None:
-        raise MeshError("is a link that leads out of the folders that may be read: pass allow= to jounce.load")
     try:
-        content = regular_bytes(path, MAX_BYTES)
+        path, content = regular_bytes(file.path, MAX_BYTES, file.within)
+    except OutsideError:
+        raise MeshError(f"is a link that leads out of the folders that may be read: {HINT}") from None
     except LoadError as fault:
         raise MeshError(str(fault)) from None
     except (OSError, ValueError) as fault:
@@ -224,7 +224,7 @@ class _Beside:
     Pictures that cannot be drawn are noted in `missing`; `has_materials` says whether materials were found.
     """
 
-    def __init__(self, folder: Path, within: tuple[str, ...], missing: dict[str, str]) -> None:
+    def __init__(self, folder: Path, within: Within, missing: dict[str, str]) -> None:
         self._folder, self._within, self._missing = folder, within, missing
         self.has_materials = False
 
@@ -233,20 +233,22 @@ class _Beside:
         is_picture = not plain.lower().endswith(".mtl")
         why = "does not exist"
         for place in (self._folder / plain, self._folder / os.path.basename(plain)):
-            path = real_path(MeshFile(str(place), self._within))
-            if path is None:
+            if place.suffix.lower() not in (*_PICTURES, ".mtl"):
+                continue
+            try:
+                content = regular_bytes(place, _MATERIALS, self._within)[1]
+                if is_picture:
+                    checked_picture(content).verify()
+                self.has_materials |= not is_picture
+                return content
+            except OutsideError:
                 why = "is outside the folders that may be read"
-            elif os.path.isfile(path) and path.suffix.lower() in (*_PICTURES, ".mtl"):
-                try:
-                    content = regular_bytes(path, _MATERIALS)
-                    if is_picture:
-                        checked_picture(content).verify()
-                    self.has_materials |= not is_picture
-                    return content
-                except LoadError as fault:
-                    why = str(fault)
-                except Exception as fault:  # of the disk, or of Pillow
-                    why = f"is not a picture that can be read ({type(fault).__name__})"
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except LoadError as fault:
+                why = str(fault)
+            except Exception as fault:  # of the disk, or of Pillow
+                why = f"is not a picture that can be read ({type(fault).__name__})"
         if is_picture:
             self._missing.setdefault(short(plain), why)
         raise FileNotFoundError(plain)

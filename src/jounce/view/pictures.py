@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.errors import LoadError
-from jounce.loading.mesh_paths import real_path
-from jounce.loading.xml_source import reason_of, regular_bytes
+from jounce.loading.folders import HINT
+from jounce.loading.regular_files import OutsideError, regular_bytes
+from jounce.loading.xml_source import reason_of
 from jounce.parts.texture import SIDES, NoPicture, Pattern, Picture, PictureFile, Pixels, Texture
 from jounce.view.patterns import pattern_rows, pattern_sides
 
@@ -131,11 +132,10 @@ def _rows(picture: Picture | None) -> Rows:
 
 
 def _content(file: PictureFile) -> bytes:
-    path = real_path(file)
-    if path is None:
-        raise PictureError("is a link that leads out of the folders that may be read: pass allow= to jounce.load")
     try:
-        return regular_bytes(path, MAX_BYTES)
+        return regular_bytes(file.path, MAX_BYTES, file.within)[1]
+    except OutsideError:
+        raise PictureError(f"is a link that leads out of the folders that may be read: {HINT}") from None
     except LoadError as fault:
         raise PictureError(str(fault)) from None
     except (OSError, ValueError) as fault:

@@ -1,0 +1,104 @@
+"""The content of regular files, wherever they are or only within some folders. Pipes and devices are never waited for.
+
+Within folders, a file is opened step by step from its folder down, and no step may be a link: links are followed
+before, and lead to a path that is checked. So nothing outside is opened, even if someone exchanges a folder for a link
+meanwhile. Where the system cannot open a file relative to a folder (Windows), the path is looked at again once the file
+is open.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from jounce.errors import LoadError
+
+Within = tuple[str, ...] | None  # folders, their subfolders included; None: all there are
+_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
+_STEPS = os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd and os.stat in os.supports_follow_symlinks
+
+
+class OutsideError(LoadError):
+    """A file is outside the folders that may be read."""
+
+    def __init__(self, real: str) -> None:
+        super().__init__(f"leads to {real}, which is outside the folders that may be read")
+        self.real = real
+
+
+def regular_bytes(path: str | os.PathLike[str], limit: int, within: Within = None) -> tuple[Path, bytes]:
+    """The path of a file with links followed, and its content, of at most `limit` bytes.
+
+    Raises:
+        OutsideError: it is not within these folders.
+        LoadError: it is no regular file, or too large; the message is to be prefixed with its name.
+        OSError, ValueError: of the system.
+    """
+    real = os.path.realpath(path)
+    if within is None:
+        check_kind(os.stat(real), limit)  # before it is opened, which may itself have side effects
+        handle = os.open(real, _FILE)
+    else:
+        handle = _opened(real, limit, within)
+    with os.fdopen(handle, "rb") as file:
+        check_kind(os.fstat(handle), limit)  # it may have been replaced in the meantime
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise LoadError(too_large(limit + 1, limit))
+    return Path(real), content
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path without links and dots is that folder or inside it."""
+    path, folder = os.path.normcase(path), os.path.normcase(folder)
+    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+
+
+def _opened(real: str, limit: int, within: Sequence[str]) -> int:
+    for folder in map(os.path.realpath, within):
+        if is_inside(real, folder):
+            break
+    else:
+        raise OutsideError(real)
+    if not _STEPS or real == folder:
+        return _opened_and_looked_at_again(real, limit)
+    *folders, name = real[len(folder) :].strip(os.sep).split(os.sep)
+    here = os.open(folder, _FOLDER)
+    try:
+        for each in folders:
+            below = os.open(each, _FOLDER | _NO_LINK, dir_fd=here)
+            os.close(here)
+            here = below
+        check_kind(os.stat(name, dir_fd=here, follow_symlinks=False), limit)
+        return os.open(name, _FILE | _NO_LINK, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def _opened_and_looked_at_again(real: str, limit: int) -> int:
+    check_kind(os.stat(real), limit)
+    handle = os.open(real, _FILE)
+    if os.path.realpath(real) != real or not os.path.samestat(os.stat(real), os.fstat(handle)):
+        os.close(handle)
+        raise OutsideError(real)
+    return handle
+
+
+def check_kind(status: os.stat_result, limit: int) -> None:
+    """Raises an error unless this is a regular file of at most `limit` bytes."""
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise LoadError("is a device or a pipe, expected a file")
+    if status.st_size > limit:
+        raise LoadError(too_large(status.st_size, limit))
+
+
+def too_large(size: int, limit: int) -> str:
+    """The fault of a file, in words."""
+    return f"has {size / 1e6:.0f} MB, more than the {limit / 1e6:.0f} MB that are read"
