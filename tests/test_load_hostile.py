@@ -18,6 +18,7 @@ import jounce as jn
 from jounce.loading import describe
 from jounce.loading.mjcf_compiler import compile_mjcf
 from loading_child import Child
+from time_limits import HANG
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -378,6 +379,14 @@ def test_files_outside_the_folder_are_read_for_those_who_are_trusted(folders: Pa
         assert jn.load(path, allow=allow, untrusted=True).joint_names == (joints,)
     with pytest.raises(jn.LoadError, match="outside"):
         jn.load(path, allow=folders / "robot" / "parts", untrusted=True)
+
+
+def test_a_missing_mesh_that_gives_inertia_is_named_at_once(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after the minute that a process which compiles may take on the clock."""
+    monkeypatch.setattr("jounce.loading.mjcf_compiler.MAX_WAIT", HANG)
+    path = robot(folders, mjcf(NEEDS, '<asset> <mesh name="m" file="none.stl"/> </asset>'))
+    with pytest.raises(FileNotFoundError, match=r"file 'none\.stl' does not exist; the inertia of a body"):
+        jn.load(path)
 
 
 def test_files_in_the_folder_are_read(folders: Path) -> None:

@@ -212,6 +212,8 @@ def _process(name: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         receive(process.stdout)  # once MuJoCo is imported
         timer.start()
         yield process.stdin, process.stdout
+    except LoadError:  # of a file that it asked for; one that is missing is an OSError, too
+        raise
     except (EOFError, OSError):
         slow = process.wait() == -getattr(signal, "SIGXCPU", 0)
         time, memory = f"takes more than {MAX_SECONDS} s", f"breaks down, or needs more than {MAX_MEMORY >> 30} GB"

@@ -1,0 +1,271 @@
+"""Files from strangers: what is outside their folder is not opened, whatever they name, loaded, shown or saved."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import jounce as jn
+import strangers
+from jounce.loading import regular_files
+from jounce.loading.regular_files import OutsideError, regular_bytes
+from time_limits import HANG
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what a process opens is seen in /proc")
+LOOKS = (
+    '<robot name="r"> <link name="a"> <visual> <geometry> <mesh filename="{}"/> </geometry> </visual> </link> </robot>'
+)
+
+
+def run(folder: Path, *options: str, before: tuple[str, ...] = ()) -> dict[str, object]:
+    for module in ("mujoco", "trimesh", "viser"):
+        pytest.importorskip(module)
+    command = [*before, sys.executable, strangers.__file__, str(folder), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10 * HANG, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@linux
+def test_robots_at_random_open_nothing_outside(tmp_path: Path) -> None:
+    found = run(tmp_path, "--count", "150")
+    assert found["outside"] == []
+    kinds = found["kinds"]
+    assert isinstance(kinds, dict)
+    assert set(kinds) == {"loads", "LoadError", "MissingFileError"}
+    assert min(kinds["loads"], kinds["LoadError"]) > 30
+
+
+@linux
+def test_the_same_robots_open_much_outside_if_they_are_trusted(tmp_path: Path) -> None:
+    """So they would if a check were missing."""
+    found = run(tmp_path, "--count", "60", "--trusted")["outside"]
+    assert isinstance(found, list)
+    assert len(found) > 5
+
+
+@pytest.mark.night
+@linux
+@pytest.mark.parametrize("seed", range(10))
+def test_ten_thousand_robots_under_a_tracer(tmp_path: Path, seed: int) -> None:
+    """Of the system calls, so whoever makes them: of this process and of those that it starts."""
+    if shutil.which("strace") is None:
+        pytest.skip("needs strace")
+    trace = tmp_path.with_suffix(".trace")
+    calls = ("strace", "-f", "-y", "--seccomp-bpf", "-qq", "-e", "trace=open,openat,openat2", "-o", str(trace))
+    try:
+        found = run(tmp_path, "--count", "1000", "--seed", str(seed), before=calls)
+        with trace.open(errors="replace") as lines:
+            opened = set(strangers.of_trace(lines))
+    finally:
+        trace.unlink(missing_ok=True)
+    assert found["outside"] == []
+    assert any(path.startswith(str(tmp_path.resolve() / "up" / "load")) for path in opened)
+    assert strangers.outside(opened, tmp_path.resolve()) == []
+
+
+# Opening
+
+
+@posix
+def test_a_file_that_is_a_link_out_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.urdf").write_text("<robot name='r'> <link name='a'/> </robot>")
+    (tmp_path / "in" / "robot.urdf").symlink_to(tmp_path / "secret.urdf")
+    assert jn.load(tmp_path / "in" / "robot.urdf").nv == 0
+    with pytest.raises(jn.LoadError, match=r"in.robot\.urdf: leads to .*secret\.urdf, which is outside the folders"):
+        jn.load(tmp_path / "in" / "robot.urdf", untrusted=True)
+    assert jn.load(tmp_path / "in" / "robot.urdf", untrusted=True, allow=tmp_path).nv == 0
+
+
+@posix
+@pytest.mark.parametrize("what", ["the file", "its folder", "a folder above"])
+def test_what_becomes_a_link_between_the_look_and_the_opening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    home, file = tmp_path / "home", tmp_path / "home" / "deep" / "er" / "a.stl"
+    outside = tmp_path / "outside" / "er"
+    for folder in (file.parent, outside):
+        folder.mkdir(parents=True)
+        (folder / "a.stl").write_bytes(b"inside" if folder == file.parent else b"secret")
+    assert regular_bytes(file, 100, (str(home),)) == (file, b"inside")
+    target = {"the file": file, "its folder": file.parent, "a folder above": file.parent.parent}[what]
+    real = os.path.realpath
+
+    def exchanged(path: str | os.PathLike[str], **options: object) -> str:
+        found = real(path)
+        if found == str(file) and not target.is_symlink():
+            target.rename(tmp_path / "away")
+            target.symlink_to({"the file": outside / "a.stl", "its folder": outside}.get(what, outside.parent))
+        return found
+
+    monkeypatch.setattr(os.path, "realpath", exchanged)
+    with pytest.raises((OSError, jn.LoadError), match=r"is a device or a pipe|Not a directory"):
+        regular_bytes(file, 100, (str(home),))
+    assert target.is_symlink()
+
+
+@posix
+def test_where_files_cannot_be_opened_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows the path is looked at again."""
+    monkeypatch.setattr(regular_files, "_STEPS", False)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a").write_bytes(b"inside")
+    (tmp_path / "a").write_bytes(b"secret")
+    assert regular_bytes(tmp_path / "in" / "a", 100, (str(tmp_path / "in"),))[1] == b"inside"
+    with pytest.raises(OutsideError):
+        regular_bytes(tmp_path / "in" / ".." / "a", 100, (str(tmp_path / "in"),))
+    real, plain = os.path.realpath, os.open
+
+    def exchanged(path: str, flags: int, **options: int) -> int:
+        (tmp_path / "in" / "a").unlink()
+        (tmp_path / "in" / "a").symlink_to(tmp_path / "a")
+        return plain(path, flags, **options)
+
+    monkeypatch.setattr(os, "open", exchanged)
+    with pytest.raises(OutsideError):
+        regular_bytes(tmp_path / "in" / "a", 100, (str(tmp_path / "in"),))
+    assert real(tmp_path / "in" / "a") == real(tmp_path / "a")
+
+
+@posix
+@pytest.mark.parametrize("within", [False, True])
+def test_only_regular_files_are_opened(tmp_path: Path, within: bool) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    folders = (str(tmp_path),) if within else None
+    with pytest.raises(jn.LoadError, match="is a device or a pipe"):
+        regular_bytes(tmp_path / "pipe", 100, folders)
+    for name in ("folder", "."):
+        with pytest.raises(IsADirectoryError):
+            regular_bytes(tmp_path / name, 100, folders)
+    if not within:
+        with pytest.raises(jn.LoadError, match="is a device or a pipe"):
+            regular_bytes("/dev/zero", 100)
+
+
+# Where the mode comes from, and where it goes
+
+
+def test_a_spec_cannot_be_untrusted() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    body = "<body name='b'> <joint/> <geom size='1'/> </body>"
+    spec = mujoco.MjSpec.from_string(f"<mujoco> <worldbody> {body} </worldbody> </mujoco>")
+    with pytest.raises(jn.LoadError, match="is read by MuJoCo, wherever its files are: untrusted=True needs a file"):
+        jn.load(spec, untrusted=True)
+    assert jn.load(spec.compile(), untrusted=True).nv == 1
+
+
+@pytest.mark.parametrize("untrusted", ["yes", 2, None])
+def test_bad_modes(untrusted: object) -> None:
+    with pytest.raises(ValueError, match=r"^untrusted is .*, expected True or False"):
+        jn.load("<robot name='r'> <link name='a'/> </robot>", untrusted=untrusted)  # type: ignore[arg-type]
+
+
+def test_a_format_of_ones_own_reads_within_the_same_folders(tmp_path: Path) -> None:
+    from jounce.loading import Options, Source
+    from jounce.loading.folders import Folders
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "robot.new").write_text("text")
+    source = Source(tmp_path / "in" / "robot.new", "robot", Folders(tmp_path / "in" / "robot.new", (), True))
+    assert source.content == b"text"
+    assert source.folders.within == (str((tmp_path / "in").resolve()),)
+    assert Source(tmp_path / "in" / "robot.new", "robot").folders.within is None
+    assert Source("text", "robot").folders.within == ()
+    assert Options().untrusted is False
+
+
+COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
+    "info": lambda file, out: ["info", str(file)],
+    "view": lambda file, out: ["view", str(file), "--save", str(out / "page.html")],
+    "convert": lambda file, out: ["convert", str(file), str(out / "robot.xml"), "--skip", "visuals"],
+    "simulate": lambda file, out: ["simulate", str(file), "--time", "0.01"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_have_the_same_option(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("mujoco", "typer", "rich", *(("viser",) if command == "view" else ())):
+        pytest.importorskip(module)
+    from jounce.cli import main
+
+    (tmp_path / "in").mkdir()
+    part = "<mujocoinclude> <body name='b'> <joint name='j'/> <geom size='1'/> </body> </mujocoinclude>"
+    (tmp_path / "part.xml").write_text(part)
+    file = tmp_path / "in" / "robot.xml"
+    file.write_text("<mujoco> <worldbody> <include file='../part.xml'/> </worldbody> </mujoco>")
+    for options, good in (([], True), (["--untrusted"], False), (["--untrusted", "--allow", str(tmp_path)], True)):
+        monkeypatch.setattr(sys, "argv", ["jounce", *COMMANDS[command](file, tmp_path), *options])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert (ended.value.code in (0, None)) == good, capsys.readouterr().err
+        said = f"{ended.value.code} {capsys.readouterr().err}"
+        assert good or "which is outside the folder of the main file" in said
+
+
+def test_a_pickled_robot_keeps_its_folders(tmp_path: Path) -> None:
+    import pickle
+
+    (tmp_path / "a.stl").write_bytes(strangers.stl())
+    (tmp_path / "robot.urdf").write_text(LOOKS.format("a.stl"))
+    for untrusted, within in ((True, (str(tmp_path.resolve()),)), (False, None)):
+        robot = pickle.loads(pickle.dumps(jn.load(tmp_path / "robot.urdf", untrusted=untrusted)))
+        assert robot.bodies[0].visuals[0].shape.within == within
+
+
+# Pages
+
+
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_pages_embed_only_what_decodes_as_a_mesh_or_a_picture(tmp_path: Path, untrusted: bool) -> None:
+    """Comments, what follows a picture, names of materials, and files that are neither: none of it travels."""
+    pytest.importorskip("viser")
+    home, page = tmp_path / "home", tmp_path / "page.html"
+    home.mkdir()
+    for kind in strangers.KINDS:
+        (home / f"a.{kind}").write_bytes(strangers.content(kind))
+    (home / "text.png").write_bytes(strangers.MARK)
+    (home / "text.obj").write_bytes(strangers.MARK)
+    visuals = [f'<geometry> <mesh filename="{name}"/> </geometry>' for name in ("a.obj", "a.stl", "text.obj", "a.glb")]
+    visuals += [
+        f'<geometry> <box size="1 1 1"/> </geometry> <material name="{i}"> <texture filename="{name}"/> </material>'
+        for i, name in enumerate(("a.png", "text.png", "a.mtl"))
+    ]
+    looks = "".join(f"<visual> {visual} </visual>" for visual in visuals)
+    (home / "robot.urdf").write_text(f'<robot name="r"> <link name="a"> {looks} </link> </robot>')
+    with pytest.warns(jn.view.ViewWarning, match=r"text\.obj has no faces; .*text\.png is not a picture"):
+        jn.load(home / "robot.urdf", untrusted=untrusted).show(save=page)
+    saved = page.read_bytes()
+    assert len(saved) > 1e5
+    for content in _with_what_it_packs(saved):
+        assert strangers.MARK not in content
+
+
+def _with_what_it_packs(page: bytes) -> list[bytes]:
+    """The page, and the recording in it as it was before it was encoded and compressed."""
+    import base64
+    import re
+    import zlib
+
+    found = [page]
+    for piece in re.findall(rb"[A-Za-z0-9+/]{200,}={0,2}", page):
+        raw = base64.b64decode(piece + b"=" * (-len(piece) % 4))
+        found.append(raw)
+        for bits in (31, 15, -15):
+            try:
+                found.append(zlib.decompressobj(bits).decompress(raw))
+            except zlib.error:
+                continue
+    return found
