@@ -196,9 +196,9 @@ def outside(opened: Iterable[str], folder: Path) -> list[str]:
 
 
 def of_trace(lines: Iterable[str]) -> Iterator[str]:
-    """The paths that were opened, from the lines of ``strace -f -y -e trace=open,openat,openat2``."""
+    """The paths that were opened, not made, from the lines of ``strace -f -y -e trace=open,openat,openat2``."""
     for line in lines:
-        if (found := re.search(r"= \d+<([^<>]*)>", line)) and " open" in f" {line}":
+        if "O_CREAT" not in line and (found := re.search(r"= \d+<([^<>]*)>", line)):
             yield found[1]
 
 

@@ -301,7 +301,7 @@ def test_height_fields_are_mujocos(tmp_path: Path, as_model: bool) -> None:
 def test_height_fields_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     pytest.importorskip("trimesh")
-    from jounce.view.mesh_files import MeshError
+    from jounce.view.mesh_parsing import MeshError
     from jounce.view.meshes import parts_of
 
     path = _hills(tmp_path)

@@ -14,9 +14,9 @@ from jounce.view import MeshFile, Triangles
 from jounce.view.creases import creased
 
 trimesh = pytest.importorskip("trimesh")
-from jounce.view import creases, mesh_files, meshes  # noqa: E402
+from jounce.view import creases, mesh_files, mesh_parsing, meshes  # noqa: E402
 from jounce.view.glb import as_glb  # noqa: E402
-from jounce.view.mesh_files import MeshError  # noqa: E402
+from jounce.view.mesh_parsing import MeshError  # noqa: E402
 from jounce.view.meshes import Part, parts_of  # noqa: E402
 from jounce.view.stl import binary_stl  # noqa: E402
 
@@ -50,22 +50,27 @@ def file(folder: Path, name: str, content: str | bytes) -> MeshFile:
     return MeshFile(str(path), (str(folder),))
 
 
+def no_files(name: str) -> bytes:
+    raise MeshError("is not there")
+
+
 def glb(part: Part) -> bytes:
     assert part.wrap is not None
     return as_glb(part.vertices, part.faces, part.wrap.normals, part.wrap.uv, part.wrap.picture)
 
 
-def bounds(mesh: MeshFile) -> np.ndarray:
-    every = np.concatenate([part.vertices for part in parts_of(mesh)])
+def bounds(mesh: MeshFile, reader: mesh_files.MeshReader | None = None) -> np.ndarray:
+    every = np.concatenate([part.vertices for part in parts_of(mesh, reader=reader)])
     return np.stack([every.min(axis=0), every.max(axis=0)])
 
 
 def test_formats(tmp_path: Path) -> None:
     solid = trimesh.Trimesh(TETRAHEDRON, FACES, process=False)
-    for kind in ("stl", "obj", "ply", "off", "glb"):
-        mesh = file(tmp_path, f"t.{kind}", solid.export(file_type=kind))
-        assert np.allclose(bounds(mesh), [[0, 0, 0], [1, 2, 1.5]], atol=1e-6), kind
-        assert sum(len(part.faces) for part in parts_of(mesh)) == 4
+    with mesh_files.MeshReader() as reader:
+        for kind in ("stl", "obj", "ply", "off", "glb"):
+            mesh = file(tmp_path, f"t.{kind}", solid.export(file_type=kind))
+            assert np.allclose(bounds(mesh, reader), [[0, 0, 0], [1, 2, 1.5]], atol=1e-6), kind
+            assert sum(len(part.faces) for part in parts_of(mesh, reader=reader)) == 4
     assert np.allclose(bounds(file(tmp_path, "T.STL", solid.export(file_type="stl"))), [[0, 0, 0], [1, 2, 1.5]])
 
 
@@ -318,14 +323,16 @@ def test_collada_that_is_not_plain_xml(tmp_path: Path) -> None:
     (tmp_path / "wide.dae").write_bytes('<!DOCTYPE a [<!ENTITY x "n">]><COLLADA/>'.encode("utf-16"))
     (tmp_path / "other.dae").write_bytes(b'<?xml version="1.0" encoding="utf-7"?><COLLADA/>')
     for name, why in (("zip.dae", "expected XML in UTF-8"), ("wide.dae", "expected XML"), ("other.dae", "is in utf-7")):
-        with pytest.raises(mesh_files.MeshError, match=why):
-            mesh_files.read_mesh(MeshFile(str(tmp_path / name), (str(tmp_path),)), {})
+        with pytest.raises(MeshError, match=why):
+            parts_of(MeshFile(str(tmp_path / name), (str(tmp_path),)))
 
 
 def test_what_binds_materials_is_removed_in_linear_time() -> None:
-    assert mesh_files._without_bindings(b"a<bind_material>b</bind_material>c<bind_material>d") == b"ac<bind_material>d"
+    assert (
+        mesh_parsing._without_bindings(b"a<bind_material>b</bind_material>c<bind_material>d") == b"ac<bind_material>d"
+    )
     many = b"<bind_material>" * 500_000
-    assert mesh_files._without_bindings(many) == many
+    assert mesh_parsing._without_bindings(many) == many
 
 
 def test_glb_files_that_claim_more_than_they_have(tmp_path: Path) -> None:
@@ -341,22 +348,20 @@ def test_glb_files_that_claim_more_than_they_have(tmp_path: Path) -> None:
 
     vertices = {"componentType": 5126, "count": 300_000_000, "type": "VEC3"}
     for accessor in (vertices, vertices | {"bufferView": 0}):
-        with pytest.raises(mesh_files.MeshError, match="it describes more numbers than it has"):
-            mesh_files.read_mesh(glb({"asset": {"version": "2.0"}, "accessors": [accessor]}), {})
+        with pytest.raises(MeshError, match="it describes more numbers than it has"):
+            parts_of(glb({"asset": {"version": "2.0"}, "accessors": [accessor]}))
 
 
-def test_glb_files_with_a_picture_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_glb_files_with_a_picture_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     images = pytest.importorskip("PIL.Image")
     picture = io.BytesIO()
     images.fromarray(np.zeros((20, 30, 3), dtype=np.uint8)).save(picture, format="png")
     square = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=np.float32)
     content = as_glb(square, np.array([[0, 1, 2]]), np.ones((3, 3)), square[:, :2], picture.getvalue())
-    (tmp_path / "a.glb").write_bytes(content)
-    file = MeshFile(str(tmp_path / "a.glb"), (str(tmp_path),))
-    assert mesh_files.read_mesh(file, {})[0].picture is not None
+    assert mesh_parsing.parsed(content, "glb", no_files, {})[0].picture is not None
     monkeypatch.setattr("jounce.view.pictures.MAX_PIXELS", 599)
     with pytest.raises(MeshError, match="a picture in it has more than the 599 pixels that are drawn"):
-        mesh_files.read_mesh(file, {})
+        mesh_parsing.parsed(content, "glb", no_files, {})
 
 
 def test_a_cone_whose_faces_are_in_any_order() -> None:

@@ -1415,6 +1415,7 @@ class Model(CoreModel):
         browser: bool = False,
         save: str | PathLike[str] | None = None,
         rate: float = 30.0,
+        mesh_seconds: float = 10.0,
     ) -> Viewer:
         """Shows the robot in a browser, with sliders for its joints. Needs ``pip install 'jounce[view]'``.
 
@@ -1443,12 +1444,14 @@ class Model(CoreModel):
             browser: whether to open the page in a browser.
             save: a file: write a page that needs no server, and show nothing.
             rate: frames per second of such a page, if anything moves.
+            mesh_seconds: of processor time for reading a mesh, if its size and structure leave open how long that
+                takes. A body with one that takes longer is drawn as the box of its mass and inertia, with a warning.
 
         Returns:
             `jounce.view.Viewer`, to move the robot, to save pages, to close; with `save`, one that is closed.
 
         Warns:
-            ViewWarning: once, about meshes that are missing, too large, or not meshes.
+            ViewWarning: once, about meshes that are missing, too large, too slow to read, or not meshes.
         """
         from jounce.view.show import show_robot
 

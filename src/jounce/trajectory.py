@@ -249,6 +249,7 @@ class Trajectory:
         browser: bool = False,
         save: str | PathLike[str] | None = None,
         rate: float = 30.0,
+        mesh_seconds: float = 10.0,
     ) -> Viewer:
         """Plays the motion in a browser, with a slider for time. Needs ``pip install 'jounce[view]'``.
 

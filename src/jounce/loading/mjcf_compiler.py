@@ -8,12 +8,9 @@ process with limits on time and memory. An MjSpec is compiled as it is: its file
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import IO, Any
@@ -22,6 +19,7 @@ import numpy as np
 
 from jounce.errors import LoadError, MissingFileError
 from jounce.loading import mjcf_child
+from jounce.loading.apart import Apart, NoProcessError
 from jounce.loading.folders import Folders
 from jounce.loading.height_fields import FieldSource
 from jounce.loading.mjcf_child import (
@@ -38,7 +36,7 @@ from jounce.loading.mjcf_child import (
 from jounce.loading.mjcf_document import MAX_DEPTH, MAX_ELEMENTS, Documents, FileName, documents_of
 from jounce.loading.mjcf_textures import TextureSource, mesh_with_uv
 from jounce.loading.mjcf_visuals import MeshSource
-from jounce.loading.xml_source import from_tree, read_xml, reason_of, short
+from jounce.loading.xml_source import from_tree, read_xml, short
 from jounce.parts.pose import rotation
 from jounce.parts.visual import Triangles
 
@@ -197,32 +195,23 @@ def _compiled_apart(documents: Documents, heard: list[str]) -> tuple[bytes, dict
 @contextmanager
 def _process(name: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """Streams to and from `mjcf_child` running as a program, which is killed after some time."""
-    if not sys.executable or getattr(sys, "frozen", False):
-        raise LoadError(f"{name}: has to be compiled by a Python interpreter of its own, and there is none{_WAY_OUT}")
-    program = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({_PROGRAM!r}, run_name='__main__')"
-    command, pipe, nowhere = [sys.executable, "-ISc", program], subprocess.PIPE, subprocess.DEVNULL
     try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere)
-    except OSError as fault:
-        raise LoadError(f"{name}: has to be compiled in a process of its own: {reason_of(fault)}{_WAY_OUT}") from None
-    timer = threading.Timer(MAX_WAIT, process.kill)
+        child = Apart(f"import runpy; runpy.run_path({_PROGRAM!r}, run_name='__main__')")
+    except NoProcessError as fault:
+        by = "by" if "interpreter" in str(fault) else "in"
+        raise LoadError(f"{name}: has to be compiled {by} {fault}{_WAY_OUT}") from None
     try:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        receive(process.stdout)  # once MuJoCo is imported
-        timer.start()
-        yield process.stdin, process.stdout
+        receive(child.source)  # once MuJoCo is imported
+        with child.killed_after(MAX_WAIT):
+            yield child.sink, child.source
     except LoadError:  # of a file that it asked for; one that is missing is an OSError, too
         raise
     except (EOFError, OSError):
-        slow = process.wait() == -getattr(signal, "SIGXCPU", 0)
+        slow = child.status() == -getattr(signal, "SIGXCPU", 0)
         time, memory = f"takes more than {MAX_SECONDS} s", f"breaks down, or needs more than {MAX_MEMORY >> 30} GB"
         raise LoadError(f"{name}: mujoco's compiler {time if slow else memory}{_WAY_OUT}") from None
     finally:
-        timer.cancel()
-        process.kill()
-        with suppress(OSError):  # from unwritten data
-            process.communicate()
+        child.end()
 
 
 def _mesh(documents: Documents, word: str, body: str) -> bytes:

@@ -1,63 +1,56 @@
-"""Meshes from files, through trimesh: STL, OBJ, DAE, PLY, OFF, GLB.
+"""Meshes from files: STL, OBJ, DAE, PLY, OFF, GLB.
 
-Files are not trusted. So a file is read whole, up to a limit, from a folder that may be read; nothing else is opened
-except the materials and pictures of an OBJ or a DAE, from the same folders.
+Files are not trusted. So a file is read whole, up to a limit, and if it must be from a folder that may be read; nothing
+else is opened except the materials and pictures of an OBJ or a DAE, likewise. Binary STL, by far the most common, is
+read here. So are small files of few parts by trimesh, at no risk: its readers take time in proportion to size, but some
+in proportion to the square of the number of parts, or to what grows with references. All else it reads in a process of
+its own, one for all meshes of a robot, which has some seconds for each.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import os
 import re
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib import import_module
+import signal
+import sys
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jounce.errors import LoadError
+from jounce.loading.apart import Apart, NoProcessError
 from jounce.loading.folders import HINT
-from jounce.loading.regular_files import OutsideError, Within, regular_bytes
+from jounce.loading.mjcf_child import receive, send
+from jounce.loading.regular_files import OutsideError, regular_bytes
 from jounce.loading.xml_source import reason_of, short
-from jounce.parts.visual import Colour, HeightFile, MeshFile
-from jounce.view.glb_check import check_glb
-from jounce.view.pictures import PictureError, Rows, as_rows, checked_picture, mean_colour
+from jounce.parts.visual import HeightFile, MeshFile
+from jounce.view.mesh_child import unpacked_parts
+from jounce.view.mesh_parsing import MeshError, RawPart, parsed
 from jounce.view.stl import binary_stl
 
+SECONDS = 10.0  # of processor time for a file
 MAX_BYTES = 100_000_000
-_MATERIALS = 20_000_000  # bytes
-_PICTURES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff")
+MAX_MEMORY = 4 << 30  # bytes, of the process that reads meshes
+_ON_THE_CLOCK = 6  # times as long, for a busy machine
+_BESIDE, _EACH = 300_000_000, 20_000_000  # bytes of all files that a mesh names together, and of one
+_NAMES = 1000  # files that it may name
+_PLAIN_BYTES = 3_000_000
+_PLAIN_PARTS = {  # how many of these a file may have: solids, lines that are no vertices or faces, elements
+    "stl": (re.compile(rb"solid", re.IGNORECASE), 100),
+    "obj": (re.compile(rb"^[ \t]*(?![ \t]|v[ \t]|vn[ \t]|vt[ \t]|f[ \t]|#|\r?$).", re.MULTILINE), 400),
+    "dae": (re.compile(rb"<"), 4000),
+}
+_PLAIN_NAMES = 50  # files that a mesh may name to be read here
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".mtl")
 _KINDS = ("stl", "obj", "dae", "ply", "off", "glb")
 _ENCODING = re.compile(rb"<\?xml[^>]*\bencoding\s*=\s*[\"']([-\w]+)[\"']")
 _ENCODINGS = (b"utf-8", b"utf8", b"us-ascii", b"ascii", b"iso-8859-1", b"windows-1252")
-_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([-+.0-9eE]+)[\"']")
 
 
-class MeshError(LoadError):
-    """Why a mesh is left out."""
-
-
-@dataclass(frozen=True, eq=False)
-class RawPart:
-    """Vertices (V, 3) and faces (F, 3) as they are in a file, of one colour or with one picture.
-
-    Attributes:
-        colour: None if the file gives none.
-        uv: (V, 2) places on a picture, from 0 to 1 and from the lower left, if the file has these.
-        picture: that the file puts there.
-    """
-
-    vertices: NDArray[Any]
-    faces: NDArray[Any]
-    colour: Colour | None = None
-    uv: NDArray[Any] | None = None
-    picture: Rows | None = None
+class SlowMeshError(MeshError):
+    """Reading a mesh takes too long."""
 
 
 def content_of_file(file: MeshFile | HeightFile) -> tuple[Path, bytes]:
@@ -79,60 +72,151 @@ def content_of_file(file: MeshFile | HeightFile) -> tuple[Path, bytes]:
     return path, content
 
 
-def read_mesh(mesh: MeshFile, missing: dict[str, str]) -> list[RawPart]:
-    """The parts of a mesh file.
+class MeshReader:
+    """Reads the meshes of a robot; `close` ends the process that it may have started.
 
     Args:
-        mesh: the file.
-        missing: gets the pictures that it names and that cannot be drawn, and why.
-
-    Raises:
-        MeshError: it is not a mesh that can be read.
+        seconds: of processor time for each file, on Windows on the clock; in other processes, six times as many there.
     """
-    kind = Path(mesh.path).suffix.lower().lstrip(".")
-    if kind not in _KINDS:
-        raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
-    path, content = content_of_file(mesh)
-    if kind == "dae":
-        _check_collada(content)
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._child: Apart | None = None
+
+    def __enter__(self) -> MeshReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+    def read(self, mesh: MeshFile, missing: dict[str, str]) -> list[RawPart]:
+        """The parts of a mesh file.
+
+        Args:
+            mesh: the file.
+            missing: gets the pictures that it names and that cannot be drawn, and why.
+
+        Raises:
+            SlowMeshError: it takes too long.
+            MeshError: it is not a mesh that can be read.
+        """
+        kind = Path(mesh.path).suffix.lower().lstrip(".")
+        if kind not in _KINDS:
+            raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
+        path, content = content_of_file(mesh)
+        if kind == "stl" and (corners := binary_stl(content)) is not None:
+            return [RawPart(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))]
+        if kind == "dae":
+            _check_collada(content)
+        if is_plain(content, kind):
+            few, found = _Named(path.parent, mesh, _PLAIN_NAMES, _PLAIN_BYTES), dict(missing)
+            parts = parsed(content, kind, few.content, found)
+            if not few.too_many:
+                missing.update(found)
+                return parts
+        return self._read_apart(content, kind, _Named(path.parent, mesh, _NAMES, _BESIDE), missing)
+
+    def _read_apart(self, content: bytes, kind: str, named: _Named, missing: dict[str, str]) -> list[RawPart]:
+        try:
+            child = self._child = self._child or _started()
+        except NoProcessError as fault:
+            raise MeshError(f"is not plain enough to be read without {fault}") from None
+        try:
+            with child.killed_after(self._seconds * (_ON_THE_CLOCK if sys.platform != "win32" else 1)):
+                asked = {"kind": kind, "seconds": self._seconds, "memory": MAX_MEMORY}
+                send(child.sink, asked, {"content": content})
+                while "fetch" in (answer := receive(child.source))[0]:
+                    try:
+                        send(child.sink, {}, {"content": named.content(answer[0]["fetch"])})
+                    except LoadError as fault:
+                        send(child.sink, {"error": str(fault)}, {})
+        except (EOFError, OSError):
+            status = child.status()
+            self.close()
+            if status in ({-signal.SIGPROF, -signal.SIGKILL} if sys.platform != "win32" else {1}):
+                raise SlowMeshError(f"takes more than {self._seconds:g} s to be read, see mesh_seconds") from None
+            raise MeshError(f"breaks its reader, or needs more than {MAX_MEMORY >> 30} GB") from None
+        except BaseException:  # Ctrl-C: what it was at is of no use
+            self.close()
+            raise
+        said, arrays = answer
+        missing.update(said["missing"])
+        if "error" in said:
+            raise MeshError(said["error"])
+        return unpacked_parts(said["parts"], arrays)
+
+
+def is_plain(content: bytes, kind: str) -> bool:
+    """Whether it is so small, and of so few parts, that reading it takes little time whatever it says."""
+    if len(content) > _PLAIN_BYTES or kind not in _PLAIN_PARTS:
+        return False
+    if kind == "dae" and b"instance_node" in content:  # which may multiply
+        return False
+    part, most = _PLAIN_PARTS[kind]
+    return sum(1 for _ in islice(part.finditer(content), most + 1)) <= most
+
+
+def _started() -> Apart:
+    child = Apart("from jounce.view.mesh_child import main; main()", site=True)
     try:
-        if kind == "glb":
-            check_glb(content)
-        with _quiet():
-            return _parsed(content, kind, _Beside(path.parent, mesh.within, missing))
-    except MeshError:
+        receive(child.source)  # once trimesh is imported
+    except (EOFError, OSError):
+        child.end()
+        raise NoProcessError("a process of its own, and that does not start") from None
+    except BaseException:
+        child.end()
         raise
-    except MemoryError:
-        raise MeshError("needs more memory than is available") from None
-    except Exception as fault:  # whatever trimesh and its readers raise for a file that is not a mesh
-        said = " ".join(str(fault).split())[:200]
-        raise MeshError(
-            f"is not a mesh that can be read ({type(fault).__name__}{': ' if said else ''}{said})"
-        ) from None
+    return child
 
 
-def _parsed(content: bytes, kind: str, beside: _Beside) -> list[RawPart]:
-    if kind == "stl" and (corners := binary_stl(content)) is not None:
-        return [RawPart(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))]
-    scene = _scene(content, kind, beside)
-    if kind == "dae" and len(scene.graph.nodes_geometry) < content.count(b"<instance_geometry"):
-        scene = _scene(_without_bindings(content), kind, beside)  # a broken material drops its geometry
-    unit = 1.0
-    if kind == "dae" and (found := _UNIT.search(content[:100_000])):
-        unit = float(found[1])
-    made = []
-    for name in scene.graph.nodes_geometry:
-        pose, geometry = scene.graph[name]
-        given = scene.geometry[geometry]
-        if not hasattr(given, "faces"):  # lines and points
-            continue
-        vertices = np.asarray(given.vertices, dtype=np.float64) @ pose[:3, :3].T + pose[:3, 3]
-        faces = np.asarray(given.faces)
-        if np.linalg.det(pose[:3, :3]) < 0:
-            faces = faces[:, ::-1]
-        visual = given.visual if kind != "stl" else None
-        made += _by_colour(unit * vertices, faces, visual, kind != "obj" or beside.has_materials)
-    return made
+class _Named:
+    """Files that a mesh names, from its folder.
+
+    Args:
+        folder: that it is in.
+        mesh: which says what may be read.
+        count, size: files, and bytes in all of them together, that are read.
+
+    Attributes:
+        too_many: whether there were more.
+    """
+
+    def __init__(self, folder: Path, mesh: MeshFile, count: int, size: int) -> None:
+        self._folder, self._within = folder, mesh.within
+        self._count, self._left = count, size
+        self.too_many = False
+
+    def content(self, name: str) -> bytes:
+        """That of a material or picture.
+
+        Raises:
+            LoadError: why there is none.
+        """
+        self._count -= 1
+        self.too_many |= self._count < 0
+        why = "is one of too many" if self.too_many else "does not exist"
+        for place in () if self.too_many else (self._folder / name, self._folder / os.path.basename(name)):
+            if place.suffix.lower() not in _SUFFIXES:
+                continue
+            try:
+                content = regular_bytes(place, _EACH, self._within)[1]
+                self._left -= len(content)
+                self.too_many |= self._left < 0
+                return content
+            except OutsideError:
+                why = "is outside the folders that may be read"
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except (LoadError, OSError, ValueError) as fault:
+                why = str(fault) if isinstance(fault, LoadError) else f"cannot be read: {reason_of(fault)}"
+        raise LoadError(why)
 
 
 def _check_collada(content: bytes) -> None:
@@ -144,120 +228,3 @@ def _check_collada(content: bytes) -> None:
         raise MeshError(f"is in {short(said[1].decode())}, expected UTF-8")
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise MeshError("has a document type, which a mesh does not need")
-
-
-def _without_bindings(content: bytes) -> bytes:
-    """Collada without <bind_material>."""
-    kept, at, end = [], 0, b"</bind_material>"
-    while (first := content.find(b"<bind_material>", at)) >= 0 and (last := content.find(end, first)) >= 0:
-        kept.append(content[at:first])
-        at = last + len(end)
-    return b"".join([*kept, content[at:]])
-
-
-def _scene(content: bytes, kind: str, beside: _Beside) -> Any:
-    trimesh: Any = import_module("trimesh")
-    options = {"resolver": beside} if kind in ("obj", "dae") else {}
-    return trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False, **options)
-
-
-def _by_colour(vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any, given: bool) -> list[RawPart]:
-    """One part for each colour; where no material is `given`, trimesh makes one up."""
-    if visual is None or not getattr(visual, "defined", False):
-        return [RawPart(vertices, faces)]
-    if visual.kind == "texture":
-        uv = None if visual.uv is None else np.asarray(visual.uv, dtype=np.float64)
-        if uv is not None and (uv.shape != (len(vertices), 2) or not (np.abs(uv) < 1e6).all()):
-            uv = None
-        if not given:
-            return [RawPart(vertices, faces, uv=uv)]
-        rows = _rows_of(visual.material)
-        one = rows is not None and max(rows.shape[:2]) < 2  # one pixel is a colour
-        colour = mean_colour(rows) if rows is not None else _of_material(visual.material)
-        return [RawPart(vertices, faces, colour, uv, None if one or uv is None else rows)]
-    colours = np.asarray(visual.face_colors)
-    if len(colours) != len(faces):
-        return [RawPart(vertices, faces)]
-    kinds, which = np.unique(colours, axis=0, return_inverse=True)
-    if len(kinds) > 32:  # painted vertex by vertex
-        return [RawPart(vertices, faces, _colour(colours.mean(axis=0)))]
-    which = which.reshape(-1)
-    return [RawPart(vertices, faces[which == i], _colour(kinds[i])) for i in range(len(kinds))]
-
-
-def _rows_of(material: Any) -> Rows | None:
-    """The picture of a material as trimesh read it."""
-    picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
-    try:
-        return None if picture is None else as_rows(picture)
-    except PictureError:
-        return None
-
-
-def _of_material(material: Any) -> Colour | None:
-    given = material.main_color
-    return None if given is None else _colour(np.asarray(given))
-
-
-def _colour(rgba: NDArray[Any]) -> Colour:
-    red, green, blue, opacity = (float(x) / 255 for x in rgba)
-    return red, green, blue, opacity if opacity > 0 else 1.0  # exporters write 0 and mean opaque
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silences the log messages and warnings of trimesh and its readers."""
-    log = logging.getLogger("trimesh")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(before)
-
-
-class _Beside:
-    """Files that a mesh names, for trimesh: materials of an OBJ and pictures, only from folders that may be read.
-
-    Pictures that cannot be drawn are noted in `missing`; `has_materials` says whether materials were found.
-    """
-
-    def __init__(self, folder: Path, within: Within, missing: dict[str, str]) -> None:
-        self._folder, self._within, self._missing = folder, within, missing
-        self.has_materials = False
-
-    def get(self, name: Any) -> bytes:
-        plain = os.fsdecode(name).strip().removeprefix("file://").replace("\\", "/")
-        is_picture = not plain.lower().endswith(".mtl")
-        why = "does not exist"
-        for place in (self._folder / plain, self._folder / os.path.basename(plain)):
-            if place.suffix.lower() not in (*_PICTURES, ".mtl"):
-                continue
-            try:
-                content = regular_bytes(place, _MATERIALS, self._within)[1]
-                if is_picture:
-                    checked_picture(content).verify()
-                self.has_materials |= not is_picture
-                return content
-            except OutsideError:
-                why = "is outside the folders that may be read"
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except LoadError as fault:
-                why = str(fault)
-            except Exception as fault:  # of the disk, or of Pillow
-                why = f"is not a picture that can be read ({type(fault).__name__})"
-        if is_picture:
-            self._missing.setdefault(short(plain), why)
-        raise FileNotFoundError(plain)
-
-    def __getitem__(self, name: Any) -> bytes:
-        return self.get(name)
-
-    def namespaced(self, namespace: Any) -> _Beside:
-        return self
-
-    def keys(self) -> list[str]:
-        return []

@@ -16,7 +16,8 @@ from jounce.loading.height_fields import from_bytes, surface
 from jounce.parts.pose import rotation
 from jounce.parts.visual import Colour, HeightFile, MeshFile, Triangles
 from jounce.view.creases import creased
-from jounce.view.mesh_files import MeshError, RawPart, content_of_file, read_mesh
+from jounce.view.mesh_files import MeshReader, content_of_file
+from jounce.view.mesh_parsing import MeshError, RawPart
 from jounce.view.pictures import checked_picture, packed
 from jounce.view.textures import Coat, Wrap, with_creases
 from jounce.view.wraps import Solid
@@ -35,7 +36,10 @@ class Part:
 
 
 def parts_of(
-    mesh: MeshFile | HeightFile | Triangles, coat: Coat | None = None, missing: dict[str, str] | None = None
+    mesh: MeshFile | HeightFile | Triangles,
+    coat: Coat | None = None,
+    missing: dict[str, str] | None = None,
+    reader: MeshReader | None = None,
 ) -> list[Part]:
     """The mesh, with its scale applied, ready to be drawn.
 
@@ -43,11 +47,12 @@ def parts_of(
         mesh: where it comes from.
         coat: a texture for it.
         missing: gets the pictures that its file names and that cannot be drawn, and why.
+        reader: of files; when left out, one for this mesh.
 
     Raises:
         MeshError: it cannot be drawn; the message says why.
     """
-    raw = _checked(_raw(mesh, {} if missing is None else missing))
+    raw = _checked(_raw(mesh, {} if missing is None else missing, reader))
     if isinstance(mesh, MeshFile):
         raw = [_placed(part, mesh) for part in raw]
     for part in raw:
@@ -80,7 +85,7 @@ def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
     if find_spec("trimesh") is None:
         raise ImportError("reading meshes needs trimesh: pip install 'jounce[view]'")
     try:
-        parts = read_mesh(MeshFile(real, (os.path.dirname(real),)), {})
+        parts = _raw(MeshFile(real, (os.path.dirname(real),)), {}, None)
         if not parts:
             raise MeshError("has no faces")
     except MeshError as fault:
@@ -91,9 +96,12 @@ def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
     return vertices.astype(np.float64), faces.astype(np.intp)
 
 
-def _raw(mesh: MeshFile | HeightFile | Triangles, missing: dict[str, str]) -> list[RawPart]:
+def _raw(mesh: MeshFile | HeightFile | Triangles, missing: dict[str, str], reader: MeshReader | None) -> list[RawPart]:
     if isinstance(mesh, MeshFile):
-        return read_mesh(mesh, missing)
+        if reader is not None:
+            return reader.read(mesh, missing)
+        with MeshReader() as own:
+            return own.read(mesh, missing)
     if isinstance(mesh, HeightFile):
         mesh = _ground(mesh)
     return [RawPart(mesh.vertices, mesh.faces, uv=mesh.uv)]
@@ -130,12 +138,14 @@ def _takes(part: RawPart, coat: Coat) -> bool:
 
 def _joined(parts: list[RawPart], coat: Coat | None) -> list[RawPart]:
     """One part per colour; those with pictures stay as they are."""
-    covered = [coat is not None and _takes(part, coat) for part in parts]
-    plain = [p for p, own in zip(parts, covered, strict=True) if not own and (p.picture is None or p.uv is None)]
-    joined = [part for part in parts if part not in plain]
-    for colour in dict.fromkeys(part.colour for part in plain):
-        joined.append(RawPart(*_together([part for part in plain if part.colour == colour]), colour))
-    return joined
+    joined: list[RawPart] = []
+    plain: dict[Colour | None, list[RawPart]] = {}
+    for part in parts:
+        if (coat is not None and _takes(part, coat)) or (part.picture is not None and part.uv is not None):
+            joined.append(part)
+        else:
+            plain.setdefault(part.colour, []).append(part)
+    return joined + [RawPart(*_together(alike), colour) for colour, alike in plain.items()]
 
 
 def _together(parts: Sequence[RawPart]) -> tuple[NDArray[Any], NDArray[Any]]:

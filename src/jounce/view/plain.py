@@ -31,10 +31,7 @@ def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int
     bodies = robot.bodies
     carrier = _carriers(robot)
     clad = {carrier[i] for i in looks if carrier[i] >= 0}
-    below: dict[int, list[int]] = {}
-    for j, b in enumerate(bodies):
-        if b.at is None:
-            below.setdefault(b.parent, []).append(j)
+    below = _below(robot)
     limb = _limbs(robot)
     thick = _THICK * size
     made: dict[int, list[Visual]] = {}
@@ -46,10 +43,7 @@ def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int
         if not drawn and b.inertia.mass > 0:
             drawn = _segment(b.inertia.com, 0.7 * thick, BONE)
         if b.inertia.mass > 0:
-            reach = max((float(np.linalg.norm(bodies[j].placement[:3, 3])) for j in below.get(i, ())), default=0.0)
-            reach = max(reach, 2 * float(np.linalg.norm(b.inertia.com)))
-            largest = min(max(1.2 * reach, _SMALL * thick), _LARGEST * thick) if reach > thick else _ALONE * thick
-            drawn.append(_mass(b.inertia, thick, largest, colour))
+            drawn.append(_box(robot, i, below.get(i, ()), thick, colour))
         if not isinstance(b.joint, Fixed):
             drawn.append(_joint(b.joint, thick))
         made[i] = drawn
@@ -60,6 +54,28 @@ def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int
         if carrier[i] < 0 and not any(carrier[k] < 0 for k in looks):
             made[i] = [v for j in below.get(i, ()) for v in _segment(bodies[j].placement[:3, 3], thick, BONE)]
     return made
+
+
+def boxes(robot: Model, bodies: Collection[int], drawn: Collection[int], size: float) -> dict[int, list[Visual]]:
+    """The boxes of some bodies, or of the moving bodies that they are part of, unless these are drawn already."""
+    if not bodies:
+        return {}
+    carrier, limb, below, thick = _carriers(robot), _limbs(robot), _below(robot), _THICK * size
+    whole = {carrier[i] for i in bodies if carrier[i] >= 0} - set(drawn)
+    return {
+        i: [_box(robot, i, below.get(i, ()), thick, LIMBS[limb[i] % len(LIMBS)])]
+        for i in sorted(whole)
+        if robot.bodies[i].inertia.mass > 0
+    }
+
+
+def _below(robot: Model) -> dict[int, list[int]]:
+    """The bodies that hang on each, -1 for the world."""
+    below: dict[int, list[int]] = {}
+    for j, b in enumerate(robot.bodies):
+        if b.at is None:
+            below.setdefault(b.parent, []).append(j)
+    return below
 
 
 def _carriers(robot: Model) -> list[int]:
@@ -113,6 +129,15 @@ def principal(inertia: Inertia) -> tuple[Array, Array]:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = axes, inertia.com
     return pose, np.maximum(moments.sum() / 2 - moments, 0.0) / inertia.mass
+
+
+def _box(robot: Model, i: int, below: Collection[int], thick: float, colour: Colour) -> Visual:
+    """The box of a body with mass, of about the extent of what hangs on it."""
+    inertia = robot.bodies[i].inertia
+    reach = max((float(np.linalg.norm(robot.bodies[j].placement[:3, 3])) for j in below), default=0.0)
+    reach = max(reach, 2 * float(np.linalg.norm(inertia.com)))
+    largest = min(max(1.2 * reach, _SMALL * thick), _LARGEST * thick) if reach > thick else _ALONE * thick
+    return _mass(inertia, thick, largest, colour)
 
 
 def _mass(inertia: Inertia, thick: float, largest: float, colour: Colour) -> Visual:

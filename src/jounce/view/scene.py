@@ -28,11 +28,12 @@ from jounce.parts.visual import (
     Visual,
 )
 from jounce.view.glb import as_glb
-from jounce.view.mesh_files import MeshError
+from jounce.view.mesh_files import SECONDS, MeshReader, SlowMeshError
+from jounce.view.mesh_parsing import MeshError
 from jounce.view.meshes import Part, coated, parts_of
 from jounce.view.names import node_name
 from jounce.view.pictures import PictureError
-from jounce.view.plain import plain_visuals
+from jounce.view.plain import boxes, plain_visuals
 from jounce.view.shapes import capsule
 from jounce.view.style import LINK, SOFT, rgb
 from jounce.view.textures import Coat
@@ -67,6 +68,7 @@ class DrawnRobot:
         name: of its node.
         paint: its colours.
         placement: (4, 4) of its world in the scene.
+        mesh_seconds: for reading a mesh; a body with one that takes longer is drawn as its box.
 
     Attributes:
         root: path of its node.
@@ -74,7 +76,16 @@ class DrawnRobot:
         size: of the robot, m, roughly.
     """
 
-    def __init__(self, scene: Any, robot: Model, q: Array, name: str, paint: Paint, placement: Array) -> None:
+    def __init__(
+        self,
+        scene: Any,
+        robot: Model,
+        q: Array,
+        name: str,
+        paint: Paint,
+        placement: Array,
+        mesh_seconds: float = SECONDS,
+    ) -> None:
         self.scene, self.robot, self.root, self.paint, self._placement = scene, robot, f"/{name}", paint, placement
         self.size = robot_size(robot, q)
         self._left_out: dict[str, str] = {}
@@ -99,7 +110,10 @@ class DrawnRobot:
             for i, frame in enumerate(robot.frame_names)
         ]
         self._labels = [node.name for node in self.nodes]
-        self._draw_bodies()
+        self._shapes: dict[str, set[str]] = {}  # names below each node
+        self._slow: set[object] = set()  # shapes
+        with MeshReader(mesh_seconds) as self._reader:
+            self._draw_bodies()
         self._tubes = [self._draw_tube(soft, q) for soft in robot._soft]
         self._warn()
 
@@ -139,7 +153,9 @@ class DrawnRobot:
         if robot.scenery:
             world = self.scene.add_frame(self.path("world"), show_axes=False)
             self._draw_all(world.name, -1, robot.scenery)
-        for i, visuals in plain_visuals(robot, drawn, self.size).items():
+        slow = {i for i, b in enumerate(robot.bodies) if self._slow and any(v.shape in self._slow for v in b.visuals)}
+        plain = plain_visuals(robot, drawn, self.size)
+        for i, visuals in (plain | boxes(robot, slow, plain.keys(), self.size)).items():
             self._draw(robot.bodies[i].name, visuals)
 
     def _draw(self, body: str, visuals: Sequence[Visual]) -> int:
@@ -148,7 +164,7 @@ class DrawnRobot:
         return self._draw_all(self._labels[index], index, visuals)
 
     def _draw_all(self, node: str, index: int, visuals: Sequence[Visual]) -> int:
-        taken: set[str] = set()
+        taken = self._shapes.setdefault(node, set())
         count = 0
         for visual in visuals:
             parts = self._parts(visual)
@@ -169,8 +185,10 @@ class DrawnRobot:
             return [None if coat is None else coated(shape, coat)]
         if (shape, coat) not in self._cache:
             try:
-                self._cache[shape, coat] = parts_of(shape, coat, self._left_out)
+                self._cache[shape, coat] = parts_of(shape, coat, self._left_out, self._reader)
             except MeshError as fault:
+                if isinstance(fault, SlowMeshError):
+                    self._slow.add(shape)
                 name = shape.name if isinstance(shape, Triangles) else shape.path
                 self._left_out.setdefault(name, str(fault))
                 self._cache[shape, coat] = []

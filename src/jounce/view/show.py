@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from jounce.view.viewer import Look, Viewer
 
 Array = NDArray[np.float64]
+MOST_SECONDS = 86_400  # for reading a mesh
 
 
 def need_extra() -> None:
@@ -68,7 +70,8 @@ def show_trajectory(
     robot = a_model("robot", robot)
     robots = [(Motion.of("trajectory", robot, trajectory), _look(robot, options, True, len(trajectory)))]
     if reference is not None:
-        ghost = Look(name="reference", paint=Paint(opacity=GHOST), placement=robots[0][1].placement)
+        like = robots[0][1]
+        ghost = replace(Look("reference", Paint(opacity=GHOST), like.placement), mesh_seconds=like.mesh_seconds)
         robots.append((Motion.of("reference", robot, reference), ghost))
     return _shown(robots, options)
 
@@ -130,7 +133,9 @@ def _look(robot: Model, options: Mapping[str, Any], moves: bool, times: int | No
     opacity = real("opacity", options["opacity"])
     if not 0 <= opacity <= 1:
         raise ValueError(f"opacity is {quoted(opacity)}, expected 0 to 1")
-    placement = options["placement"]
+    placement, seconds = options["placement"], real("mesh_seconds", options["mesh_seconds"])
+    if not 0 < seconds <= MOST_SECONDS:
+        raise ValueError(f"mesh_seconds is {quoted(seconds)}, expected seconds, more than 0 and at most {MOST_SECONDS}")
     return Look(
         name=text("name", options["name"]),
         paint=paint_of(_colour(options["colour"]), opacity),
@@ -140,6 +145,7 @@ def _look(robot: Model, options: Mapping[str, Any], moves: bool, times: int | No
         force_scale=options["force_scale"],
         twists=_twisting(robot, options["twists"], moves),
         traces=_frames("trace", robot, options.get("trace", ())),
+        mesh_seconds=seconds,
     )
 
 

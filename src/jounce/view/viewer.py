@@ -19,6 +19,7 @@ from jounce._checks import printable, quoted, real, whole
 from jounce.parts.visual import Colour
 from jounce.view.arrows import TwistArrows, WrenchArrows, Wrenches, twists
 from jounce.view.camera import set_stage
+from jounce.view.mesh_files import SECONDS
 from jounce.view.motion import Motion
 from jounce.view.names import node_name
 from jounce.view.overlays import KINDS, Overlays
@@ -47,6 +48,7 @@ class Look:
         force_scale: see `WrenchArrows`.
         twists: names of bodies and frames whose twists are shown.
         traces: names of bodies and frames whose paths are shown.
+        mesh_seconds: see `DrawnRobot`.
     """
 
     name: str = "robot"
@@ -57,6 +59,7 @@ class Look:
     force_scale: Any = None
     twists: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
+    mesh_seconds: float = SECONDS
 
 
 class _Shown:
@@ -65,7 +68,8 @@ class _Shown:
     def __init__(self, scene: Any, motion: Motion, look: Look) -> None:
         self.motion, self.look = motion, look
         q = motion.q[0]
-        self.drawn = DrawnRobot(scene, motion.robot, q, look.name, look.paint, look.placement)
+        placed = look.name, look.paint, look.placement
+        self.drawn = DrawnRobot(scene, motion.robot, q, *placed, mesh_seconds=look.mesh_seconds)
         self.overlays = Overlays(self.drawn)
         self.forces = None
         if look.wrenches is not None:

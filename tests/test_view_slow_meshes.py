@@ -1,0 +1,273 @@
+"""Meshes that would take their reader any time: it has some seconds, then their body is drawn as its box."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce.view import MeshFile
+from time_limits import within
+
+pytest.importorskip("trimesh")
+from jounce.loading.apart import Apart
+from jounce.view import mesh_files, meshes
+from jounce.view.mesh_child import packed_parts, unpacked_parts
+from jounce.view.mesh_files import MeshReader, SlowMeshError, is_plain
+from jounce.view.mesh_parsing import MeshError, RawPart, _unit, parsed
+
+POINTS = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
+FACET = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"> {unit}
+<library_geometries> <geometry id="g"> <mesh>
+  <source id="p"> <float_array id="a" count="9">0 0 0 1 0 0 0 1 0</float_array> <technique_common>
+    <accessor source="#a" count="3" stride="3"> <param name="X" type="float"/> <param name="Y" type="float"/>
+    <param name="Z" type="float"/> </accessor> </technique_common> </source>
+  <vertices id="v"> <input semantic="POSITION" source="#p"/> </vertices>
+  <triangles count="{count}"> <input semantic="VERTEX" source="#v" offset="0"/> <p>{faces}</p> </triangles> </mesh>
+</geometry> </library_geometries> <library_nodes> {library} </library_nodes>
+<library_visual_scenes> <visual_scene id="w"> {nodes} </visual_scene> </library_visual_scenes>
+<scene> <instance_visual_scene url="#w"/> </scene> </COLLADA>"""
+NODE = '<node> <instance_geometry url="#g"/> </node>'
+
+
+def dae(nodes: str = NODE, faces: str = "0 1 2", count: int = 1, unit: str = "", library: str = "") -> str:
+    return DAE.format(nodes=nodes, faces=faces, count=count, unit=unit, library=library)
+
+
+def doubled(times: int) -> str:
+    """A scene of 2^times triangles, each node being two of the one before."""
+    last = f'<node id="n0"> {NODE} </node>'
+    twice = (f'<node id="n{i + 1}">' + 2 * f'<instance_node url="#n{i}"/>' + "</node>" for i in range(times))
+    return dae(f'<node> <instance_node url="#n{times}"/> </node>', library="".join([last, *twice]))
+
+
+SLOW = {
+    "usemtl.obj": lambda: POINTS + "".join(f"usemtl m{i}\nf 1 2 3\n" for i in range(20_000)),
+    "solids.stl": lambda: ("solid a\n" + FACET + "endsolid a\n") * 20_000,
+    "nodes.dae": lambda: dae(NODE * 20_000),
+    "doubled.dae": lambda: doubled(40),
+}
+FULL = 2_900_000  # bytes, about as many as are read without a process
+PLAIN: dict[str, Callable[[], str]] = {  # what takes longest of what is
+    "materials.obj": lambda: POINTS + "".join(f"usemtl m{i}\nf 1 2 3\n" for i in range(400)) + "f 1 2 3\n" * 300_000,
+    "polygons.obj": lambda: POINTS + "".join("f " + "1 2 3 " * i + "\n" for i in range(1, 970)),
+    "sizes.obj": lambda: POINTS + "f 1 2 3\nf 1//1 2//1 3//1 1//1\n" * (FULL // 30),
+    "colours.obj": lambda: "v 0 0 0\nv 0 0 0 1 1 1\n" * (FULL // 22) + "f 1 2 3\n",
+    "comments.obj": lambda: POINTS + "#\n" * (FULL // 2) + "f 1 2 3\n",
+    "spaces.obj": lambda: POINTS + " " * FULL + "f 1 2 3\n",
+    "solids.stl": lambda: ("solid a\n" + FACET * 650 + "endsolid a\n") * 49,
+    "nodes.dae": lambda: dae(NODE * 1300),
+    "faces.dae": lambda: dae(faces="0 1 2 " * 450_000, count=450_000),
+    "attributes.dae": lambda: dae("<node " + " ".join(f'a{i}="1"' for i in range(240_000)) + f">{NODE}</node>"),
+}
+
+
+def saved(folder: Path, name: str, text: str) -> MeshFile:
+    (folder / name).write_text(text)
+    return MeshFile(str(folder / name), None)
+
+
+@pytest.mark.parametrize("name", [n if n == "nodes.dae" else pytest.param(n, marks=pytest.mark.night) for n in SLOW])
+def test_what_is_slow_is_given_up(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of its own, which is gone then; the next mesh is read in another."""
+    pytest.importorskip("collada")
+    mesh, started = saved(tmp_path, name, SLOW[name]()), seen(monkeypatch)
+    plain = saved(tmp_path, "plain.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
+    with within(1.0), MeshReader(0.2) as reader:
+        assert len(reader.read(plain, {})) == 1
+        assert len(reader.read(plain, {})) == 1
+        assert len(started) == 1
+        with pytest.raises(SlowMeshError, match=r"^takes more than 0\.2 s to be read, see mesh_seconds$"):
+            reader.read(mesh, {})
+        assert started[0]._process.returncode is not None
+        assert len(reader.read(plain, {})) == 1
+    assert len(started) == 2
+    assert all(child._process.returncode is not None for child in started)
+
+
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Apart]:
+    """The processes that are started from now on."""
+    started: list[Apart] = []
+
+    def start(*args: object, **options: object) -> Apart:
+        started.append(Apart(*args, **options))  # type: ignore[arg-type]
+        return started[-1]
+
+    monkeypatch.setattr(mesh_files, "Apart", start)
+    return started
+
+
+@pytest.mark.parametrize("name", [n if n == "nodes.dae" else pytest.param(n, marks=pytest.mark.night) for n in PLAIN])
+def test_what_is_read_without_a_process_is_quick(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Much quicker than in ten seconds."""
+    pytest.importorskip("collada")
+    mesh, started = saved(tmp_path, name, PLAIN[name]()), seen(monkeypatch)
+    with within(5.0), MeshReader() as reader:
+        reader.read(mesh, {})
+    assert not started
+
+
+def test_plain_or_not() -> None:
+    assert is_plain((POINTS + "f 1 2 3\n" * 1000).encode(), "obj")
+    assert is_plain((POINTS + "o a\n" * 400).encode(), "obj")
+    for text in (POINTS + "o a\n" * 401, POINTS + " \tusemtl a\r\n" * 401, "g\n" * 401, "\n".join("abc" * 401)):
+        assert not is_plain(text.encode(), "obj")
+    assert not is_plain(b" " * 3_000_001, "obj")
+    assert not is_plain(b"SOLID" * 101, "stl")
+    assert not is_plain(b"<a/>" * 4001, "dae")
+    assert not is_plain(b"<instance_node/>", "dae")
+    for kind in ("ply", "off", "glb"):
+        assert not is_plain(b"", kind)
+
+
+def test_a_plain_mesh_with_many_pictures_is_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images, started = pytest.importorskip("PIL.Image"), seen(monkeypatch)
+    for count, processes in ((3, 0), (60, 1)):
+        names = range(count)
+        for i in names:
+            images.fromarray(np.full((2, 2, 3), i, dtype=np.uint8)).save(tmp_path / f"{i}.png")
+        materials = "".join(f"newmtl m{i}\nmap_Kd {i}.png\n" for i in names)
+        (tmp_path / "m.mtl").write_text(materials + "newmtl no\nmap_Kd none.png\n")
+        uses = "".join(f"usemtl m{i}\nf 1/1 2/2 3/3\n" for i in names)
+        mesh = saved(tmp_path, "a.obj", f"mtllib m.mtl\n{POINTS}vt 0 0\nvt 1 0\nvt 0 1\n{uses}")
+        missing: dict[str, str] = {}
+        with MeshReader() as reader:
+            parts = reader.read(mesh, missing)
+        pictures = [part.picture for part in parts if part.picture is not None]
+        assert sorted(int(picture[0, 0, 0]) for picture in pictures) == list(names)
+        assert missing == {"none.png": "does not exist"}
+        assert len(started) == processes
+
+
+def test_a_mesh_of_many_colours_takes_time_in_proportion() -> None:
+    parts = [RawPart(np.eye(3), np.array([[0, 1, 2]]), (i / 20_000, 0.0, 0.0, 1.0)) for i in range(20_000)]
+    with within(1.0):
+        assert len(meshes._joined(parts * 2, None)) == 20_000
+
+
+def test_the_unit_of_collada_takes_time_in_proportion() -> None:
+    with within(0.5):
+        assert _unit(b"<unit " * 16_000) == 1.0
+        assert _unit(b"<unit meter= " * 8_000) == 1.0
+        assert _unit(b"<unit " + b"meter" * 10_000 + b">") == 1.0
+    assert _unit(b'<a> <unit name="x"/> <unit name="inch" meter = "0.0254"/> </a>') == 0.0254
+
+
+def test_what_comes_back_from_the_process_is_what_was_read() -> None:
+    rng = np.random.default_rng(0)
+    parts = [
+        RawPart(rng.normal(size=(4, 3)), rng.integers(0, 4, (5, 3))),
+        RawPart(rng.normal(size=(4, 3)), rng.integers(0, 4, (5, 3)), (0.1, 0.2, 0.3, 1.0), rng.normal(size=(4, 2))),
+        RawPart(
+            np.zeros((0, 3)), np.zeros((0, 3), dtype=int), None, None, rng.integers(0, 255, (3, 2, 3), dtype=np.uint8)
+        ),
+    ]
+    for part, back in zip(parts, unpacked_parts(*packed_parts(parts)), strict=True):
+        assert part.colour == back.colour
+        for key in ("vertices", "faces", "uv", "picture"):
+            mine, theirs = getattr(part, key), getattr(back, key)
+            assert (mine is None and theirs is None) or np.array_equal(mine, theirs)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_a_process_that_breaks_down_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = seen(monkeypatch)
+    mesh = saved(tmp_path, "a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
+    with MeshReader() as reader:
+        reader.read(mesh, {})
+        started[0]._process.terminate()
+        with pytest.raises(MeshError, match="breaks its reader, or needs more than 4 GB"):
+            reader.read(mesh, {})
+        assert len(reader.read(mesh, {})) == 1
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with MeshReader() as reader, pytest.raises(MeshError, match="read without a process of its own: No such file"):
+        reader.read(mesh, {})
+
+
+def test_an_error_is_the_same_from_both(tmp_path: Path) -> None:
+    def no_files(name: str) -> bytes:
+        raise MeshError("is not there")
+
+    with pytest.raises(MeshError) as here:
+        parsed(b"OFF no", "off", no_files, {})
+    with MeshReader() as reader, pytest.raises(MeshError) as there:
+        reader.read(saved(tmp_path, "a.off", "OFF no"), {})
+    assert str(here.value) == str(there.value)
+
+
+# On a page
+
+URDF = """<robot name="r"> <link name="base"> <inertial> <mass value="1"/>
+  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial>
+  <visual> <geometry> <box size="1 1 1"/> </geometry> </visual>
+  <visual> <geometry> <mesh filename="usemtl.obj"/> </geometry> </visual> </link>
+  <link name="shell"> <visual> <geometry> <mesh filename="usemtl.obj"/> </geometry> </visual> </link>
+  <link name="arm"> <inertial> <mass value="1"/> <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial>
+  <visual> <geometry> <sphere radius="1"/> </geometry> </visual> </link>
+  <joint name="f" type="fixed"> <parent link="base"/> <child link="shell"/> </joint>
+  <joint name="j" type="continuous"> <parent link="base"/> <child link="arm"/> </joint> </robot>"""
+
+
+def test_a_body_with_a_slow_mesh_is_drawn_as_its_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("viser")
+    (tmp_path / "usemtl.obj").write_text(SLOW["usemtl.obj"]())
+    (tmp_path / "robot.urdf").write_text(URDF)
+    robot, started = jn.load(tmp_path / "robot.urdf", "floating"), seen(monkeypatch)
+    message = r"^not shown: .*usemtl\.obj takes more than 0\.2 s to be read, see mesh_seconds$"
+    with pytest.warns(jn.view.ViewWarning, match=message):
+        viewer = robot.show(mesh_seconds=0.2)
+    with viewer:
+        nodes = viewer._server.scene._handle_from_node_name
+        kinds = {name: type(handle).__name__ for name, handle in nodes.items()}
+    base = [kind for name, kind in kinds.items() if name.startswith("/robot/base/")]
+    assert base == ["BoxHandle", "BoxHandle"]
+    assert [kind for name, kind in kinds.items() if name.startswith("/robot/arm/")] == ["IcosphereHandle"]
+    assert not [name for name in kinds if name.startswith("/robot/shell/")]
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("seconds", [0, -1, np.nan, np.inf, "long", None])
+def test_bad_seconds(seconds: object) -> None:
+    pytest.importorskip("viser")
+    with pytest.raises(ValueError, match=r"^mesh_seconds is "):
+        jn.load(URDF).show(mesh_seconds=seconds)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["talos_full_v2", "anymal_c_simple_description/anymal", "panda"])
+def test_showing_these_robots_starts_no_process(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which would take half a second and more."""
+    pytest.importorskip("viser")
+    pytest.importorskip("pinocchio")  # which brings them
+    started = seen(monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = jn.load(f"example-robot-data:{name}")
+        with robot.show():
+            pass
+    assert not started
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="processes are counted in /proc")
+def test_nothing_is_left_after_a_reader(tmp_path: Path) -> None:
+    gc.collect()
+    before = children()
+    with MeshReader() as reader:
+        reader.read(saved(tmp_path, "a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"), {})
+        assert len(children() - before) == 1
+    assert not children() - before
+
+
+def children() -> set[str]:
+    """Of this process, those that have ended and are not waited for included."""
+    found: set[str] = set()
+    for task in os.listdir("/proc/self/task"):
+        found |= set(Path(f"/proc/self/task/{task}/children").read_text().split())
+    return found
