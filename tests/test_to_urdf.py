@@ -16,6 +16,7 @@ from jounce.saving.origin import roll_pitch_yaw
 from kinds import EVERY, random_robot
 from written import Twins, loaded
 
+pytestmark = pytest.mark.filterwarnings("ignore:readers that ignore <mimic>:jounce.SaveWarning")
 LINK = jn.Inertia(1.5, (0.1, -0.2, 0.3), (0.2, 0.3, 0.4))
 ROBOTS = ["panda.urdf", "talos_full_v2.urdf", "anymal.urdf", "ur5_robot.urdf", "baxter.urdf", "human.urdf"]
 
@@ -102,6 +103,56 @@ def assert_same_in_mujoco(mujoco: object, model: object, robot: jn.Model) -> Non
         mine = robot.inverse_dynamics(q, *rates)
         theirs = convert.force_back(q, data.qfrc_inverse)
         assert np.allclose(theirs, mine, rtol=0, atol=1e-10 * max(1.0, np.abs(mine).max()))
+
+
+SCREWS = {
+    "alone": {"helical": jn.Helical((0, 2, 1), 0.3, damping=0.2, limits=jn.Limits(-1.0, 2.0, 3.0, 4.0))},
+    "unlimited": {"helical": jn.Helical((1, 2, 1), -0.3), "revolute": jn.Revolute((1, 0, 0))},
+    "following": {
+        "revolute": jn.Revolute((1, 0, 2)),
+        "f": jn.Helical((0, 0, 1), 0.1, follows=jn.Follow("revolute", -2, 0.2)),
+    },
+    "followed": {
+        "helical": jn.Helical((0, 1, 1), 0.2),
+        "f": jn.Prismatic((1, 1, 0), follows=jn.Follow("helical", 0.7, 0.1)),
+    },
+}
+
+
+@pytest.mark.parametrize("name", SCREWS)
+def test_pinocchio_reads_screws_as_joints_that_mimic(name: str) -> None:
+    pin = pytest.importorskip("pinocchio")
+    if "mimic" not in pin.buildModelFromXML.__doc__:
+        pytest.skip("this Pinocchio has no joints that mimic")
+    robot = built(**SCREWS[name]).replace(damping=0.0)
+    with pytest.warns(
+        jn.SaveWarning, match=r"^readers that ignore <mimic> get a free slide for the screw of joint '\w+'$"
+    ):
+        text = robot.to_urdf()
+    model = pin.buildModelFromXML(text, mimic=True)
+    assert model.nv == robot.nv
+    data, rng = model.createData(), np.random.default_rng(3)
+    joints = _joints(model, robot)
+    q, v, a = rng.uniform(-1, 1, robot.nv), *rng.normal(size=(2, robot.nv))
+    there = np.zeros(model.nq)
+    for value, joint in zip(q, joints, strict=True):
+        there[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
+    order = [joint.idx_v for joint in joints]
+    rates = [np.array([x[order.index(i)] for i in range(robot.nv)]) for x in (v, a)]
+    mine, theirs = robot.inverse_dynamics(q, v, a), pin.rnea(model, data, there, *rates)[order]
+    assert np.allclose(theirs, mine, rtol=0, atol=1e-12 * np.abs(mine).max())
+    upper = np.triu(pin.crba(model, data, there))
+    matrix = (upper + np.triu(upper, 1).T)[np.ix_(order, order)]
+    assert np.allclose(matrix, robot.mass_matrix(q), rtol=0, atol=1e-12 * np.abs(matrix).max())
+
+
+def test_what_a_reader_without_mimic_gets_of_a_screw() -> None:
+    robot = built(**SCREWS["alone"])
+    with pytest.warns(jn.SaveWarning) as told:
+        text = robot.to_urdf()
+    assert len(told) == 1
+    assert jn.load(text, mimic="independent").joint_names == ("helical", "helical.slide")
+    assert jn.load(text).joint_names == ("helical",)
 
 
 JOINTS = {

@@ -1298,7 +1298,7 @@ class Model(CoreModel):
         """The robot as a URDF, which `jounce.load` reads back to the same dynamics.
 
         Joints of several coordinates that URDF lacks become chains of joints with massless links between them, screws a
-        slide that mimics a turn. The base is as it is: load the file with ``base="fixed"``.
+        turn and a slide that mimics it. The base is as it is: load the file with ``base="fixed"``.
 
         Args:
             path: file to write; when left out, nothing is written.
@@ -1314,7 +1314,8 @@ class Model(CoreModel):
                 and what `skip` leaves out, unless it does; or the file cannot be written.
 
         Warns:
-            SaveWarning: once, about visuals that URDF cannot express.
+            SaveWarning: once, about visuals that URDF cannot express, and about `Helical` joints: a turn and a slide
+                that mimics it, which readers that ignore <mimic> take for free.
 
         >>> import jounce as jn
         >>> b = jn.Builder()

@@ -30,6 +30,7 @@ class LeftOut:
         self._kind = kind
         self._faults: dict[tuple[str, str], list[str]] = {}
         self._odd: dict[str, list[str]] = {}
+        self._remarks: dict[str, list[str]] = {}
 
     def refuse(self, what: str, name: str, skip: str = "") -> None:
         """Notes a part that cannot be said, such as "springs of joints"; `skip` is the word that leaves it out."""
@@ -39,6 +40,10 @@ class LeftOut:
     def mention(self, what: str, why: str) -> None:
         """Notes something that is left out without an error, as no motion depends on it."""
         self._odd.setdefault(why, []).append(what)
+
+    def remark(self, what: str, name: str) -> None:
+        """Notes something that not all readers of the format understand."""
+        self._remarks.setdefault(what, []).append(name)
 
     def check_bodies(self, bodies: Iterable[BodyRecord]) -> None:
         """Refuses what no format has: soft bodies, joints given by functions, rotors."""
@@ -62,10 +67,12 @@ class LeftOut:
         raise SaveError(f"{self._kind} cannot express {'; '.join(parts)}{hint}{whose}")
 
     def warn(self) -> None:
-        """Warns once about what was left out without an error."""
-        if self._odd:
-            lines = [f"{_some(found)}: {why}" for why, found in self._odd.items()]
-            warnings.warn(f"left out of the {self._kind}: {'; '.join(lines)}", SaveWarning, stacklevel=4)
+        """Warns once about what was left out without an error, and about what some readers do not understand."""
+        lines = [f"{_some(found)}: {why}" for why, found in self._odd.items()]
+        said = [f"left out of the {self._kind}: {'; '.join(lines)}"] if lines else []
+        said += [f"{what} {_listed(names)}" for what, names in self._remarks.items()]
+        if said:
+            warnings.warn("; ".join(said), SaveWarning, stacklevel=4)
 
 
 def _displaced(primitive: Primitive) -> bool:

@@ -1,8 +1,11 @@
 """URDF: links, and the joints that connect each to its parent.
 
 A joint of several coordinates, other than those that URDF has, becomes a chain of joints with massless links between
-them. A screw becomes a slide that mimics a turn. What is fixed to the world hangs on a root link "world", which readers
-take for the world itself; a robot that has a root link of its own, fixed at the origin, does without.
+them. A screw becomes a turn, and a slide that mimics it: in this order, which is the same motion, since Pinocchio must
+know a joint before the one that mimics it. It also wants both to have one coordinate, where its continuous joints have
+two: so what mimics or is mimicked is written as revolute, if need be without ends. What is fixed to the world hangs on
+a root link "world", which readers take for the world itself; a robot that has a root link of its own, fixed at the
+origin, does without.
 """
 
 from __future__ import annotations
@@ -73,6 +76,8 @@ def _check(robot: Model, left_out: LeftOut) -> None:
     left_out.check_bodies(robot.bodies)
     for body in robot.bodies:
         joint, name = body.joint, body.joint_name
+        if any(p.kind == "helical" for p in joint.primitives()):
+            left_out.remark("readers that ignore <mimic> get a free slide for the screw of joint", name)
         if any(p.kind == "spherical" for p in joint.primitives()):
             left_out.refuse("spherical joints", name)
         if joint.stiffness.any():
@@ -103,6 +108,8 @@ class _Links:
     def __init__(self, root: Element, bodies: Sequence[BodyRecord]) -> None:
         self._root, self._bodies = root, bodies
         self._links = {"world", *(body.name for body in bodies)}
+        follows = {body.joint_name: body.joint.follows.joint for body in bodies if body.joint.follows is not None}
+        self._tied = {*follows, *follows.values()}
         self._joints = {body.joint_name for body in bodies if body.joint.nv}
         self._elements: dict[str, Element] = {}
 
@@ -134,16 +141,20 @@ class _Links:
         primitives = joint.primitives()
         if joint.nv == 1 and primitives[0].kind == "helical":
             axis, limits = primitives[0].axis, joint.limits or _NO_LIMITS
-            slide = Follow(name, primitives[0].slide)
-            turn = _Step(name, _turning(limits), axis, _losses(joint, 0), limits, joint.follows)
-            return [_Step(unused(f"{name}.slide", self._joints), "prismatic", axis, follows=slide), turn]
+            turn = _Step(name, "revolute", axis, _losses(joint, 0), limits, joint.follows)
+            slide = _times(primitives[0].slide, joint.follows or Follow(name))
+            return [turn, _Step(unused(f"{name}.slide", self._joints), "prismatic", axis, follows=slide)]
         steps = []
         for i, primitive in enumerate(primitives):
             limits = joint.limits or _NO_LIMITS
             own = name if len(primitives) == 1 else unused(f"{name}.{i}", self._joints)
-            kind = "prismatic" if primitive.kind == "prismatic" else _turning(limits)
+            kind = "prismatic" if primitive.kind == "prismatic" else self._turning(name, limits)
             steps.append(_Step(own, kind, primitive.axis, _losses(joint, i), limits, joint.follows))
         return steps
+
+    def _turning(self, name: str, limits: Limits) -> str:
+        ends = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+        return "revolute" if ends or name in self._tied else "continuous"
 
     def _link(self, name: str) -> Element:
         return add(self._root, "link", {"name": a_name("name of a body", name)})
@@ -163,8 +174,9 @@ class _Links:
             add(element, "mimic", {"joint": step.follows.joint, "multiplier": ratio, "offset": offset})
 
 
-def _turning(limits: Limits) -> str:
-    return "continuous" if math.isinf(limits.lower) and math.isinf(limits.upper) else "revolute"
+def _times(ratio: float, follows: Follow) -> Follow:
+    """Of what follows something by a ratio that itself follows another joint."""
+    return Follow(follows.joint, ratio * follows.ratio, ratio * follows.offset)
 
 
 def _add_limit(element: Element, step: _Step) -> None:
