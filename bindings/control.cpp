@@ -33,7 +33,7 @@ nb::object discretize(nb::handle A_, nb::handle B_, double step) {
   if (product(B.batch()) != count) fail("A has shape " + describe(A.shape()) + " and B " + describe(B.shape()));
   Output E(nb::none(), A.shape()), F(nb::none(), B.shape());
   const auto solved = std::make_unique<bool[]>(count + 1);
-  const DiscretizeCall call{A.data(), B.data(), int(n), int(m), step, E.data(), F.data(), solved.get()};
+  const DiscretizeCall call{A.data(), B.data(), int(n), int(m), step, E.data(), F.data(), solved.get(), interrupted};
   const auto kernel = kernels().discretize(0, false);
   for_each_part(count, 8 * product_cost(n), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
@@ -49,7 +49,8 @@ nb::object regulator(nb::handle A_, nb::handle B_, nb::handle Q_, nb::handle R_,
   expect_shape(A, {n, n}), expect_shape(B, {n, m}), expect_shape(Q, {n, n}), expect_shape(R, {m, m});
   Output K(nb::none(), Shape{m, n}), P(nb::none(), Shape{n, n});
   bool solved = false, unseen = false;
-  const RegulatorCall call{A.data(), B.data(), Q.data(), R.data(), int(n), int(m), discrete, K.data(), P.data(), &solved, &unseen};
+  const RegulatorCall call{A.data(), B.data(), Q.data(), R.data(), int(n),  int(m),
+                           discrete, K.data(), P.data(), &solved,  &unseen, interrupted};
   const auto kernel = kernels().regulator(0, false);
   for_each_part(1, 200 * product_cost(n), kernel.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
@@ -67,8 +68,8 @@ nb::object regulators(nb::handle time_, nb::handle A_, nb::handle B_, nb::handle
   Output K(nb::none(), Shape{count, m, n}), P(nb::none(), Shape{count, n, n});
   const auto intervals = scratch((count - 1) * 3 * n * n);
   const auto solved = std::make_unique<bool[]>(count);
-  RegulatorsCall call{A.data(), B.data(), Q.data(),        R.data(), Q_final.data(), time.data(), int(count),
-                      int(n),   int(m),   intervals.get(), K.data(), P.data(),       solved.get()};
+  RegulatorsCall call{A.data(), B.data(), Q.data(),        R.data(), Q_final.data(), time.data(),  int(count),
+                      int(n),   int(m),   intervals.get(), K.data(), P.data(),       solved.get(), interrupted};
   const auto each = kernels().regulator_intervals(0, false), back = kernels().regulators_backward(0, false);
   for_each_part(count - 1, 8 * product_cost(2 * n), each.workspace(call),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { each.run(call, begin, end, workspace); });

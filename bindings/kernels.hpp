@@ -185,13 +185,15 @@ struct ArticulatedInertiaCall {
   Solvability* equations;  // one per state
 };
 
-// Linear systems x' = A x + B u, all by rows. `solved`: one per system, false if it has no answer in numbers.
+// Linear systems x' = A x + B u, all by rows. `solved`: one per system, false if it has no answer in numbers. `unwanted`: asked once in a
+// while, as one system may take seconds, and from the first time on that it says so there is no answer.
 struct DiscretizeCall {
   const double *A, *B;  // (n, n) and (n, inputs) per system
   int n, inputs;
   double step;
   double *E, *F;
   bool* solved;
+  bool (*unwanted)();
 };
 
 struct RegulatorCall {
@@ -201,6 +203,7 @@ struct RegulatorCall {
   double *K, *P;
   bool* solved;
   bool* unseen;  // whether Q may not see some unstable motion
+  bool (*unwanted)();
 };
 
 // Intervals [begin, end) of a motion, or all of it backward.
@@ -211,6 +214,7 @@ struct RegulatorsCall {
   double* intervals;  // (count - 1, 3, n, n)
   double *K, *P;
   bool* solved;
+  bool (*unwanted)();
 };
 
 // Runs states [begin, end) in a workspace of the requested size, aligned to 64 bytes. Nothing is allocated.

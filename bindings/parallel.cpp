@@ -22,7 +22,7 @@ constexpr double worth_a_thread = 100;                    // microseconds of wor
 constexpr double worth_a_piece = 20;                      // microseconds
 constexpr double longest_piece = 20e3;                    // microseconds on the clock
 constexpr double first_piece = 200;                       // microseconds by estimate, which may be off a hundredfold
-constexpr std::chrono::milliseconds between_signals{50};  // how often Python is asked whether a signal has arrived
+constexpr std::chrono::milliseconds between_signals{30};  // how often Python is asked whether a signal has arrived
 constexpr int most_threads = 1024;
 constexpr std::ptrdiff_t together = 16;  // states that share registers and cache lines: pieces are multiples of this, unless shorter
 
@@ -54,7 +54,35 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
+// The looks for signals of the thread that makes a call.
+class Looks {
+ public:
+  Looks(WithoutGil& released, std::atomic<bool>& stop) : released_(released), stop_(stop), outer_(current) { current = this; }
+  Looks(const Looks&) = delete;
+  Looks& operator=(const Looks&) = delete;
+  ~Looks() { current = outer_; }
+
+  // Once in a while: whether the call is to stop.
+  bool take(std::chrono::steady_clock::time_point now) {
+    if (now - last_ > between_signals && !stop_) {
+      if (released_.interrupted()) stop_ = true;
+      last_ = now;
+    }
+    return stop_;
+  }
+
+  static inline thread_local Looks* current = nullptr;
+
+ private:
+  WithoutGil& released_;
+  std::atomic<bool>& stop_;
+  Looks* outer_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
+
+bool interrupted() { return Looks::current != nullptr && Looks::current->take(std::chrono::steady_clock::now()); }
 
 int thread_count() {
   static const int cores = int(std::max(1u, std::thread::hardware_concurrency()));  // asks the system, which is slow
@@ -92,15 +120,14 @@ void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_byte
   std::atomic<bool> stop{false};
   const auto take_pieces = [&](int i, void* given) {
     using Microseconds = std::chrono::duration<double, std::micro>;
-    auto began = std::chrono::steady_clock::now(), heard = began;
+    auto began = std::chrono::steady_clock::now();
+    std::optional<Looks> looks;
+    if (i == 0) looks.emplace(*released, stop);
     std::ptrdiff_t size = whole(std::min(most, first_piece / cost));
     for (std::ptrdiff_t begin; !stop && (begin = next.fetch_add(size, std::memory_order_relaxed)) < count;) {
       part(begin, std::min(begin + size, count), i == 0 ? workspace : given);
       const auto now = std::chrono::steady_clock::now();
-      if (i == 0 && now - heard > between_signals) {
-        if (released->interrupted()) stop = true;
-        heard = now;
-      }
+      if (looks) looks->take(now);
       size = whole(std::min(most, double(size) * longest_piece / std::max(1.0, Microseconds(now - began).count())));
       began = now;
     }

@@ -25,6 +25,10 @@ class Part {
   void (*call_)(const void*, std::ptrdiff_t, std::ptrdiff_t, void*);
 };
 
+// Whether a signal has arrived that ends the call of for_each_part() that this is called in: for parts of which one state may take long. To
+// be asked as often as one likes: it looks once in a while, and only on the thread that made the call.
+bool interrupted();
+
 // `cost`: roughly how many microseconds one state takes; small jobs stay on the calling thread. The parts are called without the GIL
 // where that pays off.
 void for_each_part(std::ptrdiff_t count, double cost, std::size_t workspace_bytes, Part part);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 
 import jounce as jn
 from jounce.view import MeshFile
-from time_limits import within
+from time_limits import HANG, within
 
 pytest.importorskip("trimesh")
 from jounce.loading.apart import Apart
@@ -271,3 +272,33 @@ def children() -> set[str]:
     for task in os.listdir("/proc/self/task"):
         found |= set(Path(f"/proc/self/task/{task}/children").read_text().split())
     return found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_while_a_mesh_is_read(tmp_path: Path) -> None:
+    """The reader is gone, and nothing is waited for."""
+    mesh = saved(tmp_path, "usemtl.obj", SLOW["usemtl.obj"]())
+    program = f"""
+import os, signal, threading, time
+from jounce.view import MeshFile
+from jounce.view.mesh_files import MeshReader
+signal.signal(signal.SIGINT, signal.default_int_handler)
+reader = MeshReader(100.0)
+
+def interrupt():
+    while reader._child is None:
+        time.sleep(0.05)
+    process = reader._child._process
+    os.kill(os.getpid(), signal.SIGINT)
+    process.wait({HANG})
+    print(process.returncode)
+
+threading.Thread(target=interrupt).start()
+try:
+    reader.read(MeshFile({mesh.path!r}, None), {{}})
+except KeyboardInterrupt:
+    print("heard", reader._child)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.split("\n")) == {"heard None", "-9", ""}

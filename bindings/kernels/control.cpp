@@ -16,6 +16,7 @@ struct DiscretizeTask {
     return Discretization(call.n, call.inputs, arena);
   }
   static void run(const DiscretizeCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Interruptible interruptible(call.unwanted);
     Arena arena(block);
     Discretization discretization = make(call, arena);
     const std::ptrdiff_t square = std::ptrdiff_t(call.n) * call.n, wide = std::ptrdiff_t(call.n) * call.inputs;
@@ -30,6 +31,7 @@ struct RegulatorTask {
     return Regulator(call.n, call.inputs, call.discrete, arena);
   }
   static void run(const RegulatorCall& call, std::ptrdiff_t, std::ptrdiff_t, void* block) {
+    const Interruptible interruptible(call.unwanted);
     Arena arena(block);
     *call.solved = make(call, arena).run(call.A, call.B, call.Q, call.R, call.K, call.P, call.unseen);
   }
@@ -41,6 +43,7 @@ struct IntervalsTask {
     return RiccatiInterval(call.n, call.inputs, arena);
   }
   static void run(const RegulatorsCall& call, std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
+    const Interruptible interruptible(call.unwanted);
     Arena arena(block);
     RiccatiInterval interval = make(call, arena);
     const bool begun = interval.start(call.Q, call.R);
@@ -57,6 +60,7 @@ struct BackwardTask {
     return BackwardRiccati(call.n, call.inputs, arena);
   }
   static void run(const RegulatorsCall& call, std::ptrdiff_t, std::ptrdiff_t, void* block) {
+    const Interruptible interruptible(call.unwanted);
     Arena arena(block);
     *call.solved = make(call, arena).run(call.count, call.intervals, call.B, call.R, call.Q_final, call.K, call.P);
   }

@@ -18,12 +18,14 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce import _core
 from jounce._checks import array_of, quoted, real, reals, rows_of, shapes
+from jounce.dynamics.interruptible import eigenvalues, interruptible
 from jounce.dynamics.linearization import Linearization
 from jounce.dynamics.partials import ball_columns, bracket_matrix
 from jounce.errors import Error, SingularError
@@ -125,9 +127,9 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         )
     K, P, solved, unseen = _core.regulator(A, B, cost, price, step is not None)
     with np.errstate(over="ignore", invalid="ignore"):
-        closed = A - B @ K
+        closed = interruptible(lambda A: A - B @ K, A)
     solved = solved and bool(np.isfinite(closed).all())
-    poles = np.linalg.eigvals(closed).astype(np.complex128) if solved else np.zeros(0, dtype=np.complex128)
+    poles = eigenvalues(closed).astype(np.complex128) if solved else np.zeros(0, dtype=np.complex128)
     margin = _margin(poles, step)
     if not solved or _is_doubtful(B, K, margin):
         _check_stabilizable(A, B, step)
@@ -356,10 +358,14 @@ def _weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
 def _least_eigenvalue(matrix: Array, allowed: float) -> float:
     """Of a symmetric matrix; infinity if it is more than minus `allowed`, which its Cholesky factor tells faster."""
     try:
-        np.linalg.cholesky(matrix + allowed * np.eye(len(matrix)))
+        interruptible(np.linalg.cholesky, matrix + allowed * np.eye(len(matrix)))
     except np.linalg.LinAlgError:
-        return float(np.linalg.eigvalsh(matrix).min(initial=np.inf))
+        return float(interruptible(np.linalg.eigvalsh, matrix).min(initial=np.inf))
     return np.inf
+
+
+def _least_singular_value(matrix: NDArray[Any]) -> float:
+    return float(interruptible(lambda x: np.linalg.svd(x, compute_uv=False)[-1], matrix))
 
 
 def _margin(poles: NDArray[np.complex128], dt: float | None) -> float:
@@ -373,7 +379,8 @@ def _is_doubtful(B: Array, K: Array, margin: float) -> bool:
     Whatever the units of x and u, feedback through the errors |e B| moves poles by about the largest eigenvalue of
     |e B| |K|, which is that of |K| |e B|.
     """
-    moved = 1e-11 * np.abs(np.linalg.eigvals(np.abs(K) @ np.abs(B))).max(initial=0.0)
+    gains = interruptible(lambda K: np.abs(K) @ np.abs(B), K)
+    moved = 1e-11 * np.abs(eigenvalues(gains)).max(initial=0.0)
     return not moved < 1e-2 * margin
 
 
@@ -381,10 +388,10 @@ def _is_idle(A: Array, cost: Array, dt: float | None) -> bool:
     """Whether some motion that neither grows nor fades costs nothing: [A - s I; Q] lacks rank at its eigenvalue."""
     n, size, most = len(A), np.abs(A).max(initial=0.0), np.abs(cost).max(initial=0.0)
     seen = cost * (size / most) if most > 0 else cost
-    for s in np.linalg.eigvals(A):
+    for s in eigenvalues(A):
         if abs(s.real if dt is None else abs(s) - 1.0) > 1e-6 * size:
             continue
-        if np.linalg.svd(np.vstack([A - s * np.eye(n), seen]), compute_uv=False)[-1] < 1e-11 * size:
+        if _least_singular_value(np.vstack([A - s * np.eye(n), seen])) < 1e-11 * size:
             return True
     return False
 
@@ -395,10 +402,10 @@ def _check_stabilizable(A: Array, B: Array, dt: float | None) -> None:
         n, size = len(A), np.linalg.norm(A) + np.linalg.norm(B)
     if not np.isfinite(size):
         return
-    for s in np.linalg.eigvals(A):
+    for s in eigenvalues(A):
         if (s.real if dt is None else abs(s) - 1.0) < -1e-9 * size:
             continue
-        smallest = np.linalg.svd(np.hstack([A - s * np.eye(n), B]), compute_uv=False)[-1]
+        smallest = _least_singular_value(np.hstack([A - s * np.eye(n), B]))
         if smallest < 1e-11 * size:
             where = f"{s if s.imag else s.real:.3g}" + (" 1/s" if dt is None else "")
             raise NoRegulator(

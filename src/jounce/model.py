@@ -36,6 +36,7 @@ from jounce.dynamics.constraints.independent_coordinates import IndependentCoord
 from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
 from jounce.dynamics.finite import finite_answers
+from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.linearization import Linearization, linearize
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
@@ -697,6 +698,12 @@ class Model(CoreModel):
         >>> held.inverse_constraint_inertia(held.neutral()).shape
         (3, 3)
         """
+        states = States(q=(q, 1))
+        if states.many:
+            made = Gathered(states.lead)
+            for some, piece in states.pieces():
+                made.put(some, found=self.inverse_constraint_inertia(piece["q"]))
+            return made["found"]
         J = self.constraint_jacobian(q)
         given = np.asarray(q, dtype=np.float64)
         columns = self.inverse_mass_matrix_apply(given if given.ndim == 1 else given[..., None, :], J)  # (M^-1 J^T)^T

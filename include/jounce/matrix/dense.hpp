@@ -5,6 +5,7 @@
 #pragma once
 
 #include "jounce/ring/arena.hpp"
+#include "jounce/ring/interruption.hpp"
 #include "jounce/ring/pack.hpp"
 
 JOUNCE_BEGIN
@@ -148,13 +149,13 @@ void multiply_columns(int rows, int inner, const double* a, std::ptrdiff_t a_row
   for (; i < rows; ++i) multiply_tile<into, 1, P>(inner, a + i * a_row, a_row, a_inner, b, b_row, c + i * c_row, c_row);
 }
 
-// As multiply_tile(), for any number of rows and for `width` columns, a multiple of a register's.
+// As multiply_tile(), for any number of rows and for `width` columns, a multiple of a register's. Without an answer if nobody wants one.
 template <Into into>
 void multiply_numbers(int rows, int inner, int width, const double* a, std::ptrdiff_t a_row, std::ptrdiff_t a_inner, const double* b,
                       std::ptrdiff_t b_row, double* c, std::ptrdiff_t c_row) {
   const int registers = width / native_width;
   int p = 0;
-  while (p < registers) {
+  while (p < registers && !unwanted()) {
     const int left = registers - p, at = p * native_width, now = left == 4 ? 2 : left < 3 ? left : 3;
     if (now == 3) multiply_columns<into, 3>(rows, inner, a, a_row, a_inner, b + at, b_row, c + at, c_row);
     if (now == 2) multiply_columns<into, 2>(rows, inner, a, a_row, a_inner, b + at, b_row, c + at, c_row);

@@ -16,12 +16,12 @@ class Factors {
   const Matrix& matrix() const { return LU_; }
   int size() const { return LU_.rows; }
 
-  // False if a pivot is zero or not a number.
+  // False if a pivot is zero or not a number, or if nobody wants the answer.
   bool factor() {
     const int n = size();
     for (int begin = 0; begin < n; begin += block) {
       const int end = begin + block < n ? begin + block : n;
-      if (!factor_columns(begin, end)) return false;
+      if (unwanted() || !factor_columns(begin, end)) return false;
       if (end == n) break;
       eliminate<true>(LU_, begin, end, end);
       update(LU_, end, n, begin, end - begin, end);
@@ -36,6 +36,7 @@ class Factors {
       if (pivot_[i] != i) swap_rows(X, i, pivot_[i]);
     for (int begin = 0; begin < n; begin += block) {
       const int end = begin + block < n ? begin + block : n;
+      if (unwanted()) return;
       if (begin > 0) update(X, begin, end, 0, begin, 0);
       eliminate<true>(X, begin, end, 0);
     }

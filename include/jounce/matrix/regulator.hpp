@@ -20,7 +20,7 @@ class InputWeight {
   // False if R is not positive definite.
   bool set(const double* R) {
     const int m = L_.rows;
-    for (int i = 0; i < m; ++i)
+    for (int i = 0; i < m && !unwanted(); ++i)
       for (int j = 0; j <= i; ++j) {
         double sum = R[i * m + j];
         for (int k = 0; k < j; ++k) sum -= L_(i, k) * L_(j, k);
@@ -31,13 +31,13 @@ class InputWeight {
   }
   // X = L^-1 X and X = L^-T X.
   void divide(const Matrix& X) const {
-    for (int i = 0; i < L_.rows; ++i) {
+    for (int i = 0; i < L_.rows && !unwanted(); ++i) {
       for (int j = 0; j < i; ++j) subtract(X, i, L_(i, j), j);
       divide_row(X, i);
     }
   }
   void divide_transposed(const Matrix& X) const {
-    for (int i = L_.rows - 1; i >= 0; --i) {
+    for (int i = L_.rows - 1; i >= 0 && !unwanted(); --i) {
       for (int j = i + 1; j < L_.rows; ++j) subtract(X, i, L_(j, i), j);
       divide_row(X, i);
     }
@@ -169,7 +169,7 @@ class BackwardRiccati {
     const std::ptrdiff_t square = std::ptrdiff_t(n) * n;
     if (!weight_.set(R)) return false;
     P_.load(end, n);
-    for (int k = count - 1; k >= 0; --k) {
+    for (int k = count - 1; k >= 0 && !unwanted(); --k) {
       if (k < count - 1) {
         const double* own = intervals + 3 * square * k;
         interval_.F.load(own, n), interval_.G.load(own + square, n), interval_.H.load(own + 2 * square, n);

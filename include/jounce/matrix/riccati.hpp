@@ -31,7 +31,7 @@ inline void balance(const Matrix& A, const Matrix& G, const Matrix& Q, double* d
   bool changed = true;
   for (int sweep = 0; changed && sweep < 20; ++sweep) {
     changed = false;
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n && !unwanted(); ++i) {
       double grow = 0, shrink = 0;  // what grows with d_i, and what shrinks
       for (int j = 0; j < n; ++j) {
         if (j != i) grow += std::fabs(A(j, i)), shrink += std::fabs(A(i, j));
@@ -95,6 +95,7 @@ class Lyapunov {
       multiply(turned_, turned_, product_);
       const Matrix old = turned_;
       turned_ = product_, product_ = old;
+      if (unwanted()) return false;
       const double size = turned_.norm();
       if (!(size < 1e100)) return false;
       if (size <= 1e-9) {
@@ -148,7 +149,7 @@ class StationaryRiccati {
     const double c = center();
     const bool solved = start(c) || approach(c);
     *unseen = unseen_;
-    if (!solved || !close()) return false;
+    if (!solved || !close() || unwanted()) return false;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) P(i, j) /= d_[i] * d_[j];
     for (int i = 0; i < m; ++i)
@@ -168,6 +169,7 @@ class StationaryRiccati {
 
   bool start(double c) {
     if (doubled(c, 0) && improve(false)) return true;
+    if (unwanted()) return false;
     unseen_ = true;
     return doubled(c, c) && improve(true);
   }
@@ -178,7 +180,7 @@ class StationaryRiccati {
     constexpr int times = 3;
     constexpr double cheaper = 256;
     for (int i = 0; i < times; ++i) price(1 / cheaper);
-    if (!start(c)) return false;
+    if (unwanted() || !start(c)) return false;
     for (int i = 0; i < times; ++i) {
       price(cheaper);
       P.scale(1 / cheaper);
@@ -222,7 +224,7 @@ class StationaryRiccati {
     double least = 0, before = 0, step = 0;
     bool last = false;
     for (int k = 0; k < (far ? 60 : 12); ++k) {
-      if (!close()) return false;
+      if (!close() || unwanted()) return false;
       set_residual();
       const double left = lyapunov_.X.norm();
       if (!(left < 1e300)) return false;

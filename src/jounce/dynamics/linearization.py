@@ -21,6 +21,7 @@ from jounce._checks import Frame, batch_of, quoted, real, reals, rows_of, shapes
 from jounce._core import discretize
 from jounce.dynamics.constraints.derivatives import constrained_derivatives
 from jounce.dynamics.constraints.natural import NaturalRows
+from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.dynamics.partials import ball_columns, bracket_matrix, skew
 from jounce.errors import SingularError
@@ -77,7 +78,13 @@ class Linearization:
         """
         if self.lift is None or self.independent is None:
             return self.A, self.B
-        return self.independent @ self.A @ self.lift, self.independent @ self.B
+        states = States(pick=(self.independent, 2), A=(self.A, 2), B=(self.B, 2), lift=(self.lift, 2))
+        if not states.many:
+            return self.independent @ self.A @ self.lift, self.independent @ self.B
+        made = Gathered(states.lead)
+        for some, piece in states.pieces():
+            made.put(some, A=piece["pick"] @ piece["A"] @ piece["lift"], B=piece["pick"] @ piece["B"])
+        return made["A"], made["B"]
 
     def discretize(self, dt: float) -> tuple[Array, Array]:
         """A and B of x_{k+1} = A x_k + B u_k for u held over dt seconds, exact by the matrix exponential.
@@ -151,6 +158,9 @@ def _constrained(
     constant combination of x, z' is the same combination of x', also at moving states. The bases are orthonormal in
     natural sizes (natural.py), so that z has no units of length.
     """
+    states = States(q=(q, 1), v=(v, 1), tau=(tau, 1), wrenches=(wrenches, 1))
+    if states.many:
+        return _constrained_by_pieces(model, states, columns, wrench_frame)
     force, speed = rows_of("tau", tau, model.nv, "nv"), rows_of("v", v, model.nv, "nv")
     shape = batch_of(v=speed.shape, tau=force.shape)  # a tau with more dimensions than v would be taken for a stack
     speed, force = np.broadcast_to(speed, shape), np.broadcast_to(force, shape)
@@ -176,13 +186,32 @@ def _constrained(
         pick[: H.shape[1], :n], pick[H.shape[1] :, n:] = pick_q, pick_v
         lifts.append(lift)
         chosen.append(pick)
-    if len({x.shape for x in lifts}) > 1:
-        raise ValueError("q: the states have different numbers of independent coordinates, linearize them one by one")
+    _expect_alike({x.shape for x in lifts})
     count = lifts[0].shape[1] if lifts else 0
     lift = np.array(lifts).reshape(*lead, 2 * n, count)
     independent = np.array(chosen).reshape(*lead, count, 2 * n)
     state = owned(q, (*lead, model.nq)), velocity, owned(tau, change.acc.shape)
     return Linearization(A, B[..., columns], *state, change.acc, columns, "body", (), lift, independent, model)
+
+
+def _expect_alike(shapes: set[tuple[int, ...]]) -> None:
+    if len(shapes) > 1:
+        raise ValueError("q: the states have different numbers of independent coordinates, linearize them one by one")
+
+
+def _constrained_by_pieces(
+    model: Model, states: States, columns: NDArray[np.intp], wrench_frame: Frame
+) -> Linearization:
+    shape: tuple[int, ...] = ()
+    made, keys = Gathered(states.lead), ("A", "B", "q", "v", "tau", "acceleration", "lift", "independent")
+    for some, piece in states.pieces():
+        state = piece["q"], piece["v"], piece["tau"]
+        found = _constrained(model, *state, columns, piece.get("wrenches"), wrench_frame)
+        assert found.lift is not None
+        _expect_alike({found.lift.shape[1:], shape := shape or found.lift.shape[1:]})
+        made.put(some, **{key: getattr(found, key) for key in keys})
+    A, B, q, v, tau, acc, lift, independent = (made[key] for key in keys)
+    return Linearization(A, B, q, v, tau, acc, columns, "body", (), lift, independent, model)
 
 
 def _with_inputs(

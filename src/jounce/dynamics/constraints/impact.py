@@ -29,6 +29,7 @@ from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.natural import NaturalRows, pace
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.finite import finite_answers
+from jounce.dynamics.interruptible import Gathered, States
 from jounce.errors import ConstraintError, SingularError
 from jounce.parts.constraints import ConstraintRecord, Distance, Gear, OnPlane, Rolling, constant_rows
 
@@ -74,6 +75,13 @@ def impact(
     frame: Frame,
 ) -> Impact:
     """See `Model.impact`."""
+    states = States(q=(q, 1), v=(v, 1))
+    if states.many:
+        made = Gathered(states.lead)
+        for some, piece in states.pieces():
+            found = impact(model, piece["q"], piece["v"], restitution, normals, wrench_frame, frame)
+            made.put(some, found.impulses, v=found.v, multipliers=found.multipliers)
+        return Impact(made["v"], made.mapping, made["multipliers"])
     before = rows_of("v", v, model.nv, "nv")
     J = model.constraint_jacobian(q, frame=frame)
     M = model.mass_matrix(q, frame=frame)

@@ -39,6 +39,7 @@ from jounce.dynamics.constraints.frames import apply
 from jounce.dynamics.constraints.natural import pace
 from jounce.dynamics.factorials import factorial
 from jounce.dynamics.finite import finite_answers
+from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.named_coordinates import actuated_columns
 from jounce.errors import ConstraintError
 
@@ -88,8 +89,18 @@ def constrained_inverse_dynamics(
     wrenches: Mapping[str, ArrayLike] | None,
     wrench_frame: Frame,
     frame: Frame,
+    first: int = 0,
 ) -> ConstrainedInverseDynamics:
-    """See `Model.constrained_inverse_dynamics`."""
+    """See `Model.constrained_inverse_dynamics`; `first`: the number of the first state, for messages."""
+    own = 2 if a is None else 1  # dimensions of v and of the wrenches of a state
+    states = States(q=(q, 1), v=(v, own), a=(a, 1), wrenches=(wrenches, own))
+    if states.many:
+        made = Gathered(states.lead)
+        for some, piece in states.pieces():
+            given = (piece["q"], piece["v"], piece.get("a"), actuated, weight, force_weight, piece.get("wrenches"))
+            found = constrained_inverse_dynamics(model, *given, wrench_frame, frame, some.start)
+            made.put(some, found.forces, tau=found.tau, multipliers=found.multipliers)
+        return ConstrainedInverseDynamics(made["tau"], made.mapping, made["multipliers"], a is None)
     columns = actuated_columns(model, actuated)
     W = _weight("weight", weight, 1.0, len(columns), "actuated coordinates", True)
     V = _weight("force_weight", force_weight, 0.0, sum(c.rows for c in model.constraints), "constraints' rows", False)
@@ -102,14 +113,14 @@ def constrained_inverse_dynamics(
         stack = np.stack(np.broadcast_arrays(velocity, rows_of("a", a, model.nv, "nv")), axis=-2)
     order = stack.shape[-2] - 2
     J = model.constraint_jacobian_derivatives(q, stack[..., : order + 1, :], frame=frame)
-    _expect_obeyed(model, J, stack)
+    _expect_obeyed(model, J, stack, first)
     scale = np.array([factorial(k) for k in range(order + 1)])
     lead = force.shape[:-2]
     J = np.broadcast_to(J[..., : order + 1, :, :], (*lead, order + 1, *J.shape[-2:])) / scale[:, None, None]
     inertial = np.einsum("...ij,...kj->...ki", model.mass_matrix(q, frame=frame), stack[..., 1:, :])
     with finite_answers("constrained inverse dynamics") as expect_finite:
         given = W, V, J, force / scale[:, None], inertial / scale[:, None]
-        tau, multipliers = _least(model, columns, *given, expect_finite)
+        tau, multipliers = _least(model, columns, *given, expect_finite, first)
         tau, multipliers = tau * scale[:, None], np.ascontiguousarray(multipliers * scale[:, None])
         expect_finite(tau, multipliers)
     full = np.zeros((*lead, order + 1, model.nv))
@@ -156,6 +167,7 @@ def _least(
     force: Array,
     inertial: Array,
     expect_finite: Callable[..., None],
+    first: int,
 ) -> tuple[Array, Array]:
     """Coefficients of tau (..., r + 1, actuated) and l (..., r + 1, rows); `inertial`: M a, a part of the forces."""
     rows, sizes, loads, _ = model._natural_sizes()
@@ -188,7 +200,7 @@ def _least(
             right[..., :m] -= apply(turn, apply(J[..., j, :, :], y[k - j]))
             right[..., m:] -= apply(transposed[..., j, :, :], shares[k - j])
         missing = right[..., m:] - apply(produced, right[..., m:])
-        _expect_produced(model, missing, sizes, own[..., k, :] + 1e-3 * own[..., 0, :] * pace(model) ** k, k)
+        _expect_produced(model, missing, sizes, own[..., k, :] + 1e-3 * own[..., 0, :] * pace(model) ** k, k, first)
         right[..., m:] -= missing
         found = np.linalg.solve(K, right[..., None])[..., 0]
         shares.append(found[..., :m])
@@ -212,7 +224,7 @@ def _apart(J0: Array, size: float) -> tuple[Array, Array]:
     return split, turn
 
 
-def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
+def _expect_obeyed(model: Model, J: Array, stack: Array, first: int) -> None:
     """Checks that all derivatives of J v vanish, in natural sizes."""
     rows, sizes, *_ = model._natural_sizes()
     scale = np.array([factorial(k) for k in range(stack.shape[-2])])
@@ -229,13 +241,13 @@ def _expect_obeyed(model: Model, J: Array, stack: Array) -> None:
             name = next(n for n in model.constraint_names if model.constraint_rows(n).stop > row)
             what = "J v" if k == 0 else f"derivative {k} of J v"
             left = np.abs(broken * rows).max() * scale[k]
-            where = _in_state(state, broken)
+            where = _in_state(first + state, broken)
             raise ConstraintError(
                 f"the motion breaks constraint {quoted(name)}: {what} is {left:.1e}, expected 0{where}"
             )
 
 
-def _expect_produced(model: Model, missing: Array, sizes: Array, size: Array, k: int) -> None:
+def _expect_produced(model: Model, missing: Array, sizes: Array, size: Array, k: int, first: int) -> None:
     """Checks that motors and constraints can produce the force; `size`: what it is made of, coordinate by coordinate.
 
     A coordinate counts by itself, so that a crane does not hide its hook.
@@ -248,7 +260,7 @@ def _expect_produced(model: Model, missing: Array, sizes: Array, size: Array, k:
         left = np.abs(missing).reshape(-1, missing.shape[-1])[state, column] / sizes[column] * factorial(k)
         raise ConstraintError(
             "the motion cannot be produced by the actuated coordinates and the constraints: "
-            f"{left:.1e} N or N m{what} is left on joint {quoted(name)}{_in_state(state, missing)}"
+            f"{left:.1e} N or N m{what} is left on joint {quoted(name)}{_in_state(first + state, missing)}"
         )
 
 
