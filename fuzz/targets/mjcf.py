@@ -1,4 +1,4 @@
-"""MJCF texts, through MuJoCo's compiler: a robot, or a `LoadError`."""
+"""MJCF, as text and in files, from strangers or not, through MuJoCo's compiler: a robot, or a `LoadError`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ sphere | capsule | box | mesh | world | %s | class='x' | <body> | </body> | <joi
 <default class='x'/> | <equality> | <joint joint1='a' joint2='b' polycoef='0 1 0 0 0'/> |
 <inertial pos='0 0 0' mass='1' | diaginertia='1 1 1' |
 fullinertia='1 1 1 0 0 0' | euler='0 0 1' | zaxis='0 0 1' | fromto='0 0 0 0 0 1' | stiffness='1 2' | springref='1' |
-armature='1' | damping='1' | range='0 1' | limited='true'
+armature='1' | damping='1' | range='0 1' | limited='true' | <include file='../x.xml'/> | file='/dev/zero' |
+meshdir='..' | <mesh name='m' file='../../a.stl'/> | <texture name='t' file='/etc/passwd'/> |
+<geom type='mesh' mesh='m'/>
 """.replace(b"\n", b" ")
     .strip()
     .split(b" | ")
