@@ -79,7 +79,7 @@ LONG = {
         call = lambda: control.riccati(times, A, B, np.ones(2 * n), np.ones(n), np.ones(2 * n))""",
 }
 WHOLE = {"constrained inverse dynamics": 100_000, "regulator": 450, "regulator in steps": 450}  # as many as were tried
-DAY = ("constrained inverse dynamics", "regulator", "discretization")
+DAY = ("constrained inverse dynamics", "regulator")
 
 
 def longest(name: str, count: int | None = None) -> tuple[float, int]:
@@ -116,6 +116,7 @@ def test_looks_during_many_seconds(name: str) -> None:
 
 
 @posix
+@pytest.mark.night
 @pytest.mark.parametrize("name", ["constrained inverse dynamics", "regulator"])
 def test_ctrl_c(name: str) -> None:
     """An interrupt a fifth of a second after the start ends it, not only its looks."""
@@ -198,7 +199,7 @@ def test_gathered() -> None:
 # What another thread computes
 
 
-@pytest.mark.parametrize("size", [20, 200, 510])
+@pytest.mark.parametrize("size", [20, 155, pytest.param(510, marks=pytest.mark.night)])
 def test_eigenvalues_are_numpys(size: int) -> None:
     matrix = np.random.default_rng(size).normal(size=(size, size))
     assert np.array_equal(eigenvalues(matrix), np.linalg.eigvals(matrix))

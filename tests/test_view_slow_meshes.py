@@ -76,7 +76,8 @@ def saved(folder: Path, name: str, text: str) -> MeshFile:
     return MeshFile(str(folder / name), None)
 
 
-@pytest.mark.parametrize("name", [n if n == "nodes.dae" else pytest.param(n, marks=pytest.mark.night) for n in SLOW])
+@pytest.mark.night
+@pytest.mark.parametrize("name", SLOW)
 def test_what_is_slow_is_given_up(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a process of its own, which is gone then; the next mesh is read in another."""
     pytest.importorskip("collada")
@@ -129,6 +130,7 @@ def test_plain_or_not() -> None:
         assert not is_plain(b"", kind)
 
 
+@pytest.mark.night
 def test_a_plain_mesh_with_many_pictures_is_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     images, started = pytest.importorskip("PIL.Image"), seen(monkeypatch)
     for count, processes in ((3, 0), (60, 1)):
@@ -178,6 +180,7 @@ def test_what_comes_back_from_the_process_is_what_was_read() -> None:
             assert (mine is None and theirs is None) or np.array_equal(mine, theirs)
 
 
+@pytest.mark.night
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_a_process_that_breaks_down_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = seen(monkeypatch)
@@ -193,6 +196,7 @@ def test_a_process_that_breaks_down_is_said_to(tmp_path: Path, monkeypatch: pyte
         reader.read(mesh, {})
 
 
+@pytest.mark.night
 def test_an_error_is_the_same_from_both(tmp_path: Path) -> None:
     def no_files(name: str) -> bytes:
         raise MeshError("is not there")
@@ -242,7 +246,13 @@ def test_bad_seconds(seconds: object) -> None:
         jn.load(URDF).show(mesh_seconds=seconds)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["talos_full_v2", "anymal_c_simple_description/anymal", "panda"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "talos_full_v2",
+        *(pytest.param(n, marks=pytest.mark.night) for n in ("anymal_c_simple_description/anymal", "panda")),
+    ],
+)
 def test_showing_these_robots_starts_no_process(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which would take half a second and more."""
     pytest.importorskip("viser")
@@ -256,6 +266,7 @@ def test_showing_these_robots_starts_no_process(name: str, monkeypatch: pytest.M
     assert not started
 
 
+@pytest.mark.night
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="processes are counted in /proc")
 def test_nothing_is_left_after_a_reader(tmp_path: Path) -> None:
     gc.collect()

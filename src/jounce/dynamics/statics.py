@@ -27,6 +27,7 @@ from jounce._checks import Frame, a_class, array_of, counted, quoted
 from jounce.dynamics.constraints.constrained import assembled
 from jounce.dynamics.constraints.static_ties import Mask, Ties, anchored
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
+from jounce.dynamics.interruptible import eigenvalues
 from jounce.errors import Error, RangeError
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class _Statics:
         free = Z / self.scale[:, None]
         K, D, M = (free.T @ each @ free for each in (K, D, M))
         inverse, one = np.linalg.pinv(M, hermitian=True), np.eye(len(K))
-        rates = np.linalg.eigvals(np.block([[0 * one, one], [-inverse @ K, -inverse @ D]]))
+        rates = eigenvalues(np.block([[0 * one, one], [-inverse @ K, -inverse @ D]]))
         return bool(rates.real.max() <= _SYMMETRIC * np.abs(rates).max())
 
     def solved(self, K: Array, F: Array, ties: Ties) -> Array:

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.dynamics.interruptible import eigenvalues
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
 
@@ -53,5 +54,5 @@ def rates(M: Array, D: Array, K: Array) -> NDArray[np.complex128]:
         LinAlgError: M is singular, or the numbers are not finite.
     """
     inverse, one = np.linalg.inv(M), np.eye(len(M))
-    found: NDArray[np.complex128] = np.linalg.eigvals(np.block([[0 * one, one], [-inverse @ K, -inverse @ D]]))
+    found: NDArray[np.complex128] = eigenvalues(np.block([[0 * one, one], [-inverse @ K, -inverse @ D]]))
     return found
