@@ -55,6 +55,9 @@ LONG = {
     "linearization under constraints": """
         q, v, a = states({8_000})
         call = lambda: held.linearize(q, v, 0 * v).reduced()""",
+    "linearization in other axes": """
+        q, v, a = states({50_000})
+        call = lambda: free.linearize(q, v, 0 * v, frame="world")""",
     "impacts": """
         q, v, a = states({60_000})
         call = lambda: held.impact(q, v)""",
@@ -160,11 +163,18 @@ def test_pieces_give_what_all_give_together(monkeypatch: pytest.MonkeyPatch) -> 
         row = held.constrained_inverse_dynamics(q, v[..., 0, :], v[..., 1, :], wrenches=push)
         jump = held.impact(q[0], v[..., 0, :], restitution=0.5)
         lin = held.linearize(q, v[..., 0, :], tau, wrenches=push)
+        turned = robot.linearize(q, v[..., 0, :], tau, actuated=[7, 6], wrenches=push, frame="mixed")
         found = [inverse.tau, inverse.multipliers, *inverse.forces.values(), row.tau, row.multipliers]
         found += [*row.forces.values(), jump.v, jump.multipliers, *jump.impulses.values()]
         found += [lin.A, lin.B, lin.lift, lin.independent, lin.acceleration, *lin.reduced()]
-        return [*found, held.inverse_constraint_inertia(q)]
+        found += [turned.A, turned.B, turned.q, turned.v, turned.tau, turned.acceleration]
+        assert (turned.actuated.tolist(), turned.frame, turned.lift) == ([7, 6], "mixed", None)
+        return [*found, held.inverse_constraint_inertia(q), soft.backbone("rod", shapes)]
 
+    b = jn.Builder()
+    b.add("rod", "world", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e5))
+    soft = b.build()
+    shapes = rng.normal(size=(3, 5, soft.nq))
     rng_wrenches = rng.normal(size=(5, 2, 6))
     together = answers()
     monkeypatch.setattr(module, "STATES", 4)

@@ -1248,6 +1248,12 @@ class Model(CoreModel):
             raise ValueError(
                 f"s is {quoted(s)}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
             )
+        states = States(q=(q, 1))
+        if states.many:
+            made = Gathered(states.lead)
+            for some, piece in states.pieces():
+                made.put(some, found=self.backbone(name, piece["q"], along))
+            return made["found"]
         far = self.pose(name, q)
         shape = np.ascontiguousarray(q, dtype=np.float64)[..., part.q]
         with np.errstate(over="ignore", invalid="ignore"):

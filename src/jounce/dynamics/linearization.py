@@ -125,6 +125,9 @@ def linearize(
     if not isinstance(frame, str) or frame not in ("body", "world", "mixed"):
         raise ValueError(f"frame is {quoted(frame)}, expected 'body', 'world' or 'mixed'")
     columns = actuated_columns(model, actuated)
+    states = States(q=(q, 1), v=(v, 1), tau=(tau, 1), wrenches=(wrenches, 1))
+    if states.many and (model.constraints or frame != "body"):
+        return _by_pieces(model, states, actuated, columns, wrench_frame, frame)
     if model.constraints:
         if frame != "body":
             raise ValueError(f"frame is {frame!r}: a robot with constraints is linearized in 'body' axes")
@@ -158,9 +161,6 @@ def _constrained(
     constant combination of x, z' is the same combination of x', also at moving states. The bases are orthonormal in
     natural sizes (natural.py), so that z has no units of length.
     """
-    states = States(q=(q, 1), v=(v, 1), tau=(tau, 1), wrenches=(wrenches, 1))
-    if states.many:
-        return _constrained_by_pieces(model, states, columns, wrench_frame)
     force, speed = rows_of("tau", tau, model.nv, "nv"), rows_of("v", v, model.nv, "nv")
     shape = batch_of(v=speed.shape, tau=force.shape)  # a tau with more dimensions than v would be taken for a stack
     speed, force = np.broadcast_to(speed, shape), np.broadcast_to(force, shape)
@@ -199,19 +199,25 @@ def _expect_alike(shapes: set[tuple[int, ...]]) -> None:
         raise ValueError("q: the states have different numbers of independent coordinates, linearize them one by one")
 
 
-def _constrained_by_pieces(
-    model: Model, states: States, columns: NDArray[np.intp], wrench_frame: Frame
+def _by_pieces(
+    model: Model,
+    states: States,
+    actuated: ArrayLike | Sequence[str] | None,
+    columns: NDArray[np.intp],
+    wrench_frame: Frame,
+    frame: Frame,
 ) -> Linearization:
-    shape: tuple[int, ...] = ()
-    made, keys = Gathered(states.lead), ("A", "B", "q", "v", "tau", "acceleration", "lift", "independent")
+    shapes: set[tuple[int, ...]] = set()
+    made, keys = Gathered(states.lead), ["A", "B", "q", "v", "tau", "acceleration"]
+    keys += ["lift", "independent"] if model.constraints else []
     for some, piece in states.pieces():
         state = piece["q"], piece["v"], piece["tau"]
-        found = _constrained(model, *state, columns, piece.get("wrenches"), wrench_frame)
-        assert found.lift is not None
-        _expect_alike({found.lift.shape[1:], shape := shape or found.lift.shape[1:]})
+        found = linearize(model, *state, None, actuated, piece.get("wrenches"), wrench_frame, frame)
+        shapes |= set() if found.lift is None else {found.lift.shape[1:]}
+        _expect_alike(shapes)
         made.put(some, **{key: getattr(found, key) for key in keys})
-    A, B, q, v, tau, acc, lift, independent = (made[key] for key in keys)
-    return Linearization(A, B, q, v, tau, acc, columns, "body", (), lift, independent, model)
+    A, B, q, v, tau, acc, *bases = (made[key] for key in keys)
+    return Linearization(A, B, q, v, tau, acc, columns, frame, (), *(bases or (None, None)), model)
 
 
 def _with_inputs(
