@@ -58,6 +58,9 @@ LONG = {
     "linearization in other axes": """
         q, v, a = states({50_000})
         call = lambda: free.linearize(q, v, 0 * v, frame="world")""",
+    "derivatives along a motion": """
+        q, v, a = states({3_000})
+        call = lambda: free.forward_dynamics_derivatives(q, v, np.stack([a, a, a], axis=-2))""",
     "impacts": """
         q, v, a = states({60_000})
         call = lambda: held.impact(q, v)""",
@@ -167,6 +170,7 @@ def test_pieces_give_what_all_give_together(monkeypatch: pytest.MonkeyPatch) -> 
         found = [inverse.tau, inverse.multipliers, *inverse.forces.values(), row.tau, row.multipliers]
         found += [*row.forces.values(), jump.v, jump.multipliers, *jump.impulses.values()]
         found += [lin.A, lin.B, lin.lift, lin.independent, lin.acceleration, *lin.reduced()]
+        found += [*robot.inverse_dynamics_derivatives(q, v), *robot.forward_dynamics_derivatives(q, v[..., 0, :], v)]
         found += [turned.A, turned.B, turned.q, turned.v, turned.tau, turned.acceleration]
         assert (turned.actuated.tolist(), turned.frame, turned.lift) == ([7, 6], "mixed", None)
         return [*found, held.inverse_constraint_inertia(q), soft.backbone("rod", shapes)]
@@ -194,8 +198,14 @@ def test_messages_name_the_state_among_all(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_arguments_that_do_not_fit_are_left_to_the_call() -> None:
     for given in ({"q": (np.zeros((3000, 2)), 1), "v": (np.zeros((2999, 2)), 1)}, {"q": ([[1], [1, 2]], 1)}):
-        assert not States(**given).many
-    assert not States(q=(np.zeros(2), 1), w=(None, 1)).many
+        assert not States(3, **given).many
+    assert not States(3, q=(np.zeros(2), 1), w=(None, 1)).many
+
+
+def test_large_robots_have_smaller_pieces() -> None:
+    for size, most in ((1, 2000), (12, 2000), (24, 250), (1000, 1)):
+        (some, piece), *_ = States(size, q=(np.zeros((5000, size)), 1)).pieces()
+        assert (some, len(piece["q"])) == (slice(0, most), most)
 
 
 def test_gathered() -> None:

@@ -698,7 +698,7 @@ class Model(CoreModel):
         >>> held.inverse_constraint_inertia(held.neutral()).shape
         (3, 3)
         """
-        states = States(q=(q, 1))
+        states = States(self.nv, q=(q, 1))
         if states.many:
             made = Gathered(states.lead)
             for some, piece in states.pieces():
@@ -1248,7 +1248,7 @@ class Model(CoreModel):
             raise ValueError(
                 f"s is {quoted(s)}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
             )
-        states = States(q=(q, 1))
+        states = States(self.nv, q=(q, 1))
         if states.many:
             made = Gathered(states.lead)
             for some, piece in states.pieces():

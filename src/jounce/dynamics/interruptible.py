@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
-STATES = 2000  # of which any call takes less than a tenth of a second
+STATES = 2000  # of a robot of 12 coordinates: any call for them takes less than a tenth of a second
+_USUAL = 12
 _LARGE = 150  # rows of a matrix from which on waiting on another thread is worth its start
 _LOOK = 0.02  # s
 
@@ -65,12 +66,14 @@ class States:
     """The states of a call, some at a time.
 
     Args:
+        size: coordinates of the robot, whose cube is what a state costs.
         given: arguments of the call by name, arrays or mappings of arrays, and how many dimensions those of one state
             have. If they do not fit together there is only one piece, so that the call itself says so.
     """
 
-    def __init__(self, **given: tuple[Any, int]) -> None:
+    def __init__(self, size: int, **given: tuple[Any, int]) -> None:
         self._given = given
+        self._most = max(1, int(STATES * min(1.0, (_USUAL / max(size, 1)) ** 3)))
         every = [(x, n) for value, n in given.values() for x in _arrays(value)]
         try:
             self.lead = np.broadcast_shapes(*(np.shape(x)[: np.ndim(x) - n] for x, n in every))
@@ -81,7 +84,7 @@ class States:
     @property
     def many(self) -> bool:
         """Whether there is more than one piece."""
-        return self._count > STATES
+        return self._count > self._most
 
     def pieces(self) -> Iterator[tuple[slice, dict[str, Any]]]:
         """Where each piece is among the states, in a row, and the arguments for it."""
@@ -92,8 +95,8 @@ class States:
             for name, (value, n) in self._given.items()
             if value is not None
         }
-        for first in range(0, self._count, STATES):
-            some = slice(first, min(first + STATES, self._count))
+        for first in range(0, self._count, self._most):
+            some = slice(first, min(first + self._most, self._count))
             yield (
                 some,
                 {

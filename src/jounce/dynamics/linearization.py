@@ -78,7 +78,9 @@ class Linearization:
         """
         if self.lift is None or self.independent is None:
             return self.A, self.B
-        states = States(pick=(self.independent, 2), A=(self.A, 2), B=(self.B, 2), lift=(self.lift, 2))
+        states = States(
+            self.A.shape[-1] // 2, pick=(self.independent, 2), A=(self.A, 2), B=(self.B, 2), lift=(self.lift, 2)
+        )
         if not states.many:
             return self.independent @ self.A @ self.lift, self.independent @ self.B
         made = Gathered(states.lead)
@@ -125,7 +127,7 @@ def linearize(
     if not isinstance(frame, str) or frame not in ("body", "world", "mixed"):
         raise ValueError(f"frame is {quoted(frame)}, expected 'body', 'world' or 'mixed'")
     columns = actuated_columns(model, actuated)
-    states = States(q=(q, 1), v=(v, 1), tau=(tau, 1), wrenches=(wrenches, 1))
+    states = States(model.nv, q=(q, 1), v=(v, 1), tau=(tau, 1), wrenches=(wrenches, 1))
     if states.many and (model.constraints or frame != "body"):
         return _by_pieces(model, states, actuated, columns, wrench_frame, frame)
     if model.constraints:

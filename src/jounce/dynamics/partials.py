@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.dynamics.interruptible import Gathered, States
 from jounce.parts.joints import Free, Spherical
 
 if TYPE_CHECKING:
@@ -75,6 +76,13 @@ def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array | None
     Returns:
         (..., r + 1, nv, nv) and (..., r + 1, r + 2, nv, nv).
     """
+    states = States(K.shape[-1], v=(v, 2), K=(K, 3), D=(D, 3), M=(M, 3))
+    if states.many:
+        made = Gathered(states.lead)
+        for some, piece in states.pieces():
+            dq, dv = inverse_partials(model, piece["v"], piece["K"], piece["D"], piece.get("M"))
+            made.put(some, dq=dq, dv=dv)
+        return made["dq"], made["dv"]
     rows = K.shape[-3]
     dq = np.zeros_like(K)
     dv = np.zeros((*K.shape[:-2], rows + 1, *K.shape[-2:]))
@@ -110,6 +118,13 @@ def forward_partials(dtau_dq: Array, dtau_dv: Array, inverse: Array) -> tuple[Ar
         (..., r + 1, nv, nv), the same, and (..., r + 1, r + 1, nv, nv).
     """
     rows, nv = dtau_dq.shape[-3], dtau_dq.shape[-1]
+    states = States(nv, dtau_dq=(dtau_dq, 3), dtau_dv=(dtau_dv, 4), inverse=(inverse, 2))
+    if states.many:
+        made = Gathered(states.lead)
+        for some, piece in states.pieces():
+            dq, dv, dtau = forward_partials(piece["dtau_dq"], piece["dtau_dv"], piece["inverse"])
+            made.put(some, dq=dq, dv=dv, dtau=dtau)
+        return made["dq"], made["dv"], made["dtau"]
     # All unknowns side by side: q, v, tau, tau', ...
     given = np.zeros((*dtau_dq.shape[:-2], nv, (2 + rows) * nv))
     given[..., :nv] = -dtau_dq

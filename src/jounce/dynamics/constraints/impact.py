@@ -75,7 +75,7 @@ def impact(
     frame: Frame,
 ) -> Impact:
     """See `Model.impact`."""
-    states = States(q=(q, 1), v=(v, 1))
+    states = States(model.nv, q=(q, 1), v=(v, 1))
     if states.many:
         made = Gathered(states.lead)
         for some, piece in states.pieces():

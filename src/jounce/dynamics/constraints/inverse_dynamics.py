@@ -93,7 +93,7 @@ def constrained_inverse_dynamics(
 ) -> ConstrainedInverseDynamics:
     """See `Model.constrained_inverse_dynamics`; `first`: the number of the first state, for messages."""
     own = 2 if a is None else 1  # dimensions of v and of the wrenches of a state
-    states = States(q=(q, 1), v=(v, own), a=(a, 1), wrenches=(wrenches, own))
+    states = States(model.nv, q=(q, 1), v=(v, own), a=(a, 1), wrenches=(wrenches, own))
     if states.many:
         made = Gathered(states.lead)
         for some, piece in states.pieces():
