@@ -171,6 +171,11 @@ def test_pieces_give_what_all_give_together(monkeypatch: pytest.MonkeyPatch) -> 
         found += [*row.forces.values(), jump.v, jump.multipliers, *jump.impulses.values()]
         found += [lin.A, lin.B, lin.lift, lin.independent, lin.acceleration, *lin.reduced()]
         found += [*robot.inverse_dynamics_derivatives(q, v), *robot.forward_dynamics_derivatives(q, v[..., 0, :], v)]
+        rates = rng_rates
+        change = held.constrained_dynamics_derivatives(q, v[..., 0, :], rates, wrenches={"B2": rng_wrenches})
+        found += [change.acc, change.acc_q, change.acc_v, change.acc_tau]
+        for each in (change.forces, change.forces_q, change.forces_v, change.forces_tau):
+            found += each.values()
         found += [turned.A, turned.B, turned.q, turned.v, turned.tau, turned.acceleration]
         assert (turned.actuated.tolist(), turned.frame, turned.lift) == ([7, 6], "mixed", None)
         return [*found, held.inverse_constraint_inertia(q), soft.backbone("rod", shapes)]
@@ -179,6 +184,7 @@ def test_pieces_give_what_all_give_together(monkeypatch: pytest.MonkeyPatch) -> 
     b.add("rod", "world", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e5))
     soft = b.build()
     shapes = rng.normal(size=(3, 5, soft.nq))
+    rng_rates = rng.normal(size=(3, 1, 2, held.nv))
     rng_wrenches = rng.normal(size=(5, 2, 6))
     together = answers()
     monkeypatch.setattr(module, "STATES", 4)

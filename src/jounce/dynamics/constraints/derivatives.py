@@ -33,6 +33,7 @@ from jounce.dynamics.constraints.constrained import constrained_dynamics, is_sta
 from jounce.dynamics.constraints.natural import NaturalRows
 from jounce.dynamics.factorials import factorial
 from jounce.dynamics.finite import finite_answers
+from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.partials import ball_columns, bracket_matrix, inverse_partials, skew
 from jounce.parts.constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
 from jounce.parts.joints import Joint, Universal
@@ -148,6 +149,10 @@ def _at_any_order(
     wrench_frame: Frame,
 ) -> ConstrainedDerivatives:
     stacked = is_stack(v, tau)
+    own = 2 if stacked else 1  # dimensions of the forces of a state
+    states = States(2 * model.nv, q=(q, 1), v=(v, 1), tau=(tau, own), wrenches=(wrenches, own))
+    if states.many:
+        return _by_pieces(model, states, wrench_frame)
     force = rows_of("tau", tau, model.nv, "nv")
     if not stacked:  # a stack of one row, with the batch dimensions of v
         force = force.reshape((1,) * (dimensions("v", v) - force.ndim) + force.shape)[..., None, :]
@@ -173,6 +178,20 @@ def _at_any_order(
     forces = [f if stacked else f[..., 0, :] for f in motion.forces.values()]
     names = model.constraint_names
     return ConstrainedDerivatives(acc, parts[0], parts[1], parts[2], jacobian, speed_q, names, forces, parts[3:])
+
+
+def _by_pieces(model: Model, states: States, wrench_frame: Frame) -> ConstrainedDerivatives:
+    keys = "acc", "acc_q", "acc_v", "acc_tau", "jacobian", "speed_q"
+    names, made = model.constraint_names, Gathered(states.lead)
+    for some, piece in states.pieces():
+        found = _at_any_order(model, piece["q"], piece["v"], piece["tau"], piece.get("wrenches"), wrench_frame)
+        kinds = (found._forces, *found._by_force())
+        parts = {f"{kind} {i}": kinds[kind][i] for kind in range(4) for i in range(len(names))}
+        made.put(some, parts, **{key: getattr(found, key) for key in keys})
+    forces, *changes = ([made.mapping[f"{kind} {i}"] for i in range(len(names))] for kind in range(4))
+    acc, acc_q, acc_v, acc_tau, jacobian, speed_q = (made[key] for key in keys)
+    whole = changes[0], changes[1], changes[2]
+    return ConstrainedDerivatives(acc, acc_q, acc_v, acc_tau, jacobian, speed_q, names, forces, whole)
 
 
 class _Parts(Sequence[Array]):
