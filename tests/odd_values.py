@@ -324,7 +324,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "load": (
         jn.load,
         {"source": "<robot><link name='b'/></robot>", "base": "fixed", "mimic": "coupled", "damping": True,
-         "friction": 0.01, "constraints": True, "gravity": (0, 0, -9), "allow": ()},
+         "friction": 0.01, "constraints": True, "gravity": (0, 0, -9), "allow": (), "untrusted": False},
     ),
     "frame_index": (ROBOT.frame_index, {"name": "tool"}),
     "coordinate": (ROBOT.coordinate, {"joint": "elbow"}),
