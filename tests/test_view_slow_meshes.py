@@ -95,6 +95,24 @@ def test_what_is_slow_is_given_up(tmp_path: Path, name: str, monkeypatch: pytest
     assert all(child._process.returncode is not None for child in started)
 
 
+@pytest.mark.night
+def test_all_meshes_of_a_robot_together(tmp_path: Path) -> None:
+    """Many that are each just quick enough, or too slow, or plain: after six times as long no more are read."""
+    slow = saved(tmp_path, "usemtl.obj", SLOW["usemtl.obj"]())
+    apart = saved(tmp_path, "part.obj", POINTS + "".join(f"usemtl m{i}\nf 1 2 3\n" for i in range(500)))
+    plain = saved(tmp_path, "plain.obj", PLAIN["colours.obj"]())
+    for mesh, seconds, at_most in ((slow, 0.1, 8), (apart, 0.05, 100), (plain, 0.1, 8)):
+        count, fault = 0, ""
+        with MeshReader(seconds) as reader:
+            while "is not read: those before it took" not in fault and count < 200:
+                count += 1
+                try:
+                    reader.read(mesh, {})
+                except SlowMeshError as slow_one:
+                    fault = str(slow_one)
+        assert 1 <= count <= at_most, (mesh.path, count)
+
+
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[Apart]:
     """The processes that are started from now on."""
     started: list[Apart] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,6 +73,7 @@ def main() -> None:
             return
         _limit(asked["seconds"], asked["memory"])
         missing: dict[str, str] = {}
+        begin = time.process_time()
         answer: dict[str, Any] = {"missing": missing}
         try:
             answer["parts"], arrays = packed_parts(parsed(files["content"], asked["kind"], fetch, missing))
@@ -79,6 +81,7 @@ def main() -> None:
             answer["error"], arrays = str(fault), {}
         except MemoryError:
             answer["error"], arrays = "needs more memory than is available", {}
+        answer["seconds"] = time.process_time() - begin
         _limit(0.0, asked["memory"])
         send(sink, answer, arrays)
 

@@ -13,6 +13,7 @@ import os
 import re
 import signal
 import sys
+import time
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +35,7 @@ SECONDS = 10.0  # of processor time for a file
 MAX_BYTES = 100_000_000
 MAX_MEMORY = 4 << 30  # bytes, of the process that reads meshes
 _ON_THE_CLOCK = 6  # times as long, for a busy machine
+_ALL = 6  # times as long for all meshes of a robot together
 _BESIDE, _EACH = 300_000_000, 20_000_000  # bytes of all files that a mesh names together, and of one
 _NAMES = 1000  # files that it may name
 _PLAIN_BYTES = 3_000_000
@@ -77,10 +79,12 @@ class MeshReader:
 
     Args:
         seconds: of processor time for each file, on Windows on the clock; in other processes, six times as many there.
+            All files together may take six times as long.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
+        self._spent = 0.0
         self._child: Apart | None = None
 
     def __enter__(self) -> MeshReader:
@@ -115,9 +119,15 @@ class MeshReader:
             return [RawPart(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))]
         if kind == "dae":
             _check_collada(content)
+        if self._spent > _ALL * self._seconds:
+            raise SlowMeshError(f"is not read: those before it took {self._spent:.3g} s, see mesh_seconds")
         if is_plain(content, kind):
+            begin = time.process_time()
             few, found = _Named(path.parent, mesh, _PLAIN_NAMES, _PLAIN_BYTES), dict(missing)
-            parts = parsed(content, kind, few.content, found)
+            try:
+                parts = parsed(content, kind, few.content, found)
+            finally:
+                self._spent += time.process_time() - begin
             if not few.too_many:
                 missing.update(found)
                 return parts
@@ -141,12 +151,14 @@ class MeshReader:
             status = child.status()
             self.close()
             if status in ({-signal.SIGPROF, -signal.SIGKILL} if sys.platform != "win32" else {1}):
+                self._spent += self._seconds
                 raise SlowMeshError(f"takes more than {self._seconds:g} s to be read, see mesh_seconds") from None
             raise MeshError(f"breaks its reader, or needs more than {MAX_MEMORY >> 30} GB") from None
         except BaseException:  # Ctrl-C: what it was at is of no use
             self.close()
             raise
         said, arrays = answer
+        self._spent += said["seconds"]
         missing.update(said["missing"])
         if "error" in said:
             raise MeshError(said["error"])
