@@ -227,9 +227,7 @@ def dynamics(trial: Trial, order: int) -> list[str]:
         return [] if answer.said else [f"silent, order {order}: rows contradict each other by {trial.contradicts:.0e}"]
     off = {} if answer.value is None else trial.compared(order, trial.truth, answer.value)
     wrong = {kind: x for kind, x in off.items() if not x < WRONG}
-    if not answer.said and (
-        not wrong or trial.rank.doubtful
-    ):  # of such a row about a millionth is left: it may count either way
+    if not answer.said and (not wrong or trial.rank.doubtful):  # a row of which a millionth is left may count or not
         return []
     moved = trial.sensitivity(order)
     text = f"order {order}: off by { {k: f'{x:.0e}' for k, x in wrong.items()} }, said {answer.said}, while its last "

@@ -1,6 +1,7 @@
 // Numbers of twice the digits: against values known to 50 digits, and identities that doubles do not fulfil.
-#include "check.hpp"
 #include "jounce/ring/double_double.hpp"
+
+#include "check.hpp"
 
 using namespace jounce;
 

@@ -218,8 +218,9 @@ def _by_pieces(
         shapes |= set() if found.lift is None else {found.lift.shape[1:]}
         _expect_alike(shapes)
         made.put(some, **{key: getattr(found, key) for key in keys})
-    A, B, q, v, tau, acc, *bases = (made[key] for key in keys)
-    return Linearization(A, B, q, v, tau, acc, columns, frame, (), *(bases or (None, None)), model)
+    A, B, q, v, tau, acc = (made[key] for key in keys[:6])
+    lift, independent = (made["lift"], made["independent"]) if model.constraints else (None, None)
+    return Linearization(A, B, q, v, tau, acc, columns, frame, (), lift, independent, model)
 
 
 def _with_inputs(
