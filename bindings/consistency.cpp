@@ -73,7 +73,7 @@ std::vector<Consistency> tried(const ConstrainedDynamicsCall& call, const std::v
 void run_constrained_dynamics(const ConstrainedDynamicsCall& call, bool judge_rates, std::ptrdiff_t begin, std::ptrdiff_t end,
                               void* workspace) {
   const int rows = call.dynamics.rows;
-  const auto precise = kernels().precise_constrained_dynamics(rows + 1, false);
+  const auto precise = kernels().precise_constrained(rows + 1, false);
   thread_local Workspace more;
   const bool always = call.constraints->unequal_gears;
   if (!always) kernels().constrained_dynamics(rows + 1, false).run(call, begin, end, workspace);

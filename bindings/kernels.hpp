@@ -229,34 +229,34 @@ template <class Call>
 using Select = Kernel<Call> (*)(int coefficients, bool batch);
 
 // Every algorithm and what it is called with; each NAME has a function NAME_kernel in this folder's kernels/.
-#define JOUNCE_ALGORITHMS(X)                               \
-  X(inverse_dynamics, InverseDynamicsCall)                 \
-  X(wrenches_to_body, WrenchesToBodyCall)                  \
-  X(forward_dynamics, ForwardDynamicsCall)                 \
-  X(constrained_dynamics, ConstrainedDynamicsCall)         \
-  X(precise_constrained_dynamics, ConstrainedDynamicsCall) \
-  X(constraint_rows, ConstraintRowsCall)                   \
-  X(inverse_mass, InverseMassCall)                         \
-  X(articulated_inertia, ArticulatedInertiaCall)           \
-  X(inverse_mass_matrix, InverseMassMatrixCall)            \
-  X(inverse_dynamics_derivatives, DerivativesCall)         \
-  X(forward_dynamics_derivatives, ForwardDerivativesCall)  \
-  X(constrained_derivatives, ConstrainedDerivativesCall)   \
-  X(inverse_dynamics_passive, PassiveCall)                 \
-  X(forward_kinematics, ForwardKinematicsCall)             \
-  X(regressor, RegressorCall)                              \
-  X(mass_matrix, EquationsCall)                            \
-  X(coriolis_matrix, EquationsCall)                        \
-  X(gravity_force, EquationsCall)                          \
-  X(jacobian, EquationsCall)                               \
-  X(center_of_mass, EquationsCall)                         \
-  X(momentum, EquationsCall)                               \
-  X(momentum_matrix, EquationsCall)                        \
-  X(kinetic_energy, EquationsCall)                         \
-  X(potential_energy, EquationsCall)                       \
-  X(discretize, DiscretizeCall)                            \
-  X(regulator, RegulatorCall)                              \
-  X(regulator_intervals, RegulatorsCall)                   \
+#define JOUNCE_ALGORITHMS(X)                              \
+  X(inverse_dynamics, InverseDynamicsCall)                \
+  X(wrenches_to_body, WrenchesToBodyCall)                 \
+  X(forward_dynamics, ForwardDynamicsCall)                \
+  X(constrained_dynamics, ConstrainedDynamicsCall)        \
+  X(precise_constrained, ConstrainedDynamicsCall)         \
+  X(constraint_rows, ConstraintRowsCall)                  \
+  X(inverse_mass, InverseMassCall)                        \
+  X(articulated_inertia, ArticulatedInertiaCall)          \
+  X(inverse_mass_matrix, InverseMassMatrixCall)           \
+  X(inverse_dynamics_derivatives, DerivativesCall)        \
+  X(forward_dynamics_derivatives, ForwardDerivativesCall) \
+  X(constrained_derivatives, ConstrainedDerivativesCall)  \
+  X(inverse_dynamics_passive, PassiveCall)                \
+  X(forward_kinematics, ForwardKinematicsCall)            \
+  X(regressor, RegressorCall)                             \
+  X(mass_matrix, EquationsCall)                           \
+  X(coriolis_matrix, EquationsCall)                       \
+  X(gravity_force, EquationsCall)                         \
+  X(jacobian, EquationsCall)                              \
+  X(center_of_mass, EquationsCall)                        \
+  X(momentum, EquationsCall)                              \
+  X(momentum_matrix, EquationsCall)                       \
+  X(kinetic_energy, EquationsCall)                        \
+  X(potential_energy, EquationsCall)                      \
+  X(discretize, DiscretizeCall)                           \
+  X(regulator, RegulatorCall)                             \
+  X(regulator_intervals, RegulatorsCall)                  \
   X(regulators_backward, RegulatorsCall)
 
 constexpr int highest_order = 30;

@@ -113,7 +113,7 @@ LostDigits lost_digits(const ConstrainedDynamicsCall& call, const std::vector<st
   changed.dynamics.acc_out = acc.get(), changed.dynamics.tau_out = given.tau_out ? tau.get() : nullptr;
   changed.dynamics.equations = equations.data(), changed.consistency = consistency.data();
   changed.forces = nullptr, changed.multipliers = call.multipliers ? multipliers.get() : nullptr;
-  const auto kernel = kernels().precise_constrained_dynamics(int(rows) + 1, false);
+  const auto kernel = kernels().precise_constrained(int(rows) + 1, false);
   for_each_part(std::ptrdiff_t(states.size()), 400 * cost(tree, int(rows) + 1), kernel.workspace(changed),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
                   for (std::ptrdiff_t k = begin; k < end; ++k) kernel.run(changed, states[k], states[k] + 1, workspace);

@@ -97,9 +97,10 @@ def constrained_inverse_dynamics(
     if states.many:
         made = Gathered(states.lead)
         for some, piece in states.pieces():
-            motion = piece["q"], piece["v"], piece.get("a")
-            least = actuated, weight, force_weight, piece.get("wrenches")
-            found = constrained_inverse_dynamics(model, *motion, *least, wrench_frame, frame, some.start)
+            motion, pushes = (piece["q"], piece["v"], piece.get("a")), piece.get("wrenches")
+            found = constrained_inverse_dynamics(
+                model, *motion, actuated, weight, force_weight, pushes, wrench_frame, frame, some.start
+            )
             made.put(some, found.forces, tau=found.tau, multipliers=found.multipliers)
         return ConstrainedInverseDynamics(made["tau"], made.mapping, made["multipliers"], a is None)
     columns = actuated_columns(model, actuated)

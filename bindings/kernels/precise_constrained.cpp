@@ -8,8 +8,8 @@ static Kernel<ConstrainedDynamicsCall> precise() {
   if constexpr (here)
     return ConstrainedDynamicsKernel<DoubleDouble>::kernel;
   else
-    return generic_kernels().precise_constrained_dynamics(0, false);
+    return generic_kernels().precise_constrained(0, false);
 }
-Kernel<ConstrainedDynamicsCall> precise_constrained_dynamics_kernel(int, bool) { return precise<baseline>(); }
+Kernel<ConstrainedDynamicsCall> precise_constrained_kernel(int, bool) { return precise<baseline>(); }
 
 JOUNCE_END
