@@ -5,6 +5,9 @@
 Each is the Python of an environment with jounce and example-robot-data. A process of each measures every call, the best
 of many samples, and another of the other; the ratio of these is one round, and the median of all rounds is printed.
 Robots are as loaded, calls as plain as they can be, on one thread.
+
+Of a call below a microsecond, 3 % between two single builds say nothing: where the linker puts its code moves it by as
+much. The same objects linked in twenty orders spread by 20 to 40 ns; their means tell builds apart.
 """
 
 from __future__ import annotations
