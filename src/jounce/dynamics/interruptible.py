@@ -74,11 +74,13 @@ class States:
     def __init__(self, size: int, **given: tuple[Any, int]) -> None:
         self._given = given
         self._most = max(1, int(STATES * min(1.0, (_USUAL / max(size, 1)) ** 3)))
-        every = [(x, n) for value, n in given.values() for x in _arrays(value)]
+        self.lead: tuple[int, ...] = ()
         try:
-            self.lead = np.broadcast_shapes(*(np.shape(x)[: np.ndim(x) - n] for x, n in every))
+            shapes = {np.shape(x)[: np.ndim(x) - n] for value, n in given.values() for x in _arrays(value)} - {()}
+            if shapes:  # a single state has none, and no time for more
+                self.lead = np.broadcast_shapes(*shapes)
         except (ValueError, TypeError, RuntimeError):  # NumPy raises the last for more dimensions than it broadcasts
-            self.lead = ()
+            pass
         self._count = math.prod(self.lead)
 
     @property

@@ -76,8 +76,7 @@ def inverse_partials(model: Model, v: Array, K: Array, D: Array, M: Array | None
     Returns:
         (..., r + 1, nv, nv) and (..., r + 1, r + 2, nv, nv).
     """
-    states = States(K.shape[-1], v=(v, 2), K=(K, 3), D=(D, 3), M=(M, 3))
-    if states.many:
+    if K.ndim > 3 and (states := States(K.shape[-1], v=(v, 2), K=(K, 3), D=(D, 3), M=(M, 3))).many:
         made = Gathered(states.lead)
         for some, piece in states.pieces():
             dq, dv = inverse_partials(model, piece["v"], piece["K"], piece["D"], piece.get("M"))
@@ -118,8 +117,8 @@ def forward_partials(dtau_dq: Array, dtau_dv: Array, inverse: Array) -> tuple[Ar
         (..., r + 1, nv, nv), the same, and (..., r + 1, r + 1, nv, nv).
     """
     rows, nv = dtau_dq.shape[-3], dtau_dq.shape[-1]
-    states = States(nv, dtau_dq=(dtau_dq, 3), dtau_dv=(dtau_dv, 4), inverse=(inverse, 2))
-    if states.many:
+    several = dtau_dq.ndim > 3
+    if several and (states := States(nv, dtau_dq=(dtau_dq, 3), dtau_dv=(dtau_dv, 4), inverse=(inverse, 2))).many:
         made = Gathered(states.lead)
         for some, piece in states.pieces():
             dq, dv, dtau = forward_partials(piece["dtau_dq"], piece["dtau_dv"], piece["inverse"])
