@@ -439,3 +439,19 @@ def test_the_residual_beside_a_turntable() -> None:
             [1.0, 0, 0, 0, 0, 0, 1], [0, 3.0, 0, 0, 0, 3.0], np.zeros(6), motions={"body": turn}
         )
         np.testing.assert_allclose(found.residual[1], 0, atol=1e-14)
+
+
+@pytest.mark.parametrize("angle", [1e-1, 1e-3, 1e-5, 3e-6])
+def test_the_motor_of_a_press_holds_its_spring_however_near_the_dead_centre(angle: float) -> None:
+    """A crank of 0.1 m, a rod of 0.2 m, a ram with a spring and the motor: the pin carries nothing."""
+    b = jn.Builder(gravity=(0, 0, 0))
+    for name, parent, height in (("crank", "world", 0.0), ("rod", "crank", 0.1)):
+        link = jn.Inertia(1.0, com=(0, 0, 0.1), rotational=(0.01,) * 3)
+        b.add(name, parent, jn.Revolute(HINGE), jn.placement((0, 0, height)), link)
+    b.add("ram", "world", jn.Prismatic((0, 0, 1), stiffness=1e5), inertia=jn.Inertia(5.0))
+    b.close("pin", "rod", "ram", jn.Revolute(HINGE), placement_a=jn.placement((0, 0, 0.2)))
+    tilt = np.arcsin(0.5 * np.sin(angle))
+    q, zero = np.array([angle, -tilt - angle, 0.1 * np.cos(angle) + 0.2 * np.cos(tilt)]), np.zeros(3)
+    found = b.build().constrained_inverse_dynamics(q, zero, zero, actuated=["ram"])
+    np.testing.assert_allclose(found.tau, [0, 0, 1e5 * q[2]], rtol=1e-13)
+    np.testing.assert_allclose(found.forces["pin"], 0, atol=1e-8 * 1e5 * q[2])

@@ -184,15 +184,15 @@ def _least(
     expect_finite(H, V, J, force)
     J0, transposed = J[..., 0, :, :], np.swapaxes(J, -1, -2)
     acting = np.concatenate([np.broadcast_to(B, (*lead, nv, len(columns))), transposed[..., 0, :, :]], axis=-1)
-    produced = acting @ pseudo_inverse(acting)  # what motors and constraints can do
+    beyond = _complement(acting)  # what motors and constraints cannot do
     size = float(np.abs(V).max(initial=0.0))
     seen = np.concatenate([J, np.zeros((*J.shape[:-1], m))], axis=-1)
     seen[..., 0, :, nv:] = V / (size or 1.0)
-    unseen = np.eye(m) - seen[..., 0, :, :] @ pseudo_inverse(seen[..., 0, :, :])
+    unseen = _complement(seen[..., 0, :, :])
     U, turn = _apart(J0, size)
     K = np.zeros((*lead, m + nv, m + nv))
     K[..., :m, :m], K[..., :m, m:] = U @ unseen - turn @ V, turn @ J0
-    K[..., m:, :m], K[..., m:, m:] = transposed[..., 0, :, :], H + np.eye(nv) - produced
+    K[..., m:, :m], K[..., m:, m:] = transposed[..., 0, :, :], H + beyond
     shares: list[Array] = []
     y: list[Array] = []
     for k in range(force.shape[-2]):
@@ -201,7 +201,7 @@ def _least(
         for j in range(1, k + 1):
             right[..., :m] -= apply(turn, apply(J[..., j, :, :], y[k - j]))
             right[..., m:] -= apply(transposed[..., j, :, :], shares[k - j])
-        missing = right[..., m:] - apply(produced, right[..., m:])
+        missing = apply(beyond, right[..., m:])
         _expect_produced(model, missing, sizes, own[..., k, :] + 1e-3 * own[..., 0, :] * pace(model) ** k, k, first)
         right[..., m:] -= missing
         found = np.linalg.solve(K, right[..., None])[..., 0]
@@ -211,6 +211,16 @@ def _least(
     # Of all equivalent l, the least.
     weights = rows / loads
     return tau, least_multipliers(weights[:, None] * seen, np.stack(shares, axis=-2) / weights, weights) / loads
+
+
+def _complement(A: Array) -> Array:
+    """The projection onto what is orthogonal to the columns of A (..., n, m).
+
+    Where A is nearly singular, 1 - A A^+ has lost digits where it should vanish; its square has not.
+    """
+    beyond = np.eye(A.shape[-2]) - A @ pseudo_inverse(A)
+    square: Array = beyond @ beyond
+    return square
 
 
 def _apart(J0: Array, size: float) -> tuple[Array, Array]:
