@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,6 +114,36 @@ def test_what_becomes_a_link_between_the_look_and_the_opening(
     with pytest.raises((OSError, jn.LoadError), match=r"is a device or a pipe|Not a directory"):
         regular_bytes(file, 100, (str(home),))
     assert target.is_symlink()
+
+
+@posix
+def test_a_folder_that_becomes_a_link_itself_is_not_what_may_be_read(tmp_path: Path) -> None:
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    for folder, content in ((home, b"inside"), (outside, b"secret")):
+        folder.mkdir()
+        (folder / "a.stl").write_bytes(content)
+    assert regular_bytes(home / "a.stl", 100, (str(home),))[1] == b"inside"
+    home.rename(tmp_path / "away")
+    home.symlink_to(outside)
+    with pytest.raises(OutsideError):
+        regular_bytes(home / "a.stl", 100, (str(home),))
+
+
+@posix
+def test_what_a_mesh_names_outside_is_not_even_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("trimesh")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "m.obj").write_text(f"mtllib {tmp_path}/outside/x.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl x\nf 1 2 3\n")
+    (home / "r.urdf").write_text(LOOKS.format("m.obj"))
+    robot, real, looked = jn.load(home / "r.urdf", untrusted=True), os.path.realpath, []
+    monkeypatch.setattr(os.path, "realpath", lambda path, **options: looked.append(str(path)) or real(path, **options))
+    pytest.importorskip("viser")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.LoadWarning)
+        robot.show(save=home / "page.html")
+    assert any(path.endswith("m.obj") for path in looked)
+    assert not [path for path in looked if path.startswith(str(tmp_path / "outside"))]
 
 
 @posix

@@ -15,13 +15,18 @@
 // Inside jounce, `std` is this namespace. NVRTC's built-ins are used where there are any.
 namespace jounce::std {
 
-using ::acos, ::atan, ::atan2, ::cos, ::exp, ::fabs, ::floor, ::fma, ::log, ::pow, ::round, ::sin, ::sqrt, ::tanh;
+using ::acos, ::atan, ::atan2, ::cos, ::exp, ::fabs, ::floor, ::fma, ::fmax, ::log, ::pow, ::round, ::sin, ::sqrt, ::tanh;
 using ::memcpy, ::memset;
 
 using int32_t = int;
 using size_t = decltype(sizeof 0);
 using ptrdiff_t = decltype((char*)nullptr - (char*)nullptr);
 enum class byte : unsigned char {};
+
+template <class A, class B>
+inline constexpr bool is_same_v = false;
+template <class A>
+inline constexpr bool is_same_v<A, A> = true;
 
 template <class T, T x>
 struct integral_constant {

@@ -1,9 +1,9 @@
 """The content of regular files, wherever they are or only within some folders. Pipes and devices are never waited for.
 
-Within folders, a file is opened step by step from its folder down, and no step may be a link: links are followed
-before, and lead to a path that is checked. So nothing outside is opened, even if someone exchanges a folder for a link
-meanwhile. Where the system cannot open a file relative to a folder (Windows), the path is looked at again once the file
-is open.
+Within folders, a file is opened step by step from the root of the disk down, and no step may be a link: links are
+followed before, and lead to a path that is checked. So nothing outside is opened, even if someone exchanges a folder
+for a link meanwhile, and be it the one that may be read. Where the system cannot open a file relative to a folder
+(Windows), the path is looked at again once the file is open.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from jounce.errors import LoadError
 
-Within = tuple[str, ...] | None  # folders, their subfolders included; None: all there are
+Within = tuple[str, ...] | None  # folders without links, their subfolders included; None: all there are
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
@@ -60,15 +60,12 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def _opened(real: str, limit: int, within: Sequence[str]) -> int:
-    for folder in map(os.path.realpath, within):
-        if is_inside(real, folder):
-            break
-    else:
+    if not any(is_inside(real, folder) for folder in within):
         raise OutsideError(real)
-    if not _STEPS or real == folder:
+    if not _STEPS:
         return _opened_and_looked_at_again(real, limit)
-    *folders, name = real[len(folder) :].strip(os.sep).split(os.sep)
-    here = os.open(folder, _FOLDER)
+    *folders, name = real.strip(os.sep).split(os.sep)
+    here = os.open(os.sep, _FOLDER)
     try:
         for each in folders:
             below = os.open(each, _FOLDER | _NO_LINK, dir_fd=here)

@@ -24,7 +24,7 @@ from jounce.errors import LoadError
 from jounce.loading.apart import Apart, NoProcessError
 from jounce.loading.folders import HINT
 from jounce.loading.mjcf_child import receive, send
-from jounce.loading.regular_files import OutsideError, regular_bytes
+from jounce.loading.regular_files import OutsideError, is_inside, regular_bytes
 from jounce.loading.xml_source import reason_of, short
 from jounce.parts.visual import HeightFile, MeshFile
 from jounce.view.mesh_child import unpacked_parts
@@ -216,6 +216,9 @@ class _Named:
         why = "is one of too many" if self.too_many else "does not exist"
         for place in () if self.too_many else (self._folder / name, self._folder / os.path.basename(name)):
             if place.suffix.lower() not in _SUFFIXES:
+                continue
+            if self._within is not None and not any(is_inside(os.path.abspath(place), f) for f in self._within):
+                why = "is outside the folders that may be read"  # and is not even looked at
                 continue
             try:
                 content = regular_bytes(place, _EACH, self._within)[1]
