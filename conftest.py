@@ -19,7 +19,8 @@ SAME_WITH_EVERY_PYTHON = (
     *("allocation", "bench", "cached_build", "guarantees", "headers", "load_robustness"),  # sizes, times, builds
     *("examples", "notebooks", "plots", "view_browser", "view_geometry", "view_textures"),  # pictures
     *("closed_form_printed", "closed_form_soft", "reproduce", "soft_oracles"),  # the papers, oracles
-    *("constraints_truth", "differential", "implicit_constraints", "inverse_dynamics", "large_robots", "soft_dynamics"),
+    *("constraints_truth", "differential", "implicit_constraints", "inverse_dynamics", "large_robots", "random_ties"),
+    *("soft_dynamics", "units"),
 )
 
 
