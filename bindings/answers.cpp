@@ -14,10 +14,12 @@ void fail_as(const char* name, const std::string& message) {
 }
 
 void warn_as(const char* name, const std::string& message) {
+  if (NodesWatch::again()) return;  // the call itself has given its warnings
   if (PyErr_WarnEx(error_class(name).ptr(), message.c_str(), 1) != 0) nb::raise_python_error();
 }
 
-Answers::Answers(const char* what, const Shape& batch, std::initializer_list<Written> written) : what_(what), batch_(batch) {
+Answers::Answers(const char* what, const Shape& batch, const Shapes& shapes, std::initializer_list<Written> written)
+    : what_(what), batch_(batch), shapes_(shapes) {
   for (const Written& each : written)
     if (each.size > 0) written_[written_count_++] = each;
   if (written_count_ > 0) count_ = product(batch);
@@ -25,6 +27,7 @@ Answers::Answers(const char* what, const Shape& batch, std::initializer_list<Wri
 
 void Answers::run(double cost, std::size_t workspace_bytes, Part part) const {
   if (!compute(cost, workspace_bytes, part)) expect_finite();
+  tell();
 }
 
 void Answers::run(double cost, std::size_t workspace_bytes, const CoreModel& model, const std::vector<Solvability>& equations,
@@ -36,16 +39,21 @@ void Answers::run(double cost, std::size_t workspace_bytes, const CoreModel& mod
       break;
     }
   if (!finite) expect_finite();
+  tell();
+}
+
+void Answers::tell() const {
+  if (NodesWatch* watch = NodesWatch::current(); watch && count_ > 0) watch->take(what_, batch_, shapes_, written_, written_count_);
 }
 
 bool Answers::compute(double cost, std::size_t workspace_bytes, Part part) const {
-  if (written_count_ == 0) {
+  if (written_count_ == 0 || (trusted_ && !NodesWatch::again())) {
     for_each_part(count_, cost, workspace_bytes, part);
     return true;
   }
   std::atomic<bool> finite = true;
   const Kernels& table = kernels();
-  for_each_part(count_, cost, workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+  const auto checked = [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
     part(begin, end, workspace);
     for (int k = 0; k < written_count_; ++k) {
       const Written& each = written_[k];
@@ -56,11 +64,20 @@ bool Answers::compute(double cost, std::size_t workspace_bytes, Part part) const
           if (!table.finite(each.first + i * each.step, each.size)) finite = false;
       }
     }
-  });
+  };
+  if (NodesWatch::again()) {
+    const std::vector<std::ptrdiff_t>& some = NodesWatch::current()->states();
+    for_each_part(std::ptrdiff_t(some.size()), cost, workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
+      for (std::ptrdiff_t k = begin; k < end; ++k) checked(some[k], some[k] + 1, workspace);
+    });
+  } else {
+    for_each_part(count_, cost, workspace_bytes, checked);
+  }
   return finite;
 }
 
 void Answers::expect_finite() const {
+  if (NodesWatch::again()) fail_as("RangeError", what_);
   for (int k = 0; k < written_count_; ++k) {
     const Written& each = written_[k];
     for (std::ptrdiff_t i = 0; i < count_; ++i)

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core_model.hpp"
+#include "nodes.hpp"
 
 namespace jounce {
 
@@ -116,8 +117,8 @@ Shape broadcast_shape(const Inputs& inputs) {
   return result;
 }
 
-Output::Output(nb::handle out, const Shape& shape) : size_(product(shape)), given_(!out.is_none()) {
-  if (out.is_none()) {
+Output::Output(nb::handle out, const Shape& shape) : size_(product(shape)), given_(!out.is_none() && !NodesWatch::again()) {
+  if (!given_) {
     object_ = nb::steal(PyArray_SimpleNew(int(shape.size()), shape.data(), NPY_DOUBLE));
     if (!object_.is_valid()) nb::raise_python_error();
     return;

@@ -70,10 +70,11 @@ using Inputs = ShortList<const Input*, 8>;
 Shape broadcast_shape(const Inputs& inputs);
 npy_intp product(const Shape& shape);
 
-// `size` numbers per state, which begin `step` apart.
+// `size` numbers per state, which begin `step` apart: a quantity and its derivatives, as many numbers each.
 struct Written {
   const double* first;
   std::ptrdiff_t size, step;
+  int orders = 1;
 };
 
 // A new array, or `out` when that is given and fits.
@@ -82,9 +83,9 @@ class Output {
   Output(nb::handle out, const Shape& shape);
   double* data() const { return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object_.ptr()))); }
   nb::object object() && { return std::move(object_); }
-  Written written(const Shape& batch) const {
+  Written written(const Shape& batch, int orders = 1) const {
     const npy_intp states = product(batch), size = size_ == 0 || states == 1 ? size_ : size_ / states;
-    return {data(), size, size};
+    return {data(), size, size, orders};
   }
   npy_intp states(const Shape& batch) const { return size_ == 0 ? 0 : product(batch); }  // 0 if there is nothing to write
   void expect_apart(const Inputs& inputs) const;                                         // an `out` that shares no memory with them

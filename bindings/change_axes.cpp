@@ -55,7 +55,7 @@ nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::hand
   shape.append({rows, tree.nv});
   Output out(nb::none(), shape);
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), size = std::ptrdiff_t(rows) * tree.nv;
-  Answers("the velocity in other axes", batch, {out.written(batch)})
+  Answers("the velocity in other axes", batch, {}, {out.written(batch)})
       .run(cost(tree, rows), Space::workspace(tree, rows),
            [&, q = q.data(), v = v.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
              Arena arena(block);
@@ -88,7 +88,7 @@ nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle 
   const std::ptrdiff_t q_step = q.broadcast(batch), v_step = v.broadcast(batch), tau_step = tau.broadcast(batch);
   const std::ptrdiff_t size = std::ptrdiff_t(force_rows) * tree.nv;
   const int twists = rows < force_rows ? rows : force_rows;
-  Answers("the force in other axes", batch, {out.written(batch)})
+  Answers("the force in other axes", batch, {}, {out.written(batch)})
       .run(cost(tree, rows), Space::workspace(tree, force_rows),
            [&, q = q.data(), v = v.data(), tau = tau.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void* block) {
              Arena arena(block);

@@ -16,7 +16,7 @@ nb::object for_each_pair(const char* what, const Tree& tree, Input& a, Input& b,
   shape.push_back(item);
   Output out(nb::none(), shape);
   const std::ptrdiff_t a_step = a.broadcast(batch), b_step = b.broadcast(batch);
-  Answers(what, batch, {out.written(batch)})
+  Answers(what, batch, {}, {out.written(batch)})
       .run(0.01 * double(tree.size + 1), 0,
            [&, a = a.data(), b = b.data(), result = out.data()](std::ptrdiff_t begin, std::ptrdiff_t end, void*) {
              for (std::ptrdiff_t i = begin; i < end; ++i) f(tree, a + i * a_step, b + i * b_step, result + i * item);

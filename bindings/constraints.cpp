@@ -26,7 +26,8 @@ nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, n
   Output jacobian(nb::none(), shape), residual(nb::none(), residual_shape), wrench(nb::none(), wrench_shape);
   const ConstraintRowsCall call{&tree, &constraints, moving.states(), rows, jacobian.data(), residual.data(), wrench.data()};
   const auto kernel = kernels().constraint_rows(rows, false);
-  Answers("the constraints' Jacobian", batch, {jacobian.written(batch), residual.written(batch), wrench.written(batch)})
+  Answers("the constraints' Jacobian", batch, {moving.states().q, moving.states().q_step},
+          {jacobian.written(batch, rows), residual.written(batch), wrench.written(batch)})
       .run(2 * cost(tree, rows), kernel.workspace(call),
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return nb::make_tuple(std::move(jacobian).object(), std::move(residual).object(), std::move(wrench).object());
@@ -41,7 +42,7 @@ nb::object sizes(const std::vector<double>& from) {
 }  // namespace
 
 void bind_constraints(nb::class_<CoreModel>& c) {
-  c.def("_constraint_rows", &constraint_rows, any("q"), any("v"), any("frame"), nb::sig(constraint_rows_signature));
+  c.def("_constraint_rows", watched<&constraint_rows>, any("q"), any("v"), any("frame"), nb::sig(constraint_rows_signature));
   c.def(
       "_natural_sizes",
       [](const CoreModel& model) {

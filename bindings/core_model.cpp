@@ -51,8 +51,10 @@ int positions(Joint j) { return j == Joint::free ? 7 : j == Joint::spherical ? 4
 
 CoreModel::CoreModel(nb::dict c) {
   add_bodies(c);
+  discretization_ = nb::borrow(c["discretization"]);
   add_soft(nb::cast<nb::list>(c["soft"]));
   place_slots(c);
+  for (Screen& screen : screens_) screen.q = soft_bodies_[screen.soft].q;
   const Integers place = sort_by_depth();
   cluster();
   find_ranges();
@@ -199,6 +201,11 @@ void CoreModel::add_soft(const nb::list& given) {
     for (std::int32_t j = b.first; j < b.first + b.count; ++j)
       expect(b.pose || (0 <= sections_[j].step && sections_[j].step < b.step_count), "a section on no step");
     soft_.widest = std::max(soft_.widest, b.n);
+    if (b.n > 0 && !discretization_.is_none() && !nb::borrow(d["strained"]).is_none()) {
+      Screen screen{0, b.n, std::int32_t(soft_bodies_.size()), keep(numbers(d, "strained", 6 * n)), {}, {}};
+      std::copy_n(numbers(d, "turned", 3).data(), 3, screen.turned);
+      screens_.push_back(std::move(screen));
+    }
     soft_bodies_.push_back(b);
   }
   soft_.bodies = soft_bodies_.data();

@@ -41,6 +41,20 @@ class CoreModel {
   const std::string& constraint_name(int i) const { return constraint_names_[i]; }  // quoted
   const NaturalSizes& sizes() const { return sizes_; }                              // of their rows and of the coordinates
 
+  // A soft body whose nodes may be too few, and how far it may bend without a doubt. See nodes.hpp.
+  struct Screen {
+    std::int32_t q, n, soft;  // its coordinates; which of the soft bodies it is
+    const double* strained;   // (6, n) by how much a unit of each coordinate deforms it at most: shear and stretch, then turns in rad
+    double turned[3];         // at rest
+    std::vector<double> limits;  // (2, orders) without and with equations to solve, of the square of all turns; empty: not known yet
+  };
+  const std::vector<Screen>& screens() const { return screens_; }
+  const nb::object& discretization() const { return discretization_; }  // of jounce.dynamics.discretization
+  // Whether all soft bodies have nodes enough for answers at q with that highest derivative: as far as is known, and for certain, by limits
+  // that may have to be found first.
+  bool passes(const double* q, int order, bool solves) const;
+  bool passes_limits(const double* q, int order, bool solves) const;
+
  private:
   using Integers = std::vector<std::int32_t>;
 
@@ -55,6 +69,7 @@ class CoreModel {
   void add_constraints(const nb::list& given);  // core_constraints.cpp
   bool has_unequal_gears() const;
   void find_path();
+  void find_limits(Screen& screen) const;
 
   const double* keep(std::vector<double> numbers);  // for as long as the model lives
   const Recording* keep_recording(const nb::dict& from, const char* key, std::int64_t inputs, std::int64_t outputs);
@@ -88,6 +103,8 @@ class CoreModel {
   Constraints constraints_{};
   NaturalSizes sizes_;
   std::vector<double> path_weights_;
+  mutable std::vector<Screen> screens_;  // their limits are found when they are first needed, while Python's lock is held
+  nb::object discretization_;
   int body_count_ = 0;
   Tree tree_{};
 };

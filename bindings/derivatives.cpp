@@ -55,7 +55,8 @@ nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
                              rows,    K.data(),        D.data(),
                              M.data()};
   const auto kernel = kernels().inverse_dynamics_derivatives(rows, false);
-  Answers("the derivative of inverse dynamics", batch, {K.written(batch), D.written(batch), M.written(batch)})
+  Answers("the derivative of inverse dynamics", batch, {moving.states().q, moving.states().q_step},
+          {K.written(batch, rows), D.written(batch, rows), M.written(batch, rows)})
       .run(4 * cost(tree, rows + 1), kernel.workspace(call), [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
         wrenches.gather(begin, end, rows, gathered.get());
         kernel.run(call, begin, end, workspace);
@@ -86,6 +87,7 @@ class ForwardDerivatives {
   }
 
   const Shape& batch() const { return batch_; }
+  Shapes shapes() const { return {q_.data(), q_step_, true}; }
 
   // acc (nv) and the blocks for each state; then(begin, end) is called for states that are done.
   template <class Then>
@@ -144,7 +146,7 @@ nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   const std::ptrdiff_t nv = model.tree().nv;
   const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
   const Shape& batch = derivatives.batch();
-  const Answers answers("the derivative of forward dynamics", batch,
+  const Answers answers("the derivative of forward dynamics", batch, derivatives.shapes(),
                         {acc.written(batch), K.written(batch), D.written(batch), inverse.written(batch)});
   derivatives.run(answers, acc.data(), block(K), block(D), block(inverse), [](std::ptrdiff_t, std::ptrdiff_t) {});
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
@@ -171,7 +173,7 @@ nb::tuple constrained_derivatives(const CoreModel& model, nb::handle q, nb::hand
   Output jacobian = made({m, nv}), speed = made({m, nv});
   const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
   std::vector<Consistency> consistency(nv == 0 ? 0 : product(batch));
-  const Answers answers("the derivative of constrained dynamics", batch,
+  const Answers answers("the derivative of constrained dynamics", batch, derivatives.shapes(),
                         {acc.written(batch), K.written(batch), D.written(batch), inverse.written(batch)});
   derivatives.run(
       answers, kernels().constrained_derivatives(1, false), acc.data(), block(K), block(D), block(inverse),
@@ -214,7 +216,7 @@ nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::hand
   const auto scattered = scratch(all ? 0 : count * size);  // M^-1 if B has only some of its columns
   const Block inverse = all ? Block{B.data() + size, nv, 2 * size} : Block{scattered.get(), nv, size};
   double* lower = A.data() + 2 * size;
-  const Answers answers("the linearization", derivatives.batch(),
+  const Answers answers("the linearization", derivatives.batch(), derivatives.shapes(),
                         {acc.written(derivatives.batch()), {lower, 2 * size, 4 * size}, {B.data() + nv * nu, nv * nu, 2 * nv * nu}});
   derivatives.run(answers, acc.data(), {lower, 2 * nv, 4 * size}, {lower + nv, 2 * nv, 4 * size}, inverse,
                   [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -253,7 +255,7 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
   Output out(nb::none(), shape);
   const RegressorCall call{&tree, moving.states(), model.frames().data(), bodies, rows, out.data()};
   const auto kernel = kernels().regressor(rows + 1, false);
-  Answers("the regressor", batch, {out.written(batch)})
+  Answers("the regressor", batch, {}, {out.written(batch)})
       .run(10 * cost(tree, rows + 1), kernel.workspace(call),
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
@@ -266,20 +268,20 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
 #define JOUNCE_WRENCHES "wrenches: collections.abc.Mapping[str, " JOUNCE_GIVEN "] | None, wrench_frame: str"
 
 void bind_derivatives(nb::class_<CoreModel>& c) {
-  c.def("_inverse_dynamics_derivatives", &inverse_dynamics_derivatives, any("q"), any("v"), any("a"), any("wrenches"), any("wrench_frame"),
+  c.def("_inverse_dynamics_derivatives", watched<&inverse_dynamics_derivatives>, any("q"), any("v"), any("a"), any("wrenches"), any("wrench_frame"),
         nb::sig("def _inverse_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", a: " JOUNCE_GIVEN
                 " | None, " JOUNCE_WRENCHES ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
-  c.def("_forward_dynamics_derivatives", &forward_dynamics_derivatives, any("q"), any("v"), any("tau"), any("wrenches"),
+  c.def("_forward_dynamics_derivatives", watched<&forward_dynamics_derivatives>, any("q"), any("v"), any("tau"), any("wrenches"),
         any("wrench_frame"),
         nb::sig("def _forward_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
-  c.def("_constrained_derivatives", &constrained_derivatives, any("q"), any("v"), any("tau"), any("wrenches"), any("wrench_frame"),
+  c.def("_constrained_derivatives", watched<&constrained_derivatives>, any("q"), any("v"), any("tau"), any("wrenches"), any("wrench_frame"),
         nb::sig("def _constrained_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY
                 ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", int]"));
   c.def("_regressor", &regressor, any("q"), any("v"), any("frame"),
         nb::sig("def _regressor(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", frame: str) -> " JOUNCE_ARRAY));
-  c.def("_linearize", &linearize, any("q"), any("v"), any("tau"), any("columns"), any("wrenches"), any("wrench_frame"),
+  c.def("_linearize", watched<&linearize>, any("q"), any("v"), any("tau"), any("columns"), any("wrenches"), any("wrench_frame"),
         nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN
                 ", columns: list[int] | None, " JOUNCE_WRENCHES ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY
                 ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));

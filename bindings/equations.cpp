@@ -47,7 +47,7 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
 
   const EquationsCall call{&tree, moving.states(), rows, rows * product(item), out.data(), frame, axes};
   const auto kernel = (kernels().*quantity.kernel)(moving.rows() + 1, false);
-  Answers answers(quantity.name, batch, {out.written(batch)});
+  Answers answers(quantity.name, batch, {moving.states().q, moving.states().q_step}, {out.written(batch, rows)});
   if (moving.is_moderate()) answers.trust();
   answers.run(2 * cost(tree, rows), kernel.workspace(call),
               [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
@@ -81,6 +81,14 @@ nb::object jacobian_of(const CoreModel& model, nb::handle name, nb::handle q, nb
   return evaluate(jacobian, model, q, v, kind, velocity_axes, out, &frame_named(model, name), axes);
 }
 
+nb::object jacobian_at_rest(const CoreModel& model, nb::handle name, nb::handle q, nb::handle frame, nb::handle velocity_frame, nb::handle out) {
+  return jacobian_of(model, name, q, nb::handle(), Velocity::none, frame, velocity_frame, out);
+}
+nb::object jacobian_derivatives(const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, nb::handle frame,
+                                nb::handle velocity_frame, nb::handle out) {
+  return jacobian_of(model, name, q, v, Velocity::stack, frame, velocity_frame, out);
+}
+
 nb::object inverse_dynamics_passive(const CoreModel& model, nb::handle q, nb::handle v, nb::handle v_ref_, nb::handle a_ref_,
                                     nb::handle frame, nb::handle out_) {
   const Tree& tree = model.tree();
@@ -102,7 +110,7 @@ nb::object inverse_dynamics_passive(const CoreModel& model, nb::handle q, nb::ha
   const std::ptrdiff_t v_step = v_ref.broadcast(batch), a_step = a_ref.broadcast(batch);
   const PassiveCall call{&tree, moving.states(), v_ref.data(), a_ref.data(), v_step, a_step, out.data()};
   const auto kernel = kernels().inverse_dynamics_passive(2, false);
-  Answers("inverse_dynamics_passive", batch, {out.written(batch)})
+  Answers("inverse_dynamics_passive", batch, {moving.states().q, moving.states().q_step}, {out.written(batch)})
       .run(2 * cost(tree, 2), kernel.workspace(call),
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
@@ -124,7 +132,7 @@ nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle 
   std::vector<Solvability> equations(out.states(batch));
   const InverseMassMatrixCall call{&tree, moving.states(), out.data(), equations.data()};
   const auto kernel = kernels().inverse_mass_matrix(1, false);
-  Answers("the inverse of the mass matrix", batch, {out.written(batch)})
+  Answers("the inverse of the mass matrix", batch, {moving.states().q, moving.states().q_step, true}, {out.written(batch)})
       .run(4 * cost(tree, 2), kernel.workspace(call), model, equations,
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
@@ -141,42 +149,33 @@ void bind_equations(nb::class_<CoreModel>& c) {
   const auto move = [&](const char* name, auto function, const char* signature, const char* doc) {
     c.def(name, function, any("q"), any("v"), nb::kw_only(), frame, out, nb::sig(signature), doc);
   };
-  rest("mass_matrix", &at_rest<mass_matrix>, mass_matrix_signature, mass_matrix_doc);
-  move("mass_matrix_derivatives", &derivatives<mass_matrix>, mass_matrix_derivatives_signature, mass_matrix_derivatives_doc);
-  rest("inverse_mass_matrix", &inverse_mass_matrix, inverse_mass_matrix_signature, inverse_mass_matrix_doc);
-  move("coriolis_matrix", &in_motion<coriolis_matrix>, coriolis_matrix_signature, coriolis_matrix_doc);
-  move("coriolis_matrix_derivatives", &derivatives<coriolis_matrix>, coriolis_matrix_derivatives_signature,
+  rest("mass_matrix", watched<&at_rest<mass_matrix>>, mass_matrix_signature, mass_matrix_doc);
+  move("mass_matrix_derivatives", watched<&derivatives<mass_matrix>>, mass_matrix_derivatives_signature, mass_matrix_derivatives_doc);
+  rest("inverse_mass_matrix", watched<&inverse_mass_matrix>, inverse_mass_matrix_signature, inverse_mass_matrix_doc);
+  move("coriolis_matrix", watched<&in_motion<coriolis_matrix>>, coriolis_matrix_signature, coriolis_matrix_doc);
+  move("coriolis_matrix_derivatives", watched<&derivatives<coriolis_matrix>>, coriolis_matrix_derivatives_signature,
        coriolis_matrix_derivatives_doc);
-  rest("gravity_force", &at_rest<gravity_force>, gravity_force_signature, gravity_force_doc);
-  move("gravity_force_derivatives", &derivatives<gravity_force>, gravity_force_derivatives_signature, gravity_force_derivatives_doc);
-  rest("centroidal_momentum_matrix", &at_rest<momentum_matrix>, momentum_matrix_signature, momentum_matrix_doc);
-  move("centroidal_momentum_matrix_derivatives", &derivatives<momentum_matrix>, momentum_matrix_derivatives_signature,
+  rest("gravity_force", watched<&at_rest<gravity_force>>, gravity_force_signature, gravity_force_doc);
+  move("gravity_force_derivatives", watched<&derivatives<gravity_force>>, gravity_force_derivatives_signature, gravity_force_derivatives_doc);
+  rest("centroidal_momentum_matrix", watched<&at_rest<momentum_matrix>>, momentum_matrix_signature, momentum_matrix_doc);
+  move("centroidal_momentum_matrix_derivatives", watched<&derivatives<momentum_matrix>>, momentum_matrix_derivatives_signature,
        momentum_matrix_derivatives_doc);
-  move("centroidal_momentum", &in_motion<momentum>, momentum_signature, momentum_doc);
-  move("centroidal_momentum_derivatives", &derivatives<momentum>, momentum_derivatives_signature, momentum_derivatives_doc);
-  c.def("center_of_mass", &in_world<center_of_mass>, any("q"), nb::kw_only(), out, nb::sig(center_of_mass_signature), center_of_mass_doc);
-  move("center_of_mass_derivatives", &derivatives<center_of_mass>, center_of_mass_derivatives_signature, center_of_mass_derivatives_doc);
-  move("kinetic_energy", &in_motion<kinetic_energy>, kinetic_energy_signature, kinetic_energy_doc);
-  move("kinetic_energy_derivatives", &derivatives<kinetic_energy>, kinetic_energy_derivatives_signature, kinetic_energy_derivatives_doc);
-  c.def("potential_energy", &in_world<potential_energy>, any("q"), nb::kw_only(), out, nb::sig(potential_energy_signature),
+  move("centroidal_momentum", watched<&in_motion<momentum>>, momentum_signature, momentum_doc);
+  move("centroidal_momentum_derivatives", watched<&derivatives<momentum>>, momentum_derivatives_signature, momentum_derivatives_doc);
+  c.def("center_of_mass", watched<&in_world<center_of_mass>>, any("q"), nb::kw_only(), out, nb::sig(center_of_mass_signature), center_of_mass_doc);
+  move("center_of_mass_derivatives", watched<&derivatives<center_of_mass>>, center_of_mass_derivatives_signature, center_of_mass_derivatives_doc);
+  move("kinetic_energy", watched<&in_motion<kinetic_energy>>, kinetic_energy_signature, kinetic_energy_doc);
+  move("kinetic_energy_derivatives", watched<&derivatives<kinetic_energy>>, kinetic_energy_derivatives_signature, kinetic_energy_derivatives_doc);
+  c.def("potential_energy", watched<&in_world<potential_energy>>, any("q"), nb::kw_only(), out, nb::sig(potential_energy_signature),
         potential_energy_doc);
-  move("potential_energy_derivatives", &derivatives<potential_energy>, potential_energy_derivatives_signature,
+  move("potential_energy_derivatives", watched<&derivatives<potential_energy>>, potential_energy_derivatives_signature,
        potential_energy_derivatives_doc);
 
-  c.def(
-      "jacobian",
-      [](const CoreModel& model, nb::handle name, nb::handle q, nb::handle frame, nb::handle velocity_frame, nb::handle out) {
-        return jacobian_of(model, name, q, nb::handle(), Velocity::none, frame, velocity_frame, out);
-      },
-      any("name"), any("q"), nb::kw_only(), frame, nb::arg("velocity_frame") = nb::none(), out, nb::sig(jacobian_signature), jacobian_doc);
-  c.def(
-      "jacobian_derivatives",
-      [](const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, nb::handle frame, nb::handle velocity_frame, nb::handle out) {
-        return jacobian_of(model, name, q, v, Velocity::stack, frame, velocity_frame, out);
-      },
-      any("name"), any("q"), any("v"), nb::kw_only(), frame, nb::arg("velocity_frame") = nb::none(), out,
-      nb::sig(jacobian_derivatives_signature), jacobian_derivatives_doc);
-  c.def("inverse_dynamics_passive", &inverse_dynamics_passive, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(), frame, out,
+  c.def("jacobian", watched<&jacobian_at_rest>, any("name"), any("q"), nb::kw_only(), frame, nb::arg("velocity_frame") = nb::none(), out,
+        nb::sig(jacobian_signature), jacobian_doc);
+  c.def("jacobian_derivatives", watched<&jacobian_derivatives>, any("name"), any("q"), any("v"), nb::kw_only(), frame,
+        nb::arg("velocity_frame") = nb::none(), out, nb::sig(jacobian_derivatives_signature), jacobian_derivatives_doc);
+  c.def("inverse_dynamics_passive", watched<&inverse_dynamics_passive>, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(), frame, out,
         nb::sig(inverse_dynamics_passive_signature), inverse_dynamics_passive_doc);
 }
 

@@ -167,8 +167,8 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
           call.tau_out[i * size + j] = call.tau[i * call.tau_step + j];
       }
   };
-  const Answers answers(mask ? "hybrid dynamics" : "forward dynamics", batch,
-                        {out.written(batch), mask ? forces->written(batch) : Written{}});
+  const Answers answers(mask ? "hybrid dynamics" : "forward dynamics", batch, {call.q, call.q_step, true},
+                        {out.written(batch, rows), mask ? forces->written(batch, rows) : Written{}});
   answers.run(4 * cost(tree, rows + 1), obeys ? constrained.workspace(with) : plain.workspace(call), model, equations, part);
   if (obeys) {
     const std::ptrdiff_t dependent = expect_consistent(model, with, batch);
@@ -254,7 +254,7 @@ nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::
   std::vector<Solvability> equations(out.states(batch));
   call.equations = equations.data();
   const auto kernel = kernels().inverse_mass(1, false);
-  Answers("inverse_mass_matrix_apply", batch, {out.written(batch)})
+  Answers("inverse_mass_matrix_apply", batch, {call.q, call.q_step, true}, {out.written(batch)})
       .run(2 * cost(tree, 2), kernel.workspace(call), model, equations,
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
@@ -271,7 +271,7 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
   std::vector<Solvability> equations(out.states(batch));
   const ArticulatedInertiaCall call{&tree, q.data(), model.frames().data(), model.body_count(), out.data(), equations.data()};
   const auto kernel = kernels().articulated_inertia(1, false);
-  Answers("articulated_inertia", batch, {out.written(batch)})
+  Answers("articulated_inertia", batch, {q.data(), tree.nq, true}, {out.written(batch)})
       .run(2 * cost(tree, 2), kernel.workspace(call), model, equations,
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return std::move(out).object();
@@ -280,18 +280,18 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
 }  // namespace
 
 void bind_forward_dynamics(nb::class_<CoreModel>& c) {
-  c.def("forward_dynamics", &forward_dynamics, any("q"), any("v"), any("tau"), nb::kw_only(), nb::arg("wrenches") = nb::none(),
+  c.def("forward_dynamics", watched<&forward_dynamics>, any("q"), any("v"), any("tau"), nb::kw_only(), nb::arg("wrenches") = nb::none(),
         nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body", nb::arg("out") = nb::none(),
         nb::sig(forward_dynamics_signature), forward_dynamics_doc);
-  c.def("hybrid_dynamics", &hybrid_dynamics, any("q"), any("v"), any("acc"), any("tau"), nb::kw_only(), any("prescribed"),
+  c.def("hybrid_dynamics", watched<&hybrid_dynamics>, any("q"), any("v"), any("acc"), any("tau"), nb::kw_only(), any("prescribed"),
         nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
         nb::sig(hybrid_dynamics_signature), hybrid_dynamics_doc);
-  c.def("_constrained_dynamics", &constrained_dynamics, any("q"), any("v"), any("acc"), any("tau"), any("prescribed"), any("wrenches"),
+  c.def("_constrained_dynamics", watched<&constrained_dynamics>, any("q"), any("v"), any("acc"), any("tau"), any("prescribed"), any("wrenches"),
         any("wrench_frame"), any("frame"), any("motion"), nb::arg("moves"), any("shares"), nb::arg("kp"), nb::arg("kd"),
         nb::sig(constrained_dynamics_signature));
-  c.def("inverse_mass_matrix_apply", &inverse_mass_matrix_apply, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),
+  c.def("inverse_mass_matrix_apply", watched<&inverse_mass_matrix_apply>, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),
         inverse_mass_matrix_apply_doc);
-  c.def("articulated_inertia", &articulated_inertia, any("q"), nb::sig(articulated_inertia_signature), articulated_inertia_doc);
+  c.def("articulated_inertia", watched<&articulated_inertia>, any("q"), nb::sig(articulated_inertia_signature), articulated_inertia_doc);
 }
 
 }  // namespace jounce

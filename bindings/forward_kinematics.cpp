@@ -32,7 +32,8 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
   const ForwardKinematicsCall call{&tree,       motion.states(), model.frames().data() + first, frame_count, axes, pose_rows,
                                    pose.data(), twist.data()};
   const auto kernel = kernels().forward_kinematics(rows + 1, false);
-  Answers("the motion of frames", batch, {pose.written(batch), twist.written(batch)})
+  Answers("the motion of frames", batch, {motion.states().q, motion.states().q_step},
+          {pose.written(batch, std::max(1, pose_rows)), twist.written(batch, std::max(1, rows))})
       .run(cost(tree, rows + 1), kernel.workspace(call),
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
   return nb::make_tuple(std::move(pose).object(), std::move(twist).object());
@@ -41,7 +42,7 @@ nb::tuple forward_kinematics(const CoreModel& model, nb::handle q_, nb::handle v
 }  // namespace
 
 void bind_forward_kinematics(nb::class_<CoreModel>& c) {
-  c.def("_forward_kinematics", &forward_kinematics, any("q"), any("v"), nb::arg("first"), nb::arg("count"), nb::arg("pose_rows"),
+  c.def("_forward_kinematics", watched<&forward_kinematics>, any("q"), any("v"), nb::arg("first"), nb::arg("count"), nb::arg("pose_rows"),
         any("frame"), any("velocity_frame"), nb::sig(forward_kinematics_signature));
 }
 

@@ -55,7 +55,7 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
     if (turn_wrenches) wrench_kernel.run(to_body, begin, end, workspace);
     kernel.run(call, begin, end, workspace);
   };
-  Answers("inverse dynamics", batch, {out.written(batch)}).run(cost(tree, rows), workspace_bytes, part);
+  Answers("inverse dynamics", batch, {states.q, states.q_step}, {out.written(batch, rows - 1)}).run(cost(tree, rows), workspace_bytes, part);
   if (!numbers) moving.expect_numbers();
   return std::move(out).object();
 }
@@ -63,7 +63,7 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
 }  // namespace
 
 void bind_inverse_dynamics(nb::class_<CoreModel>& c) {
-  c.def("inverse_dynamics", &inverse_dynamics, any("q"), any("v"), nb::arg("a") = nb::none(), nb::kw_only(),
+  c.def("inverse_dynamics", watched<&inverse_dynamics>, any("q"), any("v"), nb::arg("a") = nb::none(), nb::kw_only(),
         nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
         nb::arg("out") = nb::none(), nb::sig(inverse_dynamics_signature), inverse_dynamics_doc);
 }

@@ -37,6 +37,7 @@ def rod_of(module: Rod, nodes: int | None) -> jn.soft.Rod:
         strain=at(0.0) if module.uniform else at,
         section=module.section,
         nodes=nodes,
+        check=nodes is None,
     )
 
 
@@ -58,7 +59,8 @@ def swelling(
 ) -> jn.soft.VariableRadius:
     """Cached: its volume integrals take a while."""
     return jn.soft.VariableRadius(
-        length, radius, density, young, poisson, viscosity, wall, {"quadratic": "beam", "svk": "solid"}[law], nodes
+        length, radius, density, young, poisson, viscosity, wall, {"quadratic": "beam", "svk": "solid"}[law], nodes,
+        check=nodes is None,
     )
 
 

@@ -15,6 +15,7 @@ from jounce.dynamics.statics import Equilibrium, NoEquilibrium
 from jounce.errors import (
     ConstraintError,
     ConstraintWarning,
+    DiscretizationWarning,
     Error,
     LoadError,
     PrecisionWarning,
@@ -63,6 +64,7 @@ __all__ = [
     "Contact",
     "CustomJoint",
     "Cylindrical",
+    "DiscretizationWarning",
     "Distance",
     "Equilibrium",
     "Error",

@@ -166,8 +166,9 @@ def compiled(
     gravity: Array,
     leave: Leave = Leave.NOTHING,
     constraints: Sequence[ConstraintRecord] = (),
+    discretization: object = None,
 ) -> dict[str, object]:
-    """The arguments of ``_core.CoreModel``."""
+    """The arguments of ``_core.CoreModel``; `discretization` is a `Discretization`, or None if nothing is checked."""
     tables = _Tables()
     core_bodies: list[_CoreBody] = []
     free_body, free_pose = [], []
@@ -262,6 +263,7 @@ def compiled(
             for key, why in left_out.items()
         },
         "gravity": np.zeros(3) if leave & Leave.WEIGHT else gravity,
+        "discretization": discretization,
     }
 
 
@@ -284,8 +286,11 @@ def _soft(body: SoftBody, sections: Sections, leave: Leave) -> dict[str, object]
         "viscous_gradient": damping.gradient(range(2 * n)) if damping else None,
     }
     stations = [(-1, s) for s in sections.stations] if sections.recorded else sections.placed()
+    strained, turned = body.deformation() if body.checked else (None, None)
     return {
         "n": n,
+        "strained": strained,
+        "turned": turned,
         "stiffness": body.stiffness if elastic else np.zeros((n, n)),
         "viscosity": body.viscosity if viscous else np.zeros((n, n)),
         "steps": [

@@ -74,6 +74,10 @@ class PrecisionWarning(RuntimeWarning):
         super().__init__(*args)
 
 
+class DiscretizationWarning(PrecisionWarning):
+    """A soft body has too few nodes for how it is bent; the message says by how much, and how many would do."""
+
+
 class SimulationError(Error, RuntimeError):
     """A motion that could not be followed to its end; the message says when and why.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import comb, prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -35,6 +36,7 @@ from jounce.dynamics.constraints.impact import Impact, impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates, independent_coordinates
 from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
+from jounce.dynamics.discretization import Discretization
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.linearization import Linearization, linearize
@@ -118,7 +120,9 @@ class Model(CoreModel):
         constraints: Sequence[ConstraintRecord] = (),
         scenery: Sequence[Visual] = (),
     ) -> None:
-        super().__init__(compiled(bodies, gravity, constraints=constraints))
+        build = partial(type(self), gravity=gravity, constraints=constraints)
+        discretization = Discretization.of(bodies, build)
+        super().__init__(compiled(bodies, gravity, constraints=constraints, discretization=discretization))
         moving = [b for b in bodies if b.moves]
         names = [b.name for b in moving] + [b.name for b in bodies if not b.moves]
         followers = {b.joint.name or b.name: b.joint.follows.joint for b in moving if b.joint.follows}
@@ -392,9 +396,11 @@ class Model(CoreModel):
         """The same robot without some of its forces."""
         key = f"_without_{leave.value}"
         if key not in self.__dict__:
-            object.__setattr__(self, key, CoreModel(compiled(self.bodies, self.gravity, leave)))
-        variant: CoreModel = self.__dict__[key]
-        return variant
+            build = partial(_core_without, gravity=self.gravity, leave=leave)
+            variant = build(self.bodies, discretization=Discretization.of(self.bodies, build))
+            object.__setattr__(self, key, variant)
+        found: CoreModel = self.__dict__[key]
+        return found
 
     def torque_coefficients(
         self, q: ArrayLike, v: ArrayLike, order: int | None = None, *, frame: Frame = "body"
@@ -1471,6 +1477,12 @@ class Model(CoreModel):
 
         options = {key: value for key, value in locals().items() if key not in ("self", "q", "v")}
         return show_robot(self, q, v, options)
+
+
+def _core_without(
+    bodies: Sequence[BodyRecord], gravity: Array, leave: Leave, discretization: Discretization | None = None
+) -> CoreModel:
+    return CoreModel(compiled(bodies, gravity, leave, discretization=discretization))
 
 
 def _model(tree: Tree) -> Model:

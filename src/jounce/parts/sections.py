@@ -115,6 +115,9 @@ class SoftBody(ABC):
         input_names: of its inputs.
         shares_inputs: whether inputs of the same name on other bodies are the same input; otherwise they are prefixed
             with the body's name.
+        checked: whether its nodes and steps are checked where it bends far (dynamics/discretization.py); then it has
+            what follows.
+        resolution: number of nodes along it.
     """
 
     n: int
@@ -126,6 +129,23 @@ class SoftBody(ABC):
     coordinate_units: tuple[str, ...] = ()
     input_names: tuple[str, ...] = ()
     shares_inputs: bool = False
+    checked: bool = False
+    resolution: int = 0
+
+    def refined(self, resolution: int) -> SoftBody:
+        """The same body with so many nodes, and as many times more steps."""
+        raise NotImplementedError
+
+    def deformation(self) -> tuple[Array, Array]:
+        """By how much a unit of each coordinate strains it at most, (6, n), and how far it turns at rest, (3,).
+
+        Rows [shear x, shear y, stretch; bend x, bend y, twist], turns over its whole length, rad.
+        """
+        raise NotImplementedError
+
+    def proportions(self) -> bytes:
+        """The same for bodies whose nodes do equally well for equal deformations."""
+        raise NotImplementedError
 
     def sections(self, marks: Sequence[float]) -> Sections:
         """The sections, with stations at the material coordinates `marks` and at the far end; cached."""

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, counted, frozen, one_of, quoted, whole
+from jounce._checks import array_of, counted, flag, frozen, one_of, quoted, whole
 from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions
 from jounce.soft.actuators import Actuator, displacements_of
@@ -29,6 +29,7 @@ from jounce.units import labels
 Array = NDArray[np.float64]
 
 STRAIGHT = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+_PLACES = 129  # along a rod, at which its basis is looked at
 _SMALLEST = 1e-30  # m, kg/m^3, Pa; below it, and above its inverse, products leave double precision
 
 
@@ -46,8 +47,9 @@ class Rod(SoftBody):
             n), or a function of s that returns one, both used unscaled.
         rest: (6,) strain of the stress-free rod, [linear; angular]; straight along z when left out.
         section: "disk" for rigid disks with rotary inertia, "line" for mass on the backbone only.
-        nodes: Gauss points along the rod; enough for an accuracy of 1e-8 when left out.
+        nodes: Gauss points along the rod; enough for an accuracy of 1e-8 in usual shapes when left out.
         actuators: its drives, `Tendon` and `Chamber`, one input each.
+        check: whether answers are checked, and warned of, where the rod bends too far for its nodes.
 
     >>> import jounce as jn
     >>> b = jn.Builder()
@@ -75,6 +77,7 @@ class Rod(SoftBody):
         section: Literal["disk", "line"] = "disk",
         nodes: int | None = None,
         actuators: Sequence[Actuator] = (),
+        check: bool = True,
     ) -> None:
         self.length = _number("length", length, positive=True)
         self.density = _number("density", density, positive=True)
@@ -101,6 +104,7 @@ class Rod(SoftBody):
             )
         self.actuators = tuple(actuators)
         self.input_names = tuple(a.name for a in self.actuators)
+        self.checked = flag("check", check)
         self.substep = _substep(self)
         self.nodes = count or _node_count(self)
         self._displacements = displacements_of(self) if self.actuators else None
@@ -179,6 +183,36 @@ class Rod(SoftBody):
     def recorded_inputs(self) -> Expressions | None:
         return self._displacements
 
+    @property
+    def resolution(self) -> int:  # type: ignore[override]
+        return self.nodes
+
+    def refined(self, resolution: int) -> Rod:
+        own = copy.copy(self)
+        own.__dict__.pop("_known_sections", None)
+        own.nodes = resolution
+        if not self.strain.uniform:
+            own.substep = self.substep * self.nodes / resolution
+        own.stiffness = own._stiffness()
+        own.viscosity = own.damping * own.stiffness
+        return own
+
+    def deformation(self) -> tuple[Array, Array]:
+        places = np.linspace(0.0, self.length, 1 if self.strain.uniform else _PLACES)
+        most = np.max([np.abs(self.strain_at(s)) for s in places], axis=0)
+        most[3:] *= self.length
+        return most, np.abs(self.rest[3:]) * self.length
+
+    def proportions(self) -> bytes:
+        places = np.linspace(0.0, self.length, 9)
+        radii = np.array([self.radius(s) for s in places])
+        bases = np.array([self.strain_at(s) for s in places[: 1 if self.strain.uniform else None]])
+        turned = np.array([1.0, 1.0, 1.0, *(self.length,) * 3])
+        sizes = np.abs(bases * turned[:, None]).max(axis=(0, 1), initial=1e-300)
+        numbers = (radii / radii.max(), bases * turned[:, None] / sizes, self.rest * turned, self.length / self.substep)
+        rounded = [np.round(np.ravel(x), 9) + 0.0 for x in numbers]
+        return np.concatenate([[self.n, self.nodes, self.section == "disk"], *rounded]).tobytes()
+
     def __repr__(self) -> str:
         return f"Rod(length={self.length:g}, {counted(self.n, 'coordinate')})"
 
@@ -194,7 +228,8 @@ class Rod(SoftBody):
         keys = ("density", "young", "poisson", "damping")
         numbers = [getattr(self, key) for key in keys]
         strain, rest = self._given_strain, self.rest
-        return Rod, (self.length, self._given_radius, *numbers, strain, rest, self.section, self.nodes, self.actuators)
+        last = (self.section, self.nodes, self.actuators, self.checked)
+        return Rod, (self.length, self._given_radius, *numbers, strain, rest, *last)
 
 
 def magnus(rod: Rod, start: float, end: float, pieces: int) -> tuple[Array, Array, Array]:

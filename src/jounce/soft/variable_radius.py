@@ -23,6 +23,7 @@ toolbox. "solid" is the three-dimensional Saint Venant-Kirchhoff law, int mu tr 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
@@ -31,12 +32,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._checks import is_masked, one_of, quoted, whole
+from jounce._checks import flag, is_masked, one_of, quoted, whole
 from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions, Number, Tape
 from jounce.soft.rod import _number, exponential, gauss
 
 Array = NDArray[np.float64]
+_SURFACE = (160, 80)  # points of the quadrature, along and around each half
 
 
 class VariableRadius(SoftBody):
@@ -51,6 +53,7 @@ class VariableRadius(SoftBody):
         wall: wall thickness of the chambers, m.
         law: "beam" (quadratic) or "solid" (three-dimensional).
         nodes: sections along the body, and (along, around each half) of the quadrature behind them.
+        check: whether answers are checked, and warned of, where the body bends too far for its nodes.
 
     Its two inputs are the pressures in its chambers, Pa.
 
@@ -77,6 +80,7 @@ class VariableRadius(SoftBody):
         wall: float = 0.0,
         law: Literal["beam", "solid"] = "beam",
         nodes: int | tuple[int, int] | None = None,
+        check: bool = True,
     ) -> None:
         self.length = _number("length", length, positive=True)
         self.radius = _number("radius", radius, positive=True)
@@ -90,9 +94,10 @@ class VariableRadius(SoftBody):
         self.law = one_of("law", law, "beam", "solid")
         if not -1 < self.poisson <= 0.5 or (law == "solid" and self.poisson == 0.5):
             raise ValueError(f"poisson is {poisson}, expected more than -1 and at most 0.5, for law 'solid' less")
+        self.checked = flag("check", check)
         self._given_nodes = nodes
         self.sections_along = 14
-        self.nodes = (160, 80)
+        self.nodes = _SURFACE
         if isinstance(nodes, (list, tuple, np.ndarray)):
             if is_masked(nodes) or (isinstance(nodes, np.ndarray) and nodes.ndim != 1) or len(nodes) != 2:
                 raise ValueError(
@@ -108,11 +113,35 @@ class VariableRadius(SoftBody):
         self.input_names = ("pressure 1", "pressure 2")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        keys = ("length", "radius", "density", "young", "poisson", "damping", "wall", "law", "_given_nodes")
+        keys = ("length", "radius", "density", "young", "poisson", "damping", "wall", "law", "_given_nodes", "checked")
         return VariableRadius, tuple(getattr(self, key) for key in keys)
 
     def __repr__(self) -> str:
         return f"VariableRadius(length={self.length:g}, radius={self.radius:g})"
+
+    @property
+    def resolution(self) -> int:  # type: ignore[override]
+        return self.sections_along
+
+    def refined(self, resolution: int) -> VariableRadius:
+        own = copy.copy(self)
+        for known in ("_known_sections", "_surface", "_energy_tensors"):
+            own.__dict__.pop(known, None)
+        own.sections_along = resolution
+        own.nodes = max(self.nodes[0], _SURFACE[0], 4 * resolution), max(self.nodes[1], _SURFACE[1])
+        if self.law == "beam":
+            own.stiffness = own._beam()
+            own.viscosity = own.damping * own.stiffness
+        return own
+
+    def deformation(self) -> tuple[Array, Array]:
+        most = np.zeros((6, 4))
+        most[3, 0], most[2, 1] = 1.0, 1 / self.length
+        most[0, 2] = most[1, 3] = 0.6 / self.radius  # bulges count like shear: half the radius is far
+        return most, np.zeros(3)
+
+    def proportions(self) -> bytes:
+        return repr((type(self).__name__, self.sections_along, self.nodes, round(self.radius / self.length, 9))).encode()
 
     @cached_property
     def _surface(self) -> tuple[Array, Array, Array, Array, Array]:

@@ -1,0 +1,168 @@
+#include "nodes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "answers.hpp"
+#include "bind.hpp"
+
+namespace jounce {
+namespace {
+
+constexpr double off = 5e-7;        // of the largest entry: OFF in discretization.py
+constexpr double rounded = 2e-5;    // the same from the third derivative on, where rounding may explain as much
+constexpr std::size_t at_once = 64;  // states
+
+thread_local int unwatched = 0;
+
+// Calls of Python on the way have answers of their own.
+class Apart {
+ public:
+  explicit Apart(NodesWatch*& current) : current_(current), kept_(current) { current = nullptr; }
+  Apart(const Apart&) = delete;
+  Apart& operator=(const Apart&) = delete;
+  ~Apart() { current_ = kept_; }
+
+ private:
+  NodesWatch*& current_;
+  NodesWatch* kept_;
+};
+
+}  // namespace
+
+thread_local NodesWatch* NodesWatch::current_ = nullptr;
+
+NodesWatch::NodesWatch(const CoreModel& model) : outer_(current_), model_(model) { current_ = this; }
+
+bool NodesWatch::worthwhile(const CoreModel& model) { return !model.screens().empty() && unwatched == 0 && !again(); }
+
+std::ptrdiff_t NodesWatch::stride() const {
+  std::ptrdiff_t size = 0;
+  for (const Block& each : blocks_) size += each.size;
+  return size;
+}
+
+void NodesWatch::take(const char* what, const Shape& batch, const Shapes& shapes, const Written* written, int count) {
+  if (!shapes.q) return;
+  if (!again_) {
+    int orders = 1;
+    for (int k = 0; k < count; ++k) orders = std::max(orders, written[k].orders);
+    const std::ptrdiff_t states = product(batch);
+    for (std::ptrdiff_t i = 0; i < states; ++i) {
+      const double* q = shapes.q + i * shapes.step;
+      if (model_.passes(q, orders - 1, shapes.solves)) continue;
+      doubtful_.push_back(i);
+    }
+    if (doubtful_.empty()) return;
+    {
+      const Apart apart(current_);
+      const auto passes = [&](std::ptrdiff_t i) {
+        return model_.passes_limits(shapes.q + i * shapes.step, orders - 1, shapes.solves);
+      };
+      doubtful_.erase(std::remove_if(doubtful_.begin(), doubtful_.end(), passes), doubtful_.end());
+    }
+    for (std::ptrdiff_t i : doubtful_) q_.insert(q_.end(), shapes.q + i * shapes.step, shapes.q + i * shapes.step + model_.tree().nq);
+    what_ = what, solves_ = shapes.solves, in_batch_ = !batch.empty();
+    for (int k = 0; k < count; ++k) blocks_.push_back({written[k].size, written[k].orders});
+  }
+  std::vector<double>& kept = again_ ? now_ : first_;
+  kept.clear();
+  for (std::ptrdiff_t i : again_ ? states_ : doubtful_)
+    for (int k = 0; k < count; ++k)
+      kept.insert(kept.end(), written[k].first + i * written[k].step, written[k].first + i * written[k].step + written[k].size);
+}
+
+bool NodesWatch::is_off(std::ptrdiff_t k) const {
+  const std::ptrdiff_t begin = std::lower_bound(doubtful_.begin(), doubtful_.end(), states_[k]) - doubtful_.begin();
+  const double *a = first_.data() + begin * stride(), *b = now_.data() + k * stride();
+  for (const Block& each : blocks_) {
+    const std::ptrdiff_t size = each.size / each.orders;
+    for (int order = 0; order < each.orders; ++order, a += size, b += size) {
+      double apart = 0, most = 0;
+      for (std::ptrdiff_t j = 0; j < size; ++j) {
+        apart = std::max(apart, std::fabs(a[j] - b[j]));
+        most = std::max({most, std::fabs(a[j]), std::fabs(b[j])});
+      }
+      if (apart > (order > 2 ? rounded : off) * most) return true;
+    }
+  }
+  return false;
+}
+
+// Whether another robot has answers for the states; warnings about them have been given.
+bool NodesWatch::compute(const void* again, Call call, const CoreModel& model) {
+  now_.clear();
+  again_ = true;
+  NodesWatch* const kept = std::exchange(current_, this);
+  bool answered = true;
+  try {
+    call(again, model);
+  } catch (nb::python_error& fault) {
+    if (!fault.matches(PyExc_Exception)) {
+      again_ = false, current_ = kept;
+      throw;
+    }
+    answered = false;
+  } catch (nb::builtin_exception&) {
+    answered = false;
+  }
+  again_ = false, current_ = kept;
+  return answered && std::ptrdiff_t(now_.size()) == std::ptrdiff_t(states_.size()) * stride();
+}
+
+// The answers of one state: arrays (orders, numbers).
+nb::list NodesWatch::listed(const double* numbers) const {
+  nb::list found;
+  for (const Block& each : blocks_) {
+    Output array(nb::none(), Shape{each.orders, each.size / each.orders});
+    std::copy_n(numbers, each.size, array.data());
+    numbers += each.size;
+    found.append(std::move(array).object());
+  }
+  return found;
+}
+
+void NodesWatch::check(const void* again, Call call) {
+  const Apart apart(current_);
+  const nb::object& python = model_.discretization();
+  const nb::object finer = python.attr("finer")();
+  for (std::size_t begin = 0; begin < doubtful_.size(); begin += at_once) {
+    const std::vector<std::ptrdiff_t> some(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + at_once, doubtful_.size()));
+    states_ = some;
+    if (!compute(again, call, nb::cast<const CoreModel&>(finer))) return;
+    std::vector<std::size_t> suspects;
+    for (std::size_t k = 0; k < some.size(); ++k)
+      if (is_off(std::ptrdiff_t(k))) suspects.push_back(k);
+    for (std::size_t k : suspects) {
+      states_ = {some[k]};
+      const nb::object other = nb::cpp_function([this, again, call](const CoreModel& model) {
+        if (!compute(again, call, model)) fail_as("SingularError", "the finer robot has no answer");
+        return listed(now_.data());
+      });
+      Output q(nb::none(), Shape{model_.tree().nq});
+      std::copy_n(q_.data() + (begin + k) * model_.tree().nq, model_.tree().nq, q.data());
+      const std::string where = in_batch_ ? ", in state " + std::to_string(some[k]) : "";
+      const nb::object said = python.attr("explain")(what_, where, std::move(q).object(),
+                                                     listed(first_.data() + std::ptrdiff_t(begin + k) * stride()), other, solves_);
+      if (said.is_none()) continue;
+      warn_as("DiscretizationWarning", nb::cast<std::string>(said));
+      return;
+    }
+  }
+}
+
+// While one is entered, calls on this thread are not watched.
+class UnwatchedNodes {
+ public:
+  void enter() { ++unwatched; }
+  void leave() { --unwatched; }
+};
+
+void bind_nodes(nb::module_& m) {
+  nb::class_<UnwatchedNodes>(m, "UnwatchedNodes")
+      .def(nb::init<>())
+      .def("__enter__", [](UnwatchedNodes& self) { self.enter(); })
+      .def("__exit__", [](UnwatchedNodes& self, nb::args) { self.leave(); }, nb::sig("def __exit__(self, *fault: object) -> None"));
+}
+
+}  // namespace jounce

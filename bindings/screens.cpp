@@ -1,0 +1,56 @@
+// The screen of soft bodies: how far they are bent, from their coordinates alone.
+#include <cmath>
+
+#include "core_model.hpp"
+
+namespace jounce {
+namespace {
+
+constexpr double most_strain = 0.3;  // MOST_STRAIN in discretization.py
+
+// Bounds on the squares of how far a body is strained, and turned along its length.
+struct Deformation {
+  double strained = 0, turned = 0;
+};
+
+Deformation deformation(const CoreModel::Screen& screen, const double* q) {
+  Deformation found;
+  const double* row = screen.strained;
+  for (int i = 0; i < 6; ++i, row += screen.n) {
+    double most = i < 3 ? 0 : screen.turned[i - 3];
+    for (int c = 0; c < screen.n; ++c) most += row[c] * std::fabs(q[screen.q + c]);
+    (i < 3 ? found.strained : found.turned) += most * most;
+  }
+  return found;
+}
+
+bool passes_screen(const CoreModel::Screen& screen, const double* q, int order, bool solves) {
+  const int orders = int(screen.limits.size()) / 2;
+  if (order >= orders) return false;
+  const Deformation found = deformation(screen, q);
+  return found.strained <= most_strain * most_strain && found.turned <= screen.limits[std::size_t(solves * orders + order)];
+}
+
+}  // namespace
+
+bool CoreModel::passes(const double* q, int order, bool solves) const {
+  for (const Screen& screen : screens_)
+    if (!passes_screen(screen, q, order, solves)) return false;
+  return true;
+}
+
+bool CoreModel::passes_limits(const double* q, int order, bool solves) const {
+  for (Screen& screen : screens_)
+    if (screen.limits.empty()) find_limits(screen);
+  return passes(q, order, solves);
+}
+
+void CoreModel::find_limits(Screen& screen) const {
+  const auto found = nb::cast<std::vector<std::vector<double>>>(discretization_.attr("limits")(screen.soft));
+  std::vector<double> squares;
+  for (const std::vector<double>& row : found)
+    for (double most : row) squares.push_back(most < 0 ? -1 : most * most * (1 + 1e-12));
+  screen.limits = std::move(squares);
+}
+
+}  // namespace jounce

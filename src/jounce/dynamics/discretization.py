@@ -1,0 +1,258 @@
+"""Whether the nodes and steps of soft bodies do, for the state at hand.
+
+A body is integrated along its length with so many nodes (Gauss points) and steps. The further it bends, and the more
+often the answer is differentiated, the more of them it takes. No estimate from the nodes at hand predicts the error;
+the same answer from twice the nodes and half the steps does, within a factor of two. So there are two stages.
+
+*The screen* sees q and the order only: how far each body turns along its length at most, and how much it is strained,
+a bound from the largest values of its basis. States that turn less than a limit pass. The limits are found by
+convergence, once for all bodies of the same proportions: a body by itself is moved at random from shapes that turn
+more and more, until inverse dynamics with twice the nodes and half the steps differs, at some order, by more than a
+tolerance. Solving for accelerations amplifies errors of forces by the condition of the mass matrix, at every order
+anew, so what solves has a smaller tolerance.
+
+*The check*, for states that do not pass: the answer again, from twice the nodes and half the steps of all bodies. A
+difference above `OFF` is an error, unless rounding explains it: unless the last digits of the bodies move the finer
+answer as far, or, where equations are solved, ten times the condition number of the mass matrix does.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jounce._checks import quoted
+from jounce._core import CoreModel
+from jounce.core_tables import BodyRecord, Leave, compiled
+from jounce.parts.inertia import Inertia
+from jounce.parts.joints import Fixed
+from jounce.parts.sections import SoftBody
+
+Array = NDArray[np.float64]
+Answers = Sequence[Array]  # (orders, numbers) each
+
+OFF = 5e-7  # of the largest entry of its order: such an answer comes with a warning; half of what is promised
+MOST_ORDERS = 7  # that have a limit; states are always checked beyond
+MOST_STRAIN = 0.3  # of shear and stretch, with which limits are found
+MOST_NODES = 200
+_TOLERANCES = (1e-8, 1e-12)  # of inverse dynamics by itself, for answers without and with equations to solve
+_TURNS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+_SHAPES = 20
+_ROUNDED = 10.0  # times what the last digits change
+_EPSILON = 2.0**-52
+_TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
+
+_known: dict[bytes, Array] = {}  # limits by the proportions of bodies
+_lock = Lock()
+
+
+def limits(body: SoftBody) -> Array:
+    """How far a body may turn along its length at each order, rad: (2, MOST_ORDERS), without and with solving.
+
+    -1 where its nodes do not even do for the straight one.
+    """
+    key = body.proportions()
+    with _lock:
+        if key not in _known:
+            _known[key] = _found_limits(body)
+        return _known[key]
+
+
+def _found_limits(body: SoftBody) -> Array:
+    most, rest = body.deformation()
+    found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
+    coarse, fine = _alone(body), _alone(body.refined(2 * body.resolution))
+    shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
+    alone = min(body.n, _SHAPES // 2)
+    shapes[:alone] = np.eye(body.n)[:alone]
+    strained = np.sqrt(((np.abs(shapes) @ most[:3].T) ** 2).sum(axis=1))
+    turned = np.sqrt(((np.abs(shapes) @ most[3:].T) ** 2).sum(axis=1))
+    bends = most[3:].max(axis=0, initial=0.0) > 0
+    size = np.maximum(most.max(axis=0), 1e-300)  # of what a unit of a coordinate does
+    motions = np.random.default_rng(1).normal(size=(_SHAPES, MOST_ORDERS + 1, body.n)) / size
+    for turns in _TURNS:
+        wanted = 2 * np.pi * turns
+        if wanted > 0 and not bends.any():
+            found[passing] = np.inf
+            break
+        bend = wanted / np.maximum(turned, 1e-300)
+        strain = MOST_STRAIN / np.maximum(strained, MOST_STRAIN)
+        q = np.where(bends, shapes * bend[:, None], shapes * strain[:, None])
+        with np.errstate(all="ignore"):
+            a, b = (np.asarray(m.inverse_dynamics(q, motions)) / size for m in (coarse, fine))
+            off = np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)
+        worst = np.maximum.accumulate(off.max(axis=0))
+        passing &= worst <= np.array(_TOLERANCES)[:, None]
+        found[passing] = np.linalg.norm(rest) + wanted
+        if not passing.any():
+            break
+    return found
+
+
+def _alone(body: SoftBody) -> CoreModel:
+    record = BodyRecord("body", -1, Fixed(), np.eye(4), Inertia(0.0), body)
+    return CoreModel(compiled([record], np.zeros(3), Leave.ELASTIC | Leave.DAMPING))
+
+
+def shaken(body: SoftBody, seed: int) -> SoftBody:
+    """The same body but for the last digits of its masses and strains."""
+    other = copy.copy(body)
+    other.__dict__.pop("_known_sections", None)
+    rng = np.random.default_rng(seed)
+
+    def moved(x: Array) -> Array:
+        return x * (1 + _EPSILON * rng.uniform(-2.0, 2.0, np.shape(x)))
+
+    def sections(marks: tuple[float, ...]) -> Any:
+        given = body.sections(marks)
+        steps = []
+        for step in given.steps:
+            stations = tuple(
+                replace(s, mass=replace(s.mass, mass=float(moved(np.array(s.mass.mass))), second=moved(s.mass.second)))
+                for s in step.stations
+            )
+            changes = None if step.changes is None else moved(step.changes)
+            steps.append(
+                replace(
+                    step,
+                    constant=moved(step.constant),
+                    linear=moved(step.linear),
+                    changes=changes,
+                    stations=stations,
+                )
+            )
+        return replace(given, steps=tuple(steps))
+
+    other.__dict__["_sections"] = sections
+    return other
+
+
+class Discretization:
+    """The nodes and steps of a robot's soft bodies: the robot with more of them, and what there is to say.
+
+    Args:
+        bodies: of the robot.
+        build: makes the same robot from other bodies.
+    """
+
+    def __init__(self, bodies: Sequence[BodyRecord], build: Callable[[Sequence[BodyRecord]], CoreModel]) -> None:
+        self._bodies, self._build = tuple(bodies), build
+        self._checked = [i for i, b in enumerate(bodies) if b.soft is not None and b.soft.checked and b.soft.n > 0]
+        self._made: dict[tuple[tuple[tuple[int, int], ...], int], CoreModel] = {}
+
+    @classmethod
+    def of(
+        cls, bodies: Sequence[BodyRecord], build: Callable[[Sequence[BodyRecord]], CoreModel]
+    ) -> Discretization | None:
+        """None if no body is to be checked."""
+        found = cls(bodies, build)
+        return found if found._checked else None
+
+    def limits(self, i: int) -> Array:
+        """`limits` of a robot's i-th soft body."""
+        softs = [b.soft for b in self._bodies if b.soft is not None]
+        return limits(softs[i])
+
+    def finer(self) -> CoreModel:
+        """The robot with twice the nodes and half the steps."""
+        return self._with({i: 2 * self._resolution(i) for i in self._checked})
+
+    def _resolution(self, i: int) -> int:
+        soft = self._bodies[i].soft
+        assert soft is not None
+        return soft.resolution
+
+    def _with(self, resolutions: Mapping[int, int], seed: int = 0) -> CoreModel:
+        """The robot with other numbers of nodes; and with last digits changed unless the seed is 0."""
+        key = tuple(sorted(resolutions.items())), seed
+        if key not in self._made:
+            bodies = list(self._bodies)
+            for i, count in resolutions.items():
+                soft = bodies[i].soft
+                assert soft is not None
+                soft = soft.refined(count)
+                bodies[i] = replace(bodies[i], soft=shaken(soft, seed) if seed else soft)
+            self._made[key] = self._build(bodies)
+        return self._made[key]
+
+    def explain(
+        self, what: str, where: str, q: Array, answers: Answers, again: Callable[[CoreModel], Answers], solves: bool
+    ) -> str | None:
+        """What to warn of, if these answers are off by more than rounding explains.
+
+        Args:
+            what: was asked for.
+            where: "" or ", in state 3".
+            q: (nq,).
+            answers: (orders, numbers) each, as computed.
+            again: what another robot answers.
+            solves: whether equations of motion were solved on the way.
+        """
+        twice = {i: 2 * self._resolution(i) for i in self._checked}
+        finer = again(self._with(twice))
+        off = _difference(answers, finer)
+        noise = _difference(again(self._with(twice, 1)), finer)
+        least = OFF
+        if solves:
+            mass = self._build_own().mass_matrix(q)
+            least = max(least, _ROUNDED * _EPSILON * float(np.linalg.cond(mass)))
+        excess = [e / np.maximum(least, _ROUNDED * d) for e, d in zip(off, noise, strict=True)]
+        array = int(np.argmax([e.max(initial=0.0) for e in excess]))
+        if not excess[array].max(initial=0.0) > 1:
+            return None
+        order = int(np.argmax(excess[array]))
+        error = float(off[array][order])
+
+        def part(found: Answers) -> Array:
+            return found[array][order : order + 1]
+
+        def missed(resolutions: Mapping[int, int], reference: Array) -> float:
+            return float(_difference([part(again(self._with(resolutions)))], [reference])[0][0])
+
+        which = self._checked[0]
+        if len(self._checked) > 1:  # the one that changes the answer most
+            which = max(self._checked, key=lambda i: missed({i: twice[i]}, part(answers)))
+        said = f"{what} is" if order == 0 else f"derivative {order} of {what} is"
+        few = f"{self._resolution(which)} nodes are too few for how body {quoted(self._bodies[which].name)} is bent"
+        enough = max(OFF / 2, _ROUNDED * float(noise[array][order]))
+
+        def does(count: int, reference: Array) -> bool:
+            return missed({**twice, which: count}, reference) <= enough
+
+        would_do = self._enough(which, does, lambda count: part(again(self._with({**twice, which: count}))))
+        return f"{said} off by {error:.0e} of its largest entry{where}: {few}; {would_do}"
+
+    def _enough(self, which: int, does: Callable[[int, Array], bool], answer: Callable[[int], Array]) -> str:
+        """How many nodes would do: for the answer with so many nodes of a body, and whether another number comes close."""
+        first = count = self._resolution(which)
+        while not does(count, reference := answer(2 * count)):
+            count *= 2
+            if count > MOST_NODES:
+                return _TOO_MANY
+        low = max(first, count // 2)
+        for _ in range(3):
+            middle = (low + count) // 2
+            if does(middle, reference):
+                count = middle
+            else:
+                low = middle
+        return f"nodes={count} would do" if count <= MOST_NODES else _TOO_MANY
+
+    def _build_own(self) -> CoreModel:
+        return self._with({})
+
+
+def _difference(a: Answers, b: Answers) -> list[Array]:
+    """By how much each order differs, (orders,), relative to its largest entry."""
+    found = []
+    for x, y in zip(a, b, strict=True):
+        size = np.maximum(np.abs(x).max(axis=-1, initial=0.0), np.abs(y).max(axis=-1, initial=0.0))
+        apart = np.abs(x - y).max(axis=-1, initial=0.0)
+        found.append(np.divide(apart, size, out=np.zeros_like(apart), where=size > 0))
+    return found
