@@ -109,6 +109,12 @@ class CoreModel {
   Tree tree_{};
 };
 
+// Bounds on the squares of how far a body is strained, and turned along its length.
+struct Deformation {
+  double strained = 0, turned = 0;
+};
+Deformation deformation(const CoreModel::Screen& screen, const double* q);
+
 // Checks of what compile.py makes.
 void expect_compiled(bool condition, const std::string& what);
 std::vector<double> compiled_numbers(const nb::dict& from, const char* key, std::size_t count);

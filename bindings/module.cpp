@@ -43,7 +43,7 @@ NB_MODULE(_core, m) {
   bind_sections(model);
   bind_recorded(m);
   bind_consistency(m);
-  bind_nodes(m);
+  bind_nodes(m, model);
   bind_least_multipliers(m);
   bind_control(m);
 

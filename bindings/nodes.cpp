@@ -5,6 +5,7 @@
 
 #include "answers.hpp"
 #include "bind.hpp"
+#include "states.hpp"
 
 namespace jounce {
 namespace {
@@ -158,7 +159,29 @@ class UnwatchedNodes {
   void leave() { --unwatched; }
 };
 
-void bind_nodes(nb::module_& m) {
+// Bounds on how far soft bodies that are checked are strained, and turned along their length, (count, bodies, 2), for q (count, nq); no
+// bodies while nothing is watched.
+nb::object deformations(const CoreModel& model, nb::handle q_) {
+  Input q(q_, "q", 1);
+  q.set_core(1);
+  expect_configuration(model.tree(), q);
+  const std::ptrdiff_t count = product(q.batch()), bodies = NodesWatch::worthwhile(model) ? std::ptrdiff_t(model.screens().size()) : 0;
+  Output out(nb::none(), Shape{count, bodies, 2});
+  double* to = out.data();
+  for (std::ptrdiff_t i = 0; i < count; ++i)
+    for (std::ptrdiff_t k = 0; k < bodies; ++k) {
+      const Deformation found = deformation(model.screens()[k], q.data() + i * model.tree().nq);
+      *to++ = std::sqrt(found.strained), *to++ = std::sqrt(found.turned);
+    }
+  return std::move(out).object();
+}
+
+void bind_nodes(nb::module_& m, nb::class_<CoreModel>& c) {
+  c.def("_deformation", &deformations, any("q"),
+        nb::sig("def _deformation(self, q: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"));
+  c.def_prop_ro(
+      "_discretization", [](const CoreModel& model) { return model.discretization(); },
+      nb::sig("def _discretization(self) -> typing.Any"));
   nb::class_<UnwatchedNodes>(m, "UnwatchedNodes")
       .def(nb::init<>())
       .def("__enter__", [](UnwatchedNodes& self) { self.enter(); })

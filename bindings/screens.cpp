@@ -4,14 +4,6 @@
 #include "core_model.hpp"
 
 namespace jounce {
-namespace {
-
-constexpr double most_strain = 0.3;  // MOST_STRAIN in discretization.py
-
-// Bounds on the squares of how far a body is strained, and turned along its length.
-struct Deformation {
-  double strained = 0, turned = 0;
-};
 
 Deformation deformation(const CoreModel::Screen& screen, const double* q) {
   Deformation found;
@@ -23,6 +15,10 @@ Deformation deformation(const CoreModel::Screen& screen, const double* q) {
   }
   return found;
 }
+
+namespace {
+
+constexpr double most_strain = 0.3;  // MOST_STRAIN in discretization.py
 
 bool passes_screen(const CoreModel::Screen& screen, const double* q, int order, bool solves) {
   const int orders = int(screen.limits.size()) / 2;

@@ -36,7 +36,7 @@ from jounce.dynamics.constraints.impact import Impact, impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates, independent_coordinates
 from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics, constrained_inverse_dynamics
 from jounce.dynamics.constraints.loop_coordinate import loop_coordinate
-from jounce.dynamics.discretization import Discretization
+from jounce.dynamics.discretization import TURNED, Discretization
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.linearization import Linearization, linearize
@@ -390,7 +390,10 @@ class Model(CoreModel):
             SingularError: the quantities that the inputs do work on have no derivative there.
         """
         given = self._configuration(q)
-        return self._inputs.checked(given, self._inputs.matrix(given))
+        found = self._inputs.checked(given, self._inputs.matrix(given))
+        if self._discretization is not None:
+            self._discretization.check(self, "the actuation matrix", given, found, lambda m, q: m._inputs.matrix(q), TURNED)
+        return found
 
     def _without(self, leave: Leave) -> CoreModel:
         """The same robot without some of its forces."""
@@ -1267,6 +1270,10 @@ class Model(CoreModel):
             sections = (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
         if not np.isfinite(sections).all():
             raise SingularError(f"the shape of {name!r} is not finite: its q is {quoted(shape.tolist())}")
+        if self._discretization is not None and not part.body.exact:
+            self._discretization.check(
+                self, "the backbone", self._configuration(q), sections, lambda m, q: m.backbone(name, q, along), TURNED
+            )
         return sections
 
     def _frames(

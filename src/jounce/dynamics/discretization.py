@@ -18,7 +18,7 @@ answer as far, or, where equations are solved, ten times the condition number of
 
 from __future__ import annotations
 
-import copy
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from jounce._checks import quoted
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled
+from jounce.errors import DiscretizationWarning
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
 from jounce.parts.sections import SoftBody
@@ -38,14 +39,16 @@ Array = NDArray[np.float64]
 Answers = Sequence[Array]  # (orders, numbers) each
 
 OFF = 5e-7  # of the largest entry of its order: such an answer comes with a warning; half of what is promised
-MOST_ORDERS = 7  # that have a limit; states are always checked beyond
+MOST_ORDERS = 6  # that have a limit; states are always checked beyond
 MOST_STRAIN = 0.3  # of shear and stretch, with which limits are found
 MOST_NODES = 200
 _TOLERANCES = (1e-8, 1e-12)  # of inverse dynamics by itself, for answers without and with equations to solve
+_ENOUGH = 1e-9  # the same for nodes that are chosen
 _TURNS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-_SHAPES = 20
+_SHAPES = 12
 _ROUNDED = 10.0  # times what the last digits change
 _EPSILON = 2.0**-52
+TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
 _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
 
 _known: dict[bytes, Array] = {}  # limits by the proportions of bodies
@@ -69,7 +72,7 @@ def _found_limits(body: SoftBody) -> Array:
     found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
     coarse, fine = _alone(body), _alone(body.refined(2 * body.resolution))
     shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
-    alone = min(body.n, _SHAPES // 2)
+    alone = min(body.n, _SHAPES // 2)  # one coordinate at a time
     shapes[:alone] = np.eye(body.n)[:alone]
     strained = np.sqrt(((np.abs(shapes) @ most[:3].T) ** 2).sum(axis=1))
     turned = np.sqrt(((np.abs(shapes) @ most[3:].T) ** 2).sum(axis=1))
@@ -95,6 +98,37 @@ def _found_limits(body: SoftBody) -> Array:
     return found
 
 
+def fewest_nodes(body: SoftBody, reach: Array, order: int) -> int:
+    """The number of nodes for shapes within the reach (n,), and for derivatives up to the order.
+
+    Raises:
+        ValueError: there would be too many.
+    """
+    most, _ = body.deformation()
+    size = np.maximum(most.max(axis=0), 1e-300)
+    rng = np.random.default_rng(0)
+    q = np.concatenate([np.diag(reach), reach * rng.uniform(-1.0, 1.0, (_SHAPES, body.n)), reach[None]])
+    motions = rng.normal(size=(len(q), order + 2, body.n)) / size
+
+    def forces(count: int) -> Array:
+        with np.errstate(all="ignore"):
+            return np.asarray(_alone(body.refined(count)).inverse_dynamics(q, motions)) / size
+
+    count, now = body.resolution, forces(body.resolution)
+    while count <= MOST_NODES:
+        more = count + max(2, count // 4)
+        finer = forces(more)
+        if _off(now, finer) <= _ENOUGH:
+            return count
+        count, now = more, finer
+    raise ValueError(f"reach is {quoted(reach.tolist())}: {_TOO_MANY}")
+
+
+def _off(a: Array, b: Array) -> float:
+    """How much two stacks of forces of many states differ, relative to the largest entry of a state and order."""
+    return float((np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)).max())
+
+
 def _alone(body: SoftBody) -> CoreModel:
     record = BodyRecord("body", -1, Fixed(), np.eye(4), Inertia(0.0), body)
     return CoreModel(compiled([record], np.zeros(3), Leave.ELASTIC | Leave.DAMPING))
@@ -102,8 +136,7 @@ def _alone(body: SoftBody) -> CoreModel:
 
 def shaken(body: SoftBody, seed: int) -> SoftBody:
     """The same body but for the last digits of its masses and strains."""
-    other = copy.copy(body)
-    other.__dict__.pop("_known_sections", None)
+    other = body._copy()
     rng = np.random.default_rng(seed)
 
     def moved(x: Array) -> Array:
@@ -168,15 +201,41 @@ class Discretization:
         assert soft is not None
         return soft.resolution
 
+    def check(
+        self, model: Any, what: str, q: Array, found: Array, answer: Callable[[Any, Array], Array], most: float
+    ) -> None:
+        """Warns if what was found without the core is off: `found` (..., *item) at q (..., nq) is answer(model, q).
+
+        States that turn less than `most` pass, rad.
+        """
+        if found.size == 0:
+            return
+        states = q.reshape(-1, q.shape[-1])
+        item = found.shape[q.ndim - 1 :]
+        flat = found.reshape(-1, *item)
+        strained, turned = np.moveaxis(model._deformation(states), -1, 0)
+        for i in np.flatnonzero(((strained > MOST_STRAIN) | (turned > most)).any(axis=-1)):
+            answers = [flat[i].reshape(1, -1)]
+            if _difference(answers, [answer(self.finer(), states[i]).reshape(1, -1)])[0][0] <= OFF:
+                continue
+            where = f", in state {i}" if q.ndim > 1 else ""
+
+            def again(other: CoreModel, at: Array = states[i]) -> Answers:
+                return [answer(other, at).reshape(1, -1)]
+
+            if said := self.explain(what, where, states[i], answers, again, False):
+                warnings.warn(said, DiscretizationWarning, stacklevel=4)
+                return
+
     def _with(self, resolutions: Mapping[int, int], seed: int = 0) -> CoreModel:
         """The robot with other numbers of nodes; and with last digits changed unless the seed is 0."""
         key = tuple(sorted(resolutions.items())), seed
         if key not in self._made:
             bodies = list(self._bodies)
-            for i, count in resolutions.items():
+            for i in self._checked:  # which are not checked themselves
                 soft = bodies[i].soft
                 assert soft is not None
-                soft = soft.refined(count)
+                soft = soft.refined(resolutions.get(i, soft.resolution))
                 bodies[i] = replace(bodies[i], soft=shaken(soft, seed) if seed else soft)
             self._made[key] = self._build(bodies)
         return self._made[key]
@@ -230,18 +289,14 @@ class Discretization:
 
     def _enough(self, which: int, does: Callable[[int, Array], bool], answer: Callable[[int], Array]) -> str:
         """How many nodes would do: for the answer with so many nodes of a body, and whether another number comes close."""
-        first = count = self._resolution(which)
-        while not does(count, reference := answer(2 * count)):
-            count *= 2
+        low, count = self._resolution(which), 2 * self._resolution(which)
+        while not does(count, reference := answer(count + (count + 1) // 2)):
+            low, count = count, 2 * count
             if count > MOST_NODES:
                 return _TOO_MANY
-        low = max(first, count // 2)
-        for _ in range(3):
+        for _ in range(2):
             middle = (low + count) // 2
-            if does(middle, reference):
-                count = middle
-            else:
-                low = middle
+            low, count = (low, middle) if does(middle, reference) else (middle, count)
         return f"nodes={count} would do" if count <= MOST_NODES else _TOO_MANY
 
     def _build_own(self) -> CoreModel:

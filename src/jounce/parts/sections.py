@@ -6,12 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jounce.parts.joints import Joint, Primitive
 from jounce.recording.record import Expressions
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Array = NDArray[np.float64]
 
@@ -118,6 +122,7 @@ class SoftBody(ABC):
         checked: whether its nodes and steps are checked where it bends far (dynamics/discretization.py); then it has
             what follows.
         resolution: number of nodes along it.
+        exact: whether its poses do not depend on its nodes.
     """
 
     n: int
@@ -131,6 +136,14 @@ class SoftBody(ABC):
     shares_inputs: bool = False
     checked: bool = False
     resolution: int = 0
+    exact: bool = True
+
+    def _copy(self) -> Self:
+        """One that shares everything but what is cached."""
+        own = object.__new__(type(self))
+        own.__dict__.update(self.__dict__)
+        own.__dict__.pop("_known_sections", None)
+        return own
 
     def refined(self, resolution: int) -> SoftBody:
         """The same body with so many nodes, and as many times more steps."""

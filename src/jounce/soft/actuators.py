@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_NODES = 16  # quadrature nodes along a rod; routes are interpolated there by polynomials
+_COUNTS = (16, 24, 32, 48, 64, 96, 128, 192)  # of quadrature nodes; routes are interpolated there by polynomials
+_CONVERGED = 1e-10  # of the largest force
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +89,14 @@ class Chamber(Actuator):
         return self.area * along[2]
 
 
-def displacements_of(rod: Rod) -> Expressions:
-    """The displacements that the rod's inputs do work on, as functions of its coordinates."""
-    from jounce.soft.rod import gauss
+def displacements_of(rod: Rod, shapes: Array, finer: float = 1.0) -> Expressions:
+    """The displacements that the rod's inputs do work on, as functions of its coordinates.
 
+    Args:
+        rod: whose inputs they are.
+        shapes: (S, n) in which the forces of inputs are to be right.
+        finer: how many times more nodes than that takes.
+    """
     tape = Tape(rod.n)
     q = [Number(tape, i) for i in range(rod.n)]
     totals = []
@@ -101,18 +106,51 @@ def displacements_of(rod: Rod) -> Expressions:
             raise ValueError(
                 f"end of {quoted(actuator.name)} is {end:g}, expected at most the rod's length {rod.length:g}"
             )
-        places, weights = gauss(_NODES, end)
-        route = np.array([actuator.at(float(s)) for s in places])
-        slopes = _differentiation(places) @ route
+        count = int(np.ceil(finer * _enough(rod, actuator, end, shapes)))
         total: Any = 0.0
-        for s, ds, (x, y), slope in zip(places, weights, route, slopes, strict=True):
-            # The tangent from the strain at the route, v + w x r, plus that of the route within the section.
-            rows = np.array([[1, 0, 0, 0, 0, -y], [0, 1, 0, 0, 0, x], [0, 0, 1, y, -x, 0]])
-            constant, linear = rows @ rod.rest + (*slope, 0.0), rows @ rod.strain_at(s)
+        for ds, constant, linear in zip(*_tangents(rod, actuator, end, count), strict=True):
             along = np.array([_affine(c, row, q) for c, row in zip(constant, linear, strict=True)], dtype=object)
             total = total + float(ds) * actuator.rate(along)
         totals.append(total)
     return Expressions(tape, totals)
+
+
+def _enough(rod: Rod, actuator: Actuator, end: float, shapes: Array) -> int:
+    """The number of nodes with which the force of an input has converged for some shapes."""
+    last, force = _COUNTS[0], _force(rod, actuator, end, shapes, _COUNTS[0])
+    for count in _COUNTS[1:]:
+        finer = _force(rod, actuator, end, shapes, count)
+        if np.abs(finer - force).max(initial=0.0) <= _CONVERGED * np.abs(finer).max(initial=0.0):
+            return last
+        last, force = count, finer
+    return last
+
+
+def _force(rod: Rod, actuator: Actuator, end: float, shapes: Array, count: int) -> Array:
+    """The force (S, n) of a unit input: the gradient of its displacement, by complex steps."""
+    weights, constant, linear = _tangents(rod, actuator, end, count)
+    along = constant + np.einsum("kin,sn->ski", linear, shapes)
+    step = 1e-100
+    force = np.empty(shapes.shape)
+    for c in range(rod.n):
+        moved = np.moveaxis(along + 1j * step * linear[..., c], -1, 0)
+        force[:, c] = np.asarray(actuator.rate(moved)).imag @ weights / step
+    return force
+
+
+def _tangents(rod: Rod, actuator: Actuator, end: float, count: int) -> tuple[Array, Array, Array]:
+    """Weights (count,) and the tangent of the route, (count, 3) at rest and (count, 3, n) per unit of the shape."""
+    from jounce.soft.rod import gauss
+
+    places, weights = gauss(count, end)
+    route = np.array([actuator.at(float(s)) for s in places])
+    slopes = _differentiation(places) @ route
+    constant, linear = np.empty((count, 3)), np.empty((count, 3, rod.n))
+    for k, (s, (x, y), slope) in enumerate(zip(places, route, slopes, strict=True)):
+        # The tangent from the strain at the route, v + w x r, plus that of the route within the section.
+        rows = np.array([[1, 0, 0, 0, 0, -y], [0, 1, 0, 0, 0, x], [0, 0, 1, y, -x, 0]])
+        constant[k], linear[k] = rows @ rod.rest + (*slope, 0.0), rows @ rod.strain_at(s)
+    return weights, constant, linear
 
 
 def _affine(constant: float, row: Array, q: list[Number]) -> Any:

@@ -35,15 +35,24 @@ class Inputs:
     def __init__(self, parts: Sequence[SoftPart], nv: int) -> None:
         self._nv = nv
         names: dict[str, int] = {}
-        self._parts: list[tuple[SoftPart, Expressions, NDArray[np.intp]]] = []
+        self._columns: list[tuple[SoftPart, NDArray[np.intp]]] = []
         for part in parts:
-            given = part.body.recorded_inputs()
-            if given is None:
+            if not part.body.input_names:
                 continue
             own = [name if part.body.shares_inputs else f"{part.name} {name}" for name in part.body.input_names]
             columns = np.array([names.setdefault(name, len(names)) for name in own], dtype=np.intp)
-            self._parts.append((part, given.gradient(range(part.body.n)), columns))
+            self._columns.append((part, columns))
         self.names = tuple(names)
+
+    @cached_property
+    def _parts(self) -> list[tuple[SoftPart, Expressions, NDArray[np.intp]]]:
+        """Each body with inputs, the gradient of what they do work on, and their columns."""
+        found = []
+        for part, columns in self._columns:
+            given = part.body.recorded_inputs()
+            assert given is not None
+            found.append((part, given.gradient(range(part.body.n)), columns))
+        return found
 
     def matrix(self, q: Array) -> Array:
         """(..., nv, nu): the force of inputs u is this times u."""

@@ -23,18 +23,18 @@ toolbox. "solid" is the three-dimensional Saint Venant-Kirchhoff law, int mu tr 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import flag, is_masked, one_of, quoted, whole
 from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions, Number, Tape
+from jounce.soft.enough_nodes import enough_nodes, expect_auto
 from jounce.soft.rod import _number, exponential, gauss
 
 Array = NDArray[np.float64]
@@ -52,8 +52,11 @@ class VariableRadius(SoftBody):
         damping: ratio of viscosity to elasticity, s.
         wall: wall thickness of the chambers, m.
         law: "beam" (quadratic) or "solid" (three-dimensional).
-        nodes: sections along the body, and (along, around each half) of the quadrature behind them.
+        nodes: sections along the body, and (along, around each half) of the quadrature behind them; "auto": enough for
+            `reach` and `order`.
         check: whether answers are checked, and warned of, where the body bends too far for its nodes.
+        reach: (4,) how far each coordinate may go from zero, for ``nodes="auto"``.
+        order: the highest time derivative of forces or accelerations wanted, for ``nodes="auto"``; 2 when left out.
 
     Its two inputs are the pressures in its chambers, Pa.
 
@@ -79,8 +82,10 @@ class VariableRadius(SoftBody):
         damping: float = 0.0,
         wall: float = 0.0,
         law: Literal["beam", "solid"] = "beam",
-        nodes: int | tuple[int, int] | None = None,
+        nodes: int | tuple[int, int] | Literal["auto"] | None = None,
         check: bool = True,
+        reach: ArrayLike | None = None,
+        order: int | None = None,
     ) -> None:
         self.length = _number("length", length, positive=True)
         self.radius = _number("radius", radius, positive=True)
@@ -105,12 +110,14 @@ class VariableRadius(SoftBody):
                 )
             self.nodes = whole("nodes[0]", nodes[0], 1, 1000), whole("nodes[1]", nodes[1], 1, 1000)
             self.sections_along = min(self.sections_along, self.nodes[0])
-        elif nodes is not None:
+        elif nodes is not None and not (isinstance(nodes, str) and nodes == "auto"):
             self.sections_along = whole("nodes", nodes, 1, 100)
         self.scale = np.array([1.0, 0.05 * self.length, 0.1 * self.radius, 0.1 * self.radius])
         self.stiffness = np.zeros((4, 4)) if law == "solid" else self._beam()
         self.viscosity = self.damping * self.stiffness
         self.input_names = ("pressure 1", "pressure 2")
+        if expect_auto(nodes, reach, order):
+            self._given_nodes = self.sections_along = enough_nodes(self, reach, order)
 
     def __reduce__(self) -> tuple[Any, ...]:
         keys = ("length", "radius", "density", "young", "poisson", "damping", "wall", "law", "_given_nodes", "checked")
@@ -124,8 +131,11 @@ class VariableRadius(SoftBody):
         return self.sections_along
 
     def refined(self, resolution: int) -> VariableRadius:
-        own = copy.copy(self)
-        for known in ("_known_sections", "_surface", "_energy_tensors"):
+        own = self._copy()
+        own.checked = False
+        if resolution == self.sections_along and self._given_nodes is None:
+            return own
+        for known in ("_surface", "_energy_tensors"):
             own.__dict__.pop(known, None)
         own.sections_along = resolution
         own.nodes = max(self.nodes[0], _SURFACE[0], 4 * resolution), max(self.nodes[1], _SURFACE[1])

@@ -1,0 +1,180 @@
+"""Robots drawn by lot with soft bodies in shapes near and far from straight, and what they answer with any nodes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import jounce as jn
+from jounce.parts.sections import SoftBody
+
+ORDERS = 3  # the quantity and its first two derivatives
+
+
+class Bent:
+    """A robot, a state of it, and the same robot with converged nodes and steps."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        builder = jn.Builder(gravity=rng.normal(size=3) * rng.choice([0.0, 5.0]))
+        parent, self.softs = "world", []
+        if rng.random() < 0.3:
+            builder.add("base", "world", jn.Free(), inertia=self._inertia(rng))
+            parent = "base"
+        for i in range(rng.choice([1, 1, 2, 3])):
+            if rng.random() < 0.4:
+                joint = jn.Revolute(rng.normal(size=3))
+                builder.add(f"link{i}", parent, joint, placement=self._placement(rng), inertia=self._inertia(rng))
+                parent = f"link{i}"
+            builder.add(f"soft{i}", parent, placement=self._placement(rng), body=soft_body(rng))
+            parent = f"soft{i}"
+        if rng.random() < 0.5:
+            builder.add("tool", parent, jn.Fixed(), placement=self._placement(rng), inertia=self._inertia(rng))
+        self.robot = builder.build()
+        self.truth, self.shaken = refined(self.robot, 4), refined(self.robot, 5)
+        self.q = self._state(rng)
+        self.stack = rng.normal(size=(8, self.robot.nv)) / self._sizes()
+        rows = self.truth.inverse_dynamics(self.q, self.stack[: ORDERS + 1])
+        self.tau = rows if rng.random() < 0.5 else rng.normal(size=rows.shape) * np.abs(rows).max()
+
+    @staticmethod
+    def _inertia(rng: np.random.Generator) -> jn.Inertia:
+        size = 10.0 ** rng.uniform(-2, 0)
+        return jn.Inertia(size, com=0.05 * rng.normal(size=3), rotational=size * 0.01 * np.ones(3))
+
+    @staticmethod
+    def _placement(rng: np.random.Generator) -> np.ndarray:
+        return jn.placement(xyz=0.1 * rng.normal(size=3), rpy=rng.normal(size=3))
+
+    def _state(self, rng: np.random.Generator) -> np.ndarray:
+        q = self.robot.random_configuration(rng)
+        for b in self.robot.bodies:
+            if b.soft is None:
+                continue
+            most, _ = b.soft.deformation()
+            turns, strain = 10.0 ** rng.uniform(-2.0, 1.0), rng.uniform(0.0, 0.3)
+            shape = rng.uniform(-1.0, 1.0, b.soft.n)
+            bends = most[3:].max(axis=0) > 0
+            turned = np.linalg.norm(np.abs(shape) @ most[3:].T)
+            strained = np.linalg.norm(np.abs(shape * ~bends) @ most[:3].T)
+            shape[bends] *= 2 * np.pi * turns / max(turned, 1e-300)
+            shape[~bends] *= strain / max(strained, 1e-300)
+            q[self.robot.position(b.shape_name)] = shape
+        return q
+
+    def _sizes(self) -> np.ndarray:
+        sizes = np.ones(self.robot.nv)
+        for b in self.robot.bodies:
+            if b.soft is not None:
+                sizes[self.robot.coordinate(b.shape_name)] = b.soft.deformation()[0].max(axis=0)
+        return sizes
+
+
+def soft_body(rng: np.random.Generator) -> SoftBody:
+    """A rod, mostly, of any basis, with any number of nodes."""
+    length, radius = 10.0 ** rng.uniform(-1.5, 0.5), 10.0 ** rng.uniform(-2.5, -1.0)
+    young, damping = 10.0 ** rng.uniform(3, 6), 10.0 ** rng.uniform(-3, -1)
+    if rng.random() < 0.08:
+        nodes = None if rng.random() < 0.5 else int(rng.integers(3, 20))
+        return jn.soft.VariableRadius(length, 0.1 * length, 1000.0, young, damping=damping, nodes=nodes)
+    strains = ("shear_x", "shear_y", "stretch", "bend_x", "bend_y", "twist")
+    some = [s for s in strains if rng.random() < 0.5] or ["bend_y"]
+    kind = rng.integers(0, 7)
+    strain: Any = jn.soft.constant_curvature(planar=bool(rng.random() < 0.3), elongation=bool(rng.random() < 0.7))
+    if kind == 3:
+        strain = jn.soft.constant_strain(*some)
+    elif kind == 4:
+        strain = jn.soft.polynomial({name: int(rng.integers(0, 4)) for name in some[:3]})
+    elif kind == 5:
+        strain = jn.soft.gaussian(rng.uniform(0.3, 0.7), rng.uniform(0.1, 0.5) * length)
+    elif kind == 6:
+        wave = int(rng.integers(1, 3))
+        strain = lambda s: np.array([[0], [0], [0], [np.cos(wave * np.pi * s / length) / length], [1 / length], [0]])  # noqa: E731
+    nodes = None if rng.random() < 0.6 else int(10.0 ** rng.uniform(0.5, 1.6))
+    tip = radius * rng.uniform(0.2, 1.0)
+    rest = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    if rng.random() < 0.2:
+        rest[3:] = rng.normal(size=3) * 2 / length
+    actuators = [tendon(rng, f"tendon {k}", length, radius) for k in range(rng.integers(0, 3))]
+    return jn.soft.Rod(
+        length,
+        radius * length if rng.random() < 0.7 else (radius * length, tip * length),
+        1000.0,
+        young,
+        damping=damping,
+        strain=strain,
+        rest=rest,
+        section="disk" if rng.random() < 0.8 else "line",
+        nodes=nodes,
+        actuators=actuators,
+    )
+
+
+def tendon(rng: np.random.Generator, name: str, length: float, radius: float) -> jn.soft.Actuator:
+    """Straight, or a helix of up to six turns."""
+    turns, away = rng.choice([0.0, rng.uniform(0.0, 6.0)]), 0.8 * radius * length
+
+    def route(s: float) -> tuple[float, float]:
+        angle = 2 * np.pi * turns * s / length
+        return away * np.cos(angle), away * np.sin(angle)
+
+    return jn.soft.Tendon(name, route) if rng.random() < 0.7 else jn.soft.Chamber(name, route, area=1e-4)
+
+
+def refined(robot: jn.Model, times: int) -> jn.Model:
+    """The same robot with so many times the nodes and steps of its soft bodies, unchecked."""
+    bodies = [b if b.soft is None else replace(b, soft=b.soft.refined(times * b.soft.resolution)) for b in robot.bodies]
+    return jn.Model(bodies, robot.gravity, robot.constraints)
+
+
+def questions(bent: Bent, orders: int = ORDERS) -> dict[str, tuple[bool, Callable[[jn.Model], np.ndarray]]]:
+    """By name: whether equations are solved, and answers (orders, ...) of a robot."""
+    q, v = bent.q, bent.stack
+    place = bent.robot.body_names[-1]
+    asked: dict[str, tuple[bool, Callable[[jn.Model], np.ndarray]]] = {
+        "M": (False, lambda robot: robot.mass_matrix_derivatives(q, v[: orders - 1])),
+        "torques": (False, lambda robot: robot.inverse_dynamics(q, v[: orders + 1])),
+        "accelerations": (True, lambda robot: robot.forward_dynamics(q, v[0], bent.tau[:orders])),
+        "poses": (False, lambda robot: robot.pose_derivatives(q, v[: orders - 1])),
+        "J": (False, lambda robot: robot.jacobian_derivatives(place, q, v[: orders - 1])),
+        "A": (False, lambda robot: robot.actuation_matrix(q)[None]),
+    }
+    for b in bent.robot.bodies:
+        if b.soft is not None:
+            name, along = b.name, np.linspace(0.0, b.soft.length, 5)
+            asked[f"backbone of {name}"] = (False, lambda robot, n=name, s=along: robot.backbone(n, q, s)[None])
+    return asked
+
+
+def faults(seed: int) -> list[str]:
+    """What was silently wrong, or warned of without need."""
+    bent = Bent(seed)
+    found = []
+    cond = float(np.linalg.cond(bent.truth.mass_matrix(bent.q)))
+    for name, (solves, answer) in questions(bent).items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            given = answer(bent.robot)
+        warned = any(w.category is jn.DiscretizationWarning for w in caught)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            truth, other = answer(bent.truth), answer(bent.shaken)
+        off, noise = apart(given, truth), apart(other, truth)
+        rounding = np.maximum(10 * noise, 10 * cond * 2.2e-16 if solves else 0.0)
+        if not warned and (off > np.maximum(1e-6, rounding)).any():
+            found.append(f"{seed}: {name} is off by {off} without a warning (rounding {noise}, cond(M) {cond:.0e})")
+        if warned and (off < np.maximum(1e-9, 10 * cond * 2.2e-16 if solves else 0.0)).all():
+            found.append(f"{seed}: {name} is off by {off} only, and warned of: {caught[0].message}")
+    return found
+
+
+def apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """By how much each order differs, relative to its largest entry."""
+    rows = len(y)
+    a, b = x.reshape(rows, -1), y.reshape(rows, -1)
+    size = np.abs(b).max(axis=1, initial=0.0)
+    return np.abs(a - b).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)
