@@ -142,8 +142,7 @@ void NodesWatch::check(const void* again, Call call) {
       });
       Output q(nb::none(), Shape{model_.tree().nq});
       std::copy_n(q_.data() + (begin + k) * model_.tree().nq, model_.tree().nq, q.data());
-      const std::string where = in_batch_ ? ", in state " + std::to_string(some[k]) : "";
-      const nb::object said = python.attr("explain")(what_, where, std::move(q).object(),
+      const nb::object said = python.attr("explain")(what_, in_batch_ ? some[k] : -1, std::move(q).object(),
                                                      listed(first_.data() + std::ptrdiff_t(begin + k) * stride()), other, solves_);
       if (said.is_none()) continue;
       warn_as("DiscretizationWarning", nb::cast<std::string>(said));

@@ -460,7 +460,10 @@ class Model(CoreModel):
         """The equations of motion in the form of the papers, for study and for symbolic work; see `ClosedForm`."""
         from jounce.dynamics.closed_form import ClosedForm
 
-        return ClosedForm(self, q, v, wrenches, wrench_frame)
+        found = ClosedForm(self, q, v, wrenches, wrench_frame)
+        if self._discretization is not None:
+            self.mass_matrix_derivatives(q, v)  # which warns where bodies bend too far for their nodes
+        return found
 
     # Constraints
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from jounce._checks import quoted
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled
-from jounce.errors import DiscretizationWarning
+from jounce.errors import DiscretizationWarning, SingularError
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
 from jounce.parts.sections import SoftBody
@@ -51,6 +52,7 @@ _EPSILON = 2.0**-52
 TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
 _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
 
+_times: ContextVar[Array | None] = ContextVar("times", default=None)  # of the states, if they are those of a motion
 _known: dict[bytes, Array] = {}  # limits by the proportions of bodies
 _lock = Lock()
 
@@ -218,12 +220,10 @@ class Discretization:
             answers = [flat[i].reshape(1, -1)]
             if _difference(answers, [answer(self.finer(), states[i]).reshape(1, -1)])[0][0] <= OFF:
                 continue
-            where = f", in state {i}" if q.ndim > 1 else ""
-
             def again(other: CoreModel, at: Array = states[i]) -> Answers:
                 return [answer(other, at).reshape(1, -1)]
 
-            if said := self.explain(what, where, states[i], answers, again, False):
+            if said := self.explain(what, int(i) if q.ndim > 1 else -1, states[i], answers, again, False):
                 warnings.warn(said, DiscretizationWarning, stacklevel=4)
                 return
 
@@ -241,13 +241,13 @@ class Discretization:
         return self._made[key]
 
     def explain(
-        self, what: str, where: str, q: Array, answers: Answers, again: Callable[[CoreModel], Answers], solves: bool
+        self, what: str, state: int, q: Array, answers: Answers, again: Callable[[CoreModel], Answers], solves: bool
     ) -> str | None:
         """What to warn of, if these answers are off by more than rounding explains.
 
         Args:
             what: was asked for.
-            where: "" or ", in state 3".
+            state: of the batch; -1 if there is none.
             q: (nq,).
             answers: (orders, numbers) each, as computed.
             again: what another robot answers.
@@ -285,7 +285,7 @@ class Discretization:
             return missed({**twice, which: count}, reference) <= enough
 
         would_do = self._enough(which, does, lambda count: part(again(self._with({**twice, which: count}))))
-        return f"{said} off by {error:.0e} of its largest entry{where}: {few}; {would_do}"
+        return f"{said} off by {error:.0e} of its largest entry{_where(state)}: {few}; {would_do}"
 
     def _enough(self, which: int, does: Callable[[int, Array], bool], answer: Callable[[int], Array]) -> str:
         """How many nodes would do: for the answer with so many nodes of a body, and whether another number comes close."""
@@ -301,6 +301,29 @@ class Discretization:
 
     def _build_own(self) -> CoreModel:
         return self._with({})
+
+
+def check_motion(robot: Any, times: Array, q: Array, v: Array, a: Array, tau: Array) -> None:
+    """Warns if the accelerations at some output time of a simulation, whose trial states nobody judges, are off."""
+    if robot._discretization is None or len(times) == 0:
+        return
+    named = _times.set(times)
+    try:
+        if robot.constraints:
+            robot.inverse_dynamics(q, v, a)
+        else:
+            robot.forward_dynamics(q, v, tau)
+    except SingularError:  # the run itself has answers there
+        pass
+    finally:
+        _times.reset(named)
+
+
+def _where(state: int) -> str:
+    times = _times.get()
+    if state < 0:
+        return ""
+    return f", in state {state}" if times is None else f", at t = {times[state]:.6g} s"
 
 
 def _difference(a: Answers, b: Answers) -> list[Array]:

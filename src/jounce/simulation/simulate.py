@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jounce._checks import array_of, counted, flag, is_masked, one_of, quoted, real, reals, whole
-from jounce._core import MAX_ORDER
+from jounce._core import MAX_ORDER, UnwatchedNodes
 from jounce.dynamics.constraints.static_ties import anchored
+from jounce.dynamics.discretization import check_motion
 from jounce.model import Model, a_model
 from jounce.simulation import implicit, rkmk, taylor
 from jounce.simulation.run import Report, Run
@@ -84,6 +85,9 @@ def simulate(
     Returns:
         `Trajectory`, with time, q, v, a and tau at the output times.
 
+    Warns:
+        DiscretizationWarning: once, if a soft body bends too far for its nodes at an output time.
+
     Raises:
         ValueError: an argument has the wrong shape or an invalid value.
         ConstraintError: the state does not obey the constraints, by more than `rtol` and `atol` allow.
@@ -127,11 +131,13 @@ def simulate(
     robot = anchored(robot, q)
     q, v = started(robot, q, v, start, tolerance, Layout(robot))
     span = float(when[0]), float(when[-1])
-    with _reporting(progress, *span) as report, np.errstate(over="ignore", invalid="ignore"):
+    with UnwatchedNodes(), _reporting(progress, *span) as report, np.errstate(over="ignore", invalid="ignore"):
         run = Run(robot, when, max_steps, time_limit, report)
         run.torque = _stacks(run, tau, order, tolerance) if method == "taylor" else _torques(run, tau)
         _METHODS[method](robot, q, v, when, run.torque, tolerance, run)
-    return run.motion()
+    motion = run.motion()
+    check_motion(robot, motion.time, motion.q, motion.v, motion.a, motion.tau)
+    return motion
 
 
 def _output_times(times: object) -> Array:
