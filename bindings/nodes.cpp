@@ -145,7 +145,7 @@ void NodesWatch::check(const void* again, Call call) {
       const nb::object said = python.attr("explain")(what_, in_batch_ ? some[k] : -1, std::move(q).object(),
                                                      listed(first_.data() + std::ptrdiff_t(begin + k) * stride()), other, solves_);
       if (said.is_none()) continue;
-      warn_as("DiscretizationWarning", nb::cast<std::string>(said));
+      warn_as(nb::cast<const char*>(said[0]), nb::cast<std::string>(said[1]));
       return;
     }
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ ORDERS = 3  # the quantity and its first two derivatives
 class Bent:
     """A robot, a state of it, and the same robot with converged nodes and steps."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, pool: int = 0) -> None:
+        """pool: the number of bodies to choose from, which are made only once; 0 for bodies of its own."""
         rng = np.random.default_rng(seed)
         builder = jn.Builder(gravity=rng.normal(size=3) * rng.choice([0.0, 5.0]))
-        parent, self.softs = "world", []
+        parent = "world"
         if rng.random() < 0.3:
             builder.add("base", "world", jn.Free(), inertia=self._inertia(rng))
             parent = "base"
@@ -30,7 +32,7 @@ class Bent:
                 joint = jn.Revolute(rng.normal(size=3))
                 builder.add(f"link{i}", parent, joint, placement=self._placement(rng), inertia=self._inertia(rng))
                 parent = f"link{i}"
-            builder.add(f"soft{i}", parent, placement=self._placement(rng), body=soft_body(rng))
+            builder.add(f"soft{i}", parent, placement=self._placement(rng), body=pooled(int(rng.integers(pool))) if pool else soft_body(rng))
             parent = f"soft{i}"
         if rng.random() < 0.5:
             builder.add("tool", parent, jn.Fixed(), placement=self._placement(rng), inertia=self._inertia(rng))
@@ -72,6 +74,16 @@ class Bent:
             if b.soft is not None:
                 sizes[self.robot.coordinate(b.shape_name)] = b.soft.deformation()[0].max(axis=0)
         return sizes
+
+
+@cache
+def pooled(k: int) -> SoftBody:
+    return soft_body(np.random.default_rng([7, k]))
+
+
+@cache
+def more_nodes(body: SoftBody, times: int) -> SoftBody:
+    return body.refined(times * body.resolution)
 
 
 def soft_body(rng: np.random.Generator) -> SoftBody:
@@ -127,7 +139,7 @@ def tendon(rng: np.random.Generator, name: str, length: float, radius: float) ->
 
 def refined(robot: jn.Model, times: int) -> jn.Model:
     """The same robot with so many times the nodes and steps of its soft bodies, unchecked."""
-    bodies = [b if b.soft is None else replace(b, soft=b.soft.refined(times * b.soft.resolution)) for b in robot.bodies]
+    bodies = [b if b.soft is None else replace(b, soft=more_nodes(b.soft, times)) for b in robot.bodies]
     return jn.Model(bodies, robot.gravity, robot.constraints)
 
 
@@ -150,16 +162,16 @@ def questions(bent: Bent, orders: int = ORDERS) -> dict[str, tuple[bool, Callabl
     return asked
 
 
-def faults(seed: int) -> list[str]:
+def faults(seed: int, pool: int = 0) -> list[str]:
     """What was silently wrong, or warned of without need."""
-    bent = Bent(seed)
+    bent = Bent(seed, pool)
     found = []
     cond = float(np.linalg.cond(bent.truth.mass_matrix(bent.q)))
     for name, (solves, answer) in questions(bent).items():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             given = answer(bent.robot)
-        warned = any(w.category is jn.DiscretizationWarning for w in caught)
+        warned = any(issubclass(w.category, jn.PrecisionWarning) for w in caught)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             truth, other = answer(bent.truth), answer(bent.shaken)

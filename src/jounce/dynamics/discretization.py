@@ -28,10 +28,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce import errors
 from jounce._checks import quoted
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled
-from jounce.errors import DiscretizationWarning, SingularError
+from jounce.errors import SingularError
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
 from jounce.parts.sections import SoftBody
@@ -48,6 +49,7 @@ _ENOUGH = 1e-9  # the same for nodes that are chosen
 _TURNS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 _SHAPES = 12
 _ROUNDED = 10.0  # times what the last digits change
+_LOST = 1e-3  # from the third derivative on, rounding that comes with a warning
 _EPSILON = 2.0**-52
 TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
 _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
@@ -224,7 +226,7 @@ class Discretization:
                 return [answer(other, at).reshape(1, -1)]
 
             if said := self.explain(what, int(i) if q.ndim > 1 else -1, states[i], answers, again, False):
-                warnings.warn(said, DiscretizationWarning, stacklevel=4)
+                warnings.warn(said[1], getattr(errors, said[0]), stacklevel=4)
                 return
 
     def _with(self, resolutions: Mapping[int, int], seed: int = 0) -> CoreModel:
@@ -242,8 +244,8 @@ class Discretization:
 
     def explain(
         self, what: str, state: int, q: Array, answers: Answers, again: Callable[[CoreModel], Answers], solves: bool
-    ) -> str | None:
-        """What to warn of, if these answers are off by more than rounding explains.
+    ) -> tuple[str, str] | None:
+        """The name of a warning and its text, if these answers are off.
 
         Args:
             what: was asked for.
@@ -261,11 +263,15 @@ class Discretization:
         if solves:
             mass = self._build_own().mass_matrix(q)
             least = max(least, _ROUNDED * _EPSILON * float(np.linalg.cond(mass)))
-        excess = [e / np.maximum(least, _ROUNDED * d) for e, d in zip(off, noise, strict=True)]
-        array = int(np.argmax([e.max(initial=0.0) for e in excess]))
-        if not excess[array].max(initial=0.0) > 1:
-            return None
-        order = int(np.argmax(excess[array]))
+        array, order, excess = _worst([e / np.maximum(least, _ROUNDED * d) for e, d in zip(off, noise, strict=True)])
+        if not excess > 1:  # rounding explains it, which may be too much as well
+            lost = [e / np.maximum(least, np.where(np.arange(len(e)) > 2, _LOST, OFF)) for e in off]
+            array, order, excess = _worst(lost)
+            if not excess > 1:
+                return None
+            text = f"{_said(what, order)} off by {off[array][order]:.0e} of its largest entry{_where(state)}"
+            why = "by rounding: with every derivative, soft bodies multiply it by their fastest rate"
+            return "PrecisionWarning", f"{text} {why}"
         error = float(off[array][order])
 
         def part(found: Answers) -> Array:
@@ -277,7 +283,7 @@ class Discretization:
         which = self._checked[0]
         if len(self._checked) > 1:  # the one that changes the answer most
             which = max(self._checked, key=lambda i: missed({i: twice[i]}, part(answers)))
-        said = f"{what} is" if order == 0 else f"derivative {order} of {what} is"
+        said = _said(what, order)
         few = f"{self._resolution(which)} nodes are too few for how body {quoted(self._bodies[which].name)} is bent"
         enough = max(OFF / 2, _ROUNDED * float(noise[array][order]))
 
@@ -285,7 +291,7 @@ class Discretization:
             return missed({**twice, which: count}, reference) <= enough
 
         would_do = self._enough(which, does, lambda count: part(again(self._with({**twice, which: count}))))
-        return f"{said} off by {error:.0e} of its largest entry{_where(state)}: {few}; {would_do}"
+        return "DiscretizationWarning", f"{said} off by {error:.0e} of its largest entry{_where(state)}: {few}; {would_do}"
 
     def _enough(self, which: int, does: Callable[[int, Array], bool], answer: Callable[[int], Array]) -> str:
         """How many nodes would do: for the answer with so many nodes of a body, and whether another number comes close."""
@@ -319,6 +325,17 @@ def check_motion(robot: Any, times: Array, q: Array, v: Array, a: Array, tau: Ar
         _times.reset(named)
 
 
+def _worst(excess: Sequence[Array]) -> tuple[int, int, float]:
+    """Which array, which order, and by how much."""
+    array = int(np.argmax([e.max(initial=0.0) for e in excess]))
+    order = int(np.argmax(excess[array]))
+    return array, order, float(excess[array][order])
+
+
+def _said(what: str, order: int) -> str:
+    return f"{what} is" if order == 0 else f"derivative {order} of {what} is"
+
+
 def _where(state: int) -> str:
     times = _times.get()
     if state < 0:
@@ -326,11 +343,10 @@ def _where(state: int) -> str:
     return f", in state {state}" if times is None else f", at t = {times[state]:.6g} s"
 
 
-def _difference(a: Answers, b: Answers) -> list[Array]:
-    """By how much each order differs, (orders,), relative to its largest entry."""
+def _difference(answers: Answers, better: Answers) -> list[Array]:
+    """By how much each order is off, (orders,), relative to its largest entry."""
     found = []
-    for x, y in zip(a, b, strict=True):
-        size = np.maximum(np.abs(x).max(axis=-1, initial=0.0), np.abs(y).max(axis=-1, initial=0.0))
-        apart = np.abs(x - y).max(axis=-1, initial=0.0)
-        found.append(np.divide(apart, size, out=np.zeros_like(apart), where=size > 0))
+    for x, y in zip(answers, better, strict=True):
+        apart, size = np.abs(x - y).max(axis=-1, initial=0.0), np.abs(y).max(axis=-1, initial=0.0)
+        found.append(np.where(apart > 0, apart / np.maximum(size, 1e-300), 0.0))
     return found

@@ -135,10 +135,13 @@ class VariableRadius(SoftBody):
         own.checked = False
         if resolution == self.sections_along and self._given_nodes is None:
             return own
-        for known in ("_surface", "_energy_tensors"):
-            own.__dict__.pop(known, None)
         own.sections_along = resolution
-        own.nodes = max(self.nodes[0], _SURFACE[0], 4 * resolution), max(self.nodes[1], _SURFACE[1])
+        own.nodes = 2 * max(self.nodes[0], _SURFACE[0] // 2, 2 * resolution), 2 * max(self.nodes[1], _SURFACE[1] // 2)
+        if self.nodes == _SURFACE and self.law == "solid":
+            own.__dict__["_energy_tensors"] = self._energy_tensors  # which have converged, and take long
+        else:
+            own.__dict__.pop("_energy_tensors", None)
+        own.__dict__.pop("_surface", None)
         if self.law == "beam":
             own.stiffness = own._beam()
             own.viscosity = own.damping * own.stiffness

@@ -1,0 +1,205 @@
+"""Soft bodies with too few nodes for how they are bent: right, or warned of."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from bent_bodies import faults
+from jounce._core import UnwatchedNodes
+
+TURN = 2 * np.pi
+
+
+def alone(gravity: float = 0.0, length: float = 1.0, **options: object) -> jn.Model:
+    builder = jn.Builder(gravity=(0, 0, gravity))
+    options = {"radius": 0.01 * length, "density": 1000.0, "young": 1e6} | options
+    builder.add("rod", "world", body=jn.soft.Rod(length, **options))
+    return builder.build()
+
+
+@pytest.mark.parametrize("turns", [2.0, 4.0, 8.0])
+def test_too_many_turns_are_warned_of_and_the_number_of_nodes_does(turns):
+    robot, q = alone(), [TURN * turns, 0.0, 0.0]
+    truth = alone(nodes=150).mass_matrix(q)
+    with pytest.warns(jn.DiscretizationWarning, match="the mass matrix is off by .* body 'rod' .* nodes=") as caught:
+        found = robot.mass_matrix(q)
+    error = np.abs(found - truth).max() / np.abs(truth).max()
+    assert error > 5e-7
+    said = str(caught[0].message)
+    assert 0.3 < float(said.split("off by ")[1].split()[0]) / error < 3 or turns == 8
+    enough = alone(nodes=int(said.split("nodes=")[1].split()[0]))
+    assert np.abs(enough.mass_matrix(q) - truth).max() < 1e-6 * np.abs(truth).max()  # without a warning
+
+
+def test_usual_shapes_pass_without_a_second_look(monkeypatch):
+    robot, rng = alone(), np.random.default_rng(0)
+    monkeypatch.setattr(type(robot._discretization), "finer", lambda self: pytest.fail("it was computed again"))
+    for turn in rng.uniform(0.0, 0.5, 20):
+        angle = rng.uniform(0.0, TURN)
+        q = np.array([TURN * turn * np.cos(angle), TURN * turn * np.sin(angle), rng.uniform(-0.2, 0.2)])
+        v = rng.normal(size=(4, 3))
+        robot.forward_dynamics(q, v[0], robot.inverse_dynamics(q, v))
+
+
+@pytest.mark.parametrize("order", range(6))
+def test_accelerations_from_torques_of_a_finer_rod(order):
+    """At one turn: large forces nearly cancel, and each derivative is worse than the one before."""
+    robot, fine, rng = alone(), alone(nodes=40), np.random.default_rng(order)
+    for _ in range(3):
+        q, v = np.array([TURN, 0.0, 0.0]), rng.normal(size=(order + 2, 3))
+        tau = fine.inverse_dynamics(q, v)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = robot.forward_dynamics(q, v[0], tau)
+        off = np.abs(found - v[1:]).max(axis=1) / np.abs(v[1:]).max(axis=1)
+        assert caught or (off < np.where(np.arange(order + 1) > 2, 1e-3, 1e-6)).all()
+
+
+def test_too_few_nodes_of_a_polynomial():
+    """Accelerations are far off, though the mass matrix is not."""
+    strain = jn.soft.polynomial({"bend_y": 6, "shear_x": 6, "stretch": 6})
+    robot, fine = alone(strain=strain, nodes=8), alone(strain=strain, nodes=30)
+    rng = np.random.default_rng(0)
+    q, v = 0.05 * rng.normal(size=robot.nq), rng.normal(size=(2, robot.nv))
+    tau = fine.inverse_dynamics(q, v)
+    with pytest.warns(jn.DiscretizationWarning, match="forward dynamics"):
+        robot.forward_dynamics(q, v[0], tau)
+
+
+def test_a_stiffness_is_right_however_few_the_nodes():
+    strain = jn.soft.polynomial({"bend_y": 13})
+    few, many = (jn.soft.Rod(1.0, (0.02, 0.01), 1000.0, 1e6, strain=strain, nodes=n) for n in (4, 60))
+    np.testing.assert_allclose(few.stiffness, many.stiffness, rtol=0, atol=1e-11 * np.abs(many.stiffness).max())
+
+
+def test_one_warning_for_a_batch_which_names_the_state():
+    robot, q = alone(), np.zeros((40, 3))
+    q[:, 0] = np.where(np.arange(40) < 17, 1.0, 4 * TURN)
+    out = np.empty((40, 3, 3))
+    with pytest.warns(jn.DiscretizationWarning, match="in state 17:") as caught:
+        robot.mass_matrix(q, out=out)
+    assert len(caught) == 1
+    one_by_one = [_quietly(robot.mass_matrix, each) for each in q]
+    np.testing.assert_array_equal(out, one_by_one)  # what is returned is what is always returned
+
+
+def _quietly(call, *given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*given)
+
+
+def test_the_body_that_is_to_blame_is_named():
+    builder = jn.Builder()
+    for i in range(3):
+        builder.add(f"part {i}", f"part {i - 1}" if i else "world", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6))
+    q = np.zeros(9)
+    q[3] = 5 * TURN
+    with pytest.warns(jn.DiscretizationWarning, match="how body 'part 1' is bent"):
+        builder.build().mass_matrix(q)
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
+def test_the_size_of_a_rod_does_not_matter(scale):
+    for turns in (0.5, 1.9, 2.1, 3.0):
+        warned = []
+        for length in (1.0, scale):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                alone(length=length).mass_matrix([TURN * turns, 0.0, 0.0])
+            warned.append(bool(caught))
+        assert warned[0] == warned[1]
+
+
+def test_every_call_that_integrates_along_a_body_is_checked():
+    strain = jn.soft.polynomial({"bend_y": 2})
+    builder = jn.Builder()
+    tendon = jn.soft.Tendon("string", lambda s: (0.004 * np.cos(9 * s), 0.004))
+    builder.add("rod", "world", body=jn.soft.Rod(1.0, 0.01, 1000.0, 1e6, strain=strain, nodes=4, actuators=[tendon]))
+    builder.add("tip", "rod", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(0.1, com=(0, 0, 0.1)))
+    robot = builder.build()
+    q, v = np.array([90.0, 20.0, -25.0, 0.3]), np.array([[0.3, 0.2, 0.5, 1.0], [0.1, -0.4, 0.2, 0.3]])
+    tau = np.ones(4)
+    calls = {
+        "inverse_dynamics": (q, v), "forward_dynamics": (q, v[0], tau), "mass_matrix": (q,), "coriolis_matrix": (q, v[0]),
+        "gravity_force": (q,), "inverse_mass_matrix": (q,), "inverse_mass_matrix_apply": (q, tau),
+        "inverse_dynamics_passive": (q, *v, v[0]), "articulated_inertia": (q,), "forward_kinematics": (q, v),
+        "pose": ("tip", q), "twist": ("tip", q, v), "jacobian": ("tip", q), "jacobian_derivatives": ("tip", q, v),
+        "center_of_mass": (q,), "centroidal_momentum": (q, v[0]), "centroidal_momentum_matrix": (q,),
+        "kinetic_energy": (q, v[0]), "potential_energy": (q,), "bias_force": (q, v[0]), "actuation_matrix": (q,),
+        "generalized_inverse_dynamics": (q, v), "mass_matrix_derivatives": (q, v), "backbone": ("rod", q),
+        "inverse_dynamics_derivatives": (q, v), "forward_dynamics_derivatives": (q, v[0], tau), "linearize": (q, v[0], tau),
+        "closed_form": (q, v), "constrained_dynamics": (q, v[0], tau),
+    }  # fmt: skip
+    for name, given in calls.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            getattr(robot, name)(*given)
+        assert any(w.category is jn.DiscretizationWarning for w in caught), name
+
+
+def test_a_helical_route_gets_the_nodes_it_takes():
+    """The length of a helix of six turns on a straight rod, and how it changes with stretch."""
+    away, length, turns = 0.008, 0.3, 6
+
+    def route(s: float) -> tuple[float, float]:
+        return away * np.cos(TURN * turns * s / length), away * np.sin(TURN * turns * s / length)
+
+    robot = alone(length=length, radius=0.01, actuators=[jn.soft.Tendon("helix", route)])
+    around = TURN * turns * away
+    slope = -length / np.hypot(length, around)  # of minus the length, by elongation
+    np.testing.assert_allclose(robot.actuation_matrix(np.zeros(3))[2, 0], slope, rtol=1e-9)
+
+
+def test_nodes_chosen_for_a_reach_and_an_order():
+    reach = np.array([8 * TURN, 8 * TURN, 0.2])
+    robot = alone(nodes="auto", reach=reach, order=2)
+    nodes, rng = robot.bodies[0].soft.nodes, np.random.default_rng(0)
+    assert 20 < nodes < 100
+    fine = alone(nodes=2 * nodes)
+    for q in rng.uniform(-1, 1, (5, 3)) * reach:
+        v = rng.normal(size=(4, 3))
+        a, b = robot.inverse_dynamics(q, v), fine.inverse_dynamics(q, v)
+        assert (np.abs(a - b).max(axis=1) < 1e-7 * np.abs(b).max(axis=1)).all()
+    swelling = jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5, nodes="auto", reach=[6 * TURN, 0.02, 0.004, 0.004])
+    assert swelling.resolution > jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5).resolution
+    with pytest.raises(ValueError, match="needs reach="):
+        alone(nodes="auto")
+    with pytest.raises(ValueError, match="for nodes='auto' only"):
+        alone(nodes=12, reach=reach)
+    with pytest.raises(ValueError, match=r"reach has shape \(2,\)"):
+        alone(nodes="auto", reach=[1.0, 2.0])
+    with pytest.raises(ValueError, match="more than 200 would do"):
+        alone(nodes="auto", reach=[500 * TURN, 0, 0])
+
+
+def test_a_simulation_says_when_and_its_trial_states_say_nothing():
+    robot = alone(damping=0.01)
+    with pytest.warns(jn.DiscretizationWarning, match=r"forward dynamics is off .*, at t = 0\.02 s:") as caught:
+        jn.simulate(robot, [2.2 * TURN, 0, 0], np.zeros(3), [0.02, 0.04, 0.06], method="implicit")
+    assert len(caught) == 1
+
+
+def test_what_is_not_to_be_checked_is_not():
+    q = [8 * TURN, 0.0, 0.0]
+    alone(check=False).mass_matrix(q)
+    with UnwatchedNodes():
+        alone().mass_matrix(q)
+    with pytest.raises(ValueError, match="check is 1, expected"):
+        alone(check=1)
+
+
+def test_right_or_warned():
+    found = [fault for seed in range(200) for fault in faults(seed, pool=12)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("first", range(0, 2000, 100))
+def test_right_or_warned_at_night(first):
+    found = [fault for seed in range(first, first + 100) for fault in faults(10_000 + seed)]
+    assert not found, "\n".join(found)
