@@ -230,22 +230,36 @@ class Opened:
 
 def show(robot: object, page: Path | None) -> None:
     """Reads all that it looks like; saves a page, if there is a path for one."""
-    from jounce.errors import LoadError
-    from jounce.parts.visual import HeightFile, MeshFile
-    from jounce.view.meshes import parts_of
-    from jounce.view.textures import Coat
-
     if page is not None:
         robot.show(save=page)  # type: ignore[attr-defined]
         assert MARK not in page.read_bytes(), "what is no mesh and no picture is in a page"
         return
+    for _ in faults(robot):
+        pass
+
+
+def faults(robot: object) -> Iterator[str]:
+    """Reads all that it looks like; why some of it cannot be drawn."""
+    from jounce.errors import LoadError
+    from jounce.parts.visual import HeightFile, MeshFile, Triangles, Undrawn
+    from jounce.view.meshes import parts_of
+    from jounce.view.textures import Coat
+
     for visual in (*robot.scenery, *(v for body in robot.bodies for v in body.visuals)):  # type: ignore[attr-defined]
-        for read in (lambda v=visual: parts_of(v.shape), lambda v=visual: Coat(v.texture, v.colour)):
-            try:
-                if isinstance(visual.shape, (MeshFile, HeightFile)) or visual.texture is not None:
-                    read()
-            except (LoadError, AttributeError, AssertionError):
-                continue
+        shape, missing = visual.shape, dict[str, str]()
+        if isinstance(shape, Undrawn):
+            yield f"{shape.what} {shape.reason}"
+        try:
+            if isinstance(shape, (MeshFile, HeightFile, Triangles)):
+                parts_of(shape, missing=missing)
+        except LoadError as fault:
+            yield f"{shape} {fault}"
+        yield from (f"{name} {why}" for name, why in missing.items())
+        try:
+            if visual.texture is not None:
+                Coat(visual.texture, visual.colour)
+        except LoadError as fault:
+            yield str(fault)
 
 
 def main() -> None:

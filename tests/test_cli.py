@@ -483,6 +483,8 @@ def test_hints_are_options() -> None:
         ("of 'b'; skip=('springs', 'armature') leaves out these", "; --skip springs --skip armature leaves out these"),
         ("mesh not found: pass allow= to jounce.load with the folder that it is in", ": pass --allow with the folder"),
         ("to read it nevertheless, pass allow='/a b'", "pass --allow '/a b'"),
+        ("outside the folder of the file: pass allow='/a b' to jounce.load; 'c'", "file: pass --allow '/a b'; 'c'"),
+        ("pass allow= to jounce.load with the folder 'b', or", "pass --allow with the folder 'b', or"),
     ):
         assert expected in in_shell_terms(said)
     assert in_shell_terms("skip=1 friction=2.urdf: does not exist") == "skip=1 friction=2.urdf: does not exist"

@@ -101,17 +101,16 @@ def test_what_becomes_a_link_between_the_look_and_the_opening(
         (folder / "a.stl").write_bytes(b"inside" if folder == file.parent else b"secret")
     assert regular_bytes(file, 100, (str(home),)) == (file, b"inside")
     target = {"the file": file, "its folder": file.parent, "a folder above": file.parent.parent}[what]
-    real = os.path.realpath
+    followed = regular_files._followed
 
-    def exchanged(path: str | os.PathLike[str], **options: object) -> str:
-        found = real(path)
-        if found == str(file) and not target.is_symlink():
-            target.rename(tmp_path / "away")
-            target.symlink_to({"the file": outside / "a.stl", "its folder": outside}.get(what, outside.parent))
+    def exchanged(path: str | os.PathLike[str], within: tuple[str, ...]) -> str:
+        found = followed(path, within)
+        target.rename(tmp_path / "away")
+        target.symlink_to({"the file": outside / "a.stl", "its folder": outside}.get(what, outside.parent))
         return found
 
-    monkeypatch.setattr(os.path, "realpath", exchanged)
-    with pytest.raises((OSError, jn.LoadError), match=r"is a device or a pipe|Not a directory"):
+    monkeypatch.setattr(regular_files, "_followed", exchanged)
+    with pytest.raises(jn.LoadError, match=r"is a device or a pipe|outside the folders"):
         regular_bytes(file, 100, (str(home),))
     assert target.is_symlink()
 
@@ -136,8 +135,8 @@ def test_what_a_mesh_names_outside_is_not_even_looked_at(tmp_path: Path, monkeyp
     home.mkdir()
     (home / "m.obj").write_text(f"mtllib {tmp_path}/outside/x.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl x\nf 1 2 3\n")
     (home / "r.urdf").write_text(LOOKS.format("m.obj"))
-    robot, real, looked = jn.load(home / "r.urdf", untrusted=True), os.path.realpath, []
-    monkeypatch.setattr(os.path, "realpath", lambda path, **options: looked.append(str(path)) or real(path, **options))
+    robot, real, looked = jn.load(home / "r.urdf", untrusted=True), os.lstat, []
+    monkeypatch.setattr(os, "lstat", lambda path, **options: looked.append(str(path)) or real(path, **options))
     pytest.importorskip("viser")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.LoadWarning)
@@ -183,6 +182,131 @@ def test_only_regular_files_are_opened(tmp_path: Path, within: bool) -> None:
     if not within:
         with pytest.raises(jn.LoadError, match="is a device or a pipe"):
             regular_bytes("/dev/zero", 100)
+
+
+MESH = "<visual> <geometry> <mesh filename='{}'/> </geometry> </visual>"
+PAINT = """<visual> <geometry> <box size="1 1 1"/> </geometry>
+  <material name="{0}"> <texture filename="{0}"/> </material> </visual>"""
+PARTS = (
+    "<worldbody> <include file='{}'/> </worldbody>",
+    "<asset> <model name='x' file='{}'/> </asset> <worldbody> <attach model='x' body='b' prefix='p'/> </worldbody>",
+    "<worldbody> <flexcomp name='f' type='mesh' dim='2' file='{}'/> </worldbody>",
+)
+DRAWN = """<mujoco> <asset> <mesh name="m" file="{0}"/> <hfield name="h" file="{0}" size="1 1 1 1"/>
+  <texture name="t" type="2d" file="{0}"/> <material name="t" texture="t"/> </asset> <worldbody>
+  <geom type="mesh" mesh="m"/> <geom type="hfield" hfield="h"/> <geom size="1" material="t"/> </worldbody> </mujoco>"""
+
+
+@posix
+def test_no_message_tells_what_is_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a link, a name or a package says: the answer is the same if there is nothing."""
+    for module in ("mujoco", "trimesh"):
+        pytest.importorskip(module)
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    home.mkdir()
+    links = {"to": outside, "relative": "../outside", "into": outside / "a.stl", "through": outside / "../home/own.stl"}
+    for name, target in links.items():
+        (home / f"{name}.stl").symlink_to(target)
+    (home / "own.stl").write_bytes(strangers.stl())
+    (home / "far.stl").symlink_to("into.stl")
+    (home / "m.obj").write_text("mtllib to.stl/x.mtl\nusemtl x\n" + strangers.TRIANGLE)
+    names = [f"{name}.stl" for name in (*links, "far")]
+    names += [f"{start}/{end}" for start in ("to.stl", "relative.stl", "../outside") for end in ("a.stl", "no/a.stl")]
+    names += [str(outside / "a.stl"), "package://to.stl/a.stl", "package://outside/a.stl", "package://to.stl/../a.stl"]
+
+    def said() -> list[str]:
+        few = ("into.stl", "to.stl/a.stl", "through.stl")
+        texts = [f"<mujoco> {part.format(name)} </mujoco>" for part in PARTS for name in few]
+        looks = "".join(MESH.format(name) + PAINT.format(name) for name in [*names, "m.obj"])
+        texts += [f'<robot name="r"> <link name="a"> {looks} </link> </robot>', *map(DRAWN.format, few)]
+        return [words for text in texts for words in answers(text)]
+
+    def answers(text: str) -> list[str]:
+        (home / "robot.xml").write_text(text)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return list(strangers.faults(jn.load(home / "robot.xml", untrusted=True)))
+        except jn.LoadError as fault:
+            return [str(fault)]
+
+    looked: list[str] = []
+    for call in ("stat", "lstat", "readlink", "open"):
+        plain = getattr(os, call)
+        seen = lambda path, *a, plain=plain, **o: (looked.append(str(path)), plain(path, *a, **o))[1]  # noqa: E731
+        monkeypatch.setattr(os, call, seen)
+    nothing = said()
+    assert sum("outside" in words for words in nothing) > 40
+    assert not [path for path in looked if path.startswith(str(outside)) or path in ("outside", "secret")]
+    monkeypatch.undo()
+    outside.mkdir()
+    assert said() == nothing
+    (outside / "a.stl").mkdir()
+    assert said() == nothing
+    (outside / "a.stl").rmdir()
+    (outside / "a.stl").write_bytes(strangers.stl())
+    (outside / "no").symlink_to(home)
+    assert said() == nothing
+    (outside / "a.stl").unlink()
+    (outside / "a.stl").symlink_to(home / "own.stl")
+    assert said() == nothing
+    for path in (outside / "a.stl", outside / "no"):
+        path.unlink()
+    outside.rmdir()
+    outside.symlink_to(home)
+    assert said() == nothing
+
+
+@posix
+def test_links_within_are_followed(tmp_path: Path) -> None:
+    """As the system does, from folder to folder of those that may be read, in circles only so often."""
+    home, other = tmp_path / "home", tmp_path / "other"
+    for folder in (home / "deep", other):
+        folder.mkdir(parents=True)
+        (folder / "a.stl").write_text(folder.name)
+    (tmp_path / "link").symlink_to("home")
+    for name, target in {
+        "1": "deep",
+        "2": "1/../deep/./a.stl",
+        "3": other / "a.stl",
+        "4": "../home//3",
+        "5": "6",
+    }.items():
+        (home / name).symlink_to(target)
+    (home / "6").symlink_to("5")
+    (home / "deep" / "up").symlink_to("../..")
+    within = (str(home.resolve()), str(other.resolve()))
+    for name in (
+        "deep/a.stl",
+        "1/a.stl",
+        "2",
+        "3",
+        "4",
+        "deep/up/other/a.stl",
+        "1/up/home/2",
+        "../home/1/../deep/a.stl",
+    ):
+        found, content = regular_bytes(home / name, 100, within)
+        assert found == (home / name).resolve(), name
+        assert content == (home / name).read_bytes()
+    for name in ("5", "1/../5"):
+        with pytest.raises(OSError, match="Too many levels"):
+            regular_bytes(home / name, 100, within)
+    for name in (
+        "3",
+        "4",
+        "deep/up/other/a.stl",
+        "deep/up/nothing/../home/deep/a.stl",
+        "deep/up",
+        "../link/deep/a.stl",
+    ):
+        with pytest.raises(OutsideError):
+            regular_bytes(home / name, 100, within[:1])
+    robot = home / "robot.urdf"
+    robot.write_text(LOOKS.format(tmp_path / "link" / "1" / "a.stl"))
+    for main in (tmp_path / "link" / "robot.urdf", robot):
+        (visual,) = jn.load(main, untrusted=True, allow=tmp_path / "link").bodies[0].visuals
+        assert visual.shape.path == str(home.resolve() / "1" / "a.stl")
 
 
 # Where the mode comes from, and where it goes

@@ -239,7 +239,8 @@ def test_a_mesh_of_mjcf_outside_its_folder_is_not_looked_for(tmp_path: Path) -> 
         found = [v.shape for v in of(tmp_path / "in" / "robot.xml", **options)]
         return [shape for shape in found if isinstance(shape, (Undrawn, MeshFile))]
 
-    assert shapes(untrusted=True) == [Undrawn("wedge.stl", "is not in a folder that is read")]
+    why = f"is outside the folder of the file: pass allow={str(tmp_path)!r} to jounce.load"
+    assert shapes(untrusted=True) == [Undrawn("wedge.stl", why)]
     for options in ({}, {"allow": tmp_path, "untrusted": True}):
         assert [type(shape) for shape in shapes(**options)] == [MeshFile]
 
@@ -387,7 +388,12 @@ def test_no_name_of_a_folder_above_opens_it(package: Path) -> None:
             assert isinstance(find(package, name), MeshFile)
             found = find(package, name, untrusted=True)
             assert isinstance(found, Undrawn)
-            assert "not found" in found.reason
+            assert f"not found: pass allow={str(folder)!r} to jounce.load" in found.reason
+            assert isinstance(find(package, name, folder, untrusted=True), MeshFile)
+    for untrusted in (True, False):
+        found = find(package, "package://nowhere/a.stl", untrusted=untrusted)
+        assert isinstance(found, Undrawn)
+        assert found.reason.endswith("with the folder 'nowhere', or with the one that it is in")
 
 
 @pytest.mark.parametrize("untrusted", [False, True])
@@ -434,9 +440,10 @@ def test_links_must_not_lead_out(package: Path) -> None:
     (package / "ws/arm/urdf/folder").symlink_to(package / "secret")
     for name in ("link.stl", "folder/d.stl"):
         found = find(package, name, untrusted=True)
-        assert isinstance(found, MeshFile)
+        assert isinstance(found, Undrawn)
+        assert f"is outside the folder of the file: pass allow={str(package / 'secret')!r}" in found.reason
         with pytest.raises(OutsideError, match="secret"):
-            real(found)
+            real(MeshFile(str(package / "ws/arm/urdf" / name), (str(package / "ws/arm/urdf"),)))
         trusted = find(package, name)
         assert isinstance(trusted, MeshFile)
         assert real(trusted) == (package / "secret/d.stl").resolve()

@@ -385,7 +385,7 @@ def test_links_must_not_lead_out(urdf: Path, tmp_path_factory: pytest.TempPathFa
     urdf.write_text(URDF.format("link.png"))
     (first, *_) = jn.load(urdf, untrusted=True).bodies[0].visuals
     assert first.texture is not None
-    with pytest.raises(PictureError, match="leads out"):
+    with pytest.raises(PictureError, match=r"link\.png is outside the folder of the file: pass allow=.*outside"):
         rows_of(first.texture)
     for options in ({}, {"allow": outside.parent, "untrusted": True}):
         (first, *_) = jn.load(urdf, **options).bodies[0].visuals
@@ -406,7 +406,9 @@ def test_textures_of_mjcf_stay_in_their_folders(mjcf: Path, tmp_path_factory: py
         assert isinstance(texture.pictures[0], kind)
     text = jn.load(mjcf.read_text()).scenery[0].texture  # without a folder
     assert text is not None
-    assert text.pictures[0] == NoPicture("smooth.png", "is not in a folder that is read")
+    assert text.pictures[0] == NoPicture(
+        "smooth.png", "is in no folder that is read: pass allow= to jounce.load with the folder that it is in"
+    )
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,7 @@ _HINTS = (  # arguments of the library's functions, as options
     (r"\bfriction=0\.01 includes it", "--friction 0.01 includes it"),
     (r"\bfriction=False leaves it out", "--friction off leaves it out"),
     (r"\bpass allow= to jounce\.load\b", "pass --allow"),
+    (r"\bpass allow=((['\"]).*?\2) to jounce\.load\b", r"pass --allow \1"),
     (r"\bpass allow= with\b", "pass --allow with"),
     (r"\bpass allow=(?=['\"])", "pass --allow "),
     (r"^(allow|base|host|name|port|save|skip) (?:is|has)\b", r"--\1 is"),

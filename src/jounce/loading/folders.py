@@ -3,23 +3,32 @@
 What a path that the caller names says is trusted: it may name any file. What text says, or an untrusted file, is not:
 then files must be in the folder of the main file or below, or in allowed folders. There, a name is first turned into a
 path as written, and refused if that leads out of these folders, before anything on the disk is touched: merely looking
-could mount a network drive, or send a password to a Windows share. Then links are followed, and their targets must be
-inside as well. All that is read beside the main file is found here, while a robot is loaded and when it is shown.
+could mount a network drive, or send a password to a Windows share. Then links are followed, each to where it says, and
+that must be inside as well. So no message tells whether there is something outside. All that is read beside the main
+file is found here, while a robot is loaded and when it is shown.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jounce._checks import quoted
 from jounce.errors import LoadError
-from jounce.loading.regular_files import OutsideError, Within, is_inside, regular_bytes
+from jounce.loading.regular_files import OutsideError, Within, is_inside, regular_bytes, status_of
 from jounce.loading.xml_source import Element, content_of, reason_of, short
 
 HINT = "pass allow= to jounce.load with the folder that it is in"
+_LONGEST = 300  # characters of a folder in a message
+
+
+def to_allow(folder: str) -> str:
+    """What to do so that files in a folder are read."""
+    return HINT if len(folder) > _LONGEST else f"pass allow={folder!r} to jounce.load"
 
 
 class Folders:
@@ -33,7 +42,7 @@ class Folders:
     Attributes:
         allow: paths of the allowed folders.
         home: the folders that relative names start from.
-        main: path of the main file without links, if there is one.
+        main: path of the main file, if there is one, without links; of an untrusted one its folder's are followed.
         within: the folders that may be read, without links; None if all may.
         untrusted: as given.
     """
@@ -42,13 +51,16 @@ class Folders:
         allowed = folders_of(allow)
         self.allow = tuple(os.path.abspath(folder) for folder in allowed)  # the working directory may change
         self.home = list(map(Path, self.allow)) if main is None else [Path(os.path.abspath(main.parent))]
-        self.main = None if main is None else _real(main)
         self.untrusted = untrusted
         self._given = main
         self.within: Within = None
+        self._real: dict[str, str] = {}  # folders as written, and without links
         if main is None or untrusted:
-            self._as_written = {*map(str, self.home), *self.allow}
-            self.within = tuple(sorted(map(_real, self._as_written)))
+            self._real = {folder: _real(folder) for folder in (*map(str, self.home), *self.allow)}
+            self.within = tuple(sorted(set(self._real.values())))
+        self.main = None
+        if main is not None:
+            self.main = os.path.join(_real(main.parent), main.name) if untrusted else _real(main)
 
     def content(self) -> bytes:
         """That of the main file.
@@ -57,14 +69,53 @@ class Folders:
             LoadError: it cannot be read, or must not be.
         """
         assert self._given is not None
-        return content_of(self._given, self.within)
+        return content_of(self._given, self.within, self.main)
 
-    def allows(self, path: str) -> bool:
-        """Whether a path without dots, as written, may be looked at."""
-        return self.within is None or any(is_inside(path, folder) for folder in (*self._as_written, *self.within))
+    def inside(self, path: str) -> str | None:
+        """A path without dots, as written, as one in the folders that may be read; None if it is outside of them."""
+        if self.within is None or any(is_inside(path, folder) for folder in self.within):
+            return path
+        for written, real in self._real.items():
+            if is_inside(path, written):
+                return os.path.normpath(os.path.join(real, os.path.relpath(path, written)))
+        return None
 
-    def read(self, element: Element, name: str, places: Iterable[Path], limit: int) -> tuple[Path, bytes]:
-        """The first file of that name in one of the places, and its content.
+    def has_folder(self, path: str) -> bool:
+        """Whether there is a folder, or what may be one outside."""
+        try:
+            at = self.inside(path)
+            there = None if at is None else status_of(at, self.within)
+        except OutsideError:
+            return True
+        return there is not None and stat.S_ISDIR(there.st_mode)
+
+    def find(self, paths: Iterable[str], missing: str = "does not exist") -> tuple[str | None, str]:
+        """The first of these paths where there is a file that may be read; or None, and why there is none.
+
+        Args:
+            paths: as written, likeliest first.
+            missing: why, unless one of them is outside.
+        """
+        refused = ""
+        for each in paths:
+            path = os.path.abspath(each)
+            try:
+                at = self.inside(path)
+                if at is None:
+                    raise OutsideError(path)
+                there = status_of(at, self.within)
+            except OutsideError as fault:
+                refused = refused or fault.real
+                continue
+            if there is not None and stat.S_ISREG(there.st_mode):
+                return at, ""
+        if refused:
+            whose = "the folders of allow=" if self.main is None else "the folder of the file"
+            return None, f"is outside {whose}: {to_allow(os.path.dirname(refused))}"
+        return None, missing if self.home else f"is in no folder that is read: {HINT}"
+
+    def read(self, element: Element, name: str, places: Iterable[Path], limit: int) -> tuple[Path, Path, bytes]:
+        """The first file of that name in one of the places: its path as written and without links, and its content.
 
         Args:
             element: that names the file, for messages.
@@ -73,10 +124,10 @@ class Folders:
             limit: bytes.
         """
         refused = None
-        for path in self._paths(name, places):
+        for path in paths_of(name, places):
             try:
-                if self.allows(path):
-                    return Path(path), regular_bytes(path, limit, self.within)[1]
+                if (at := self.inside(path)) is not None:
+                    return Path(path), *regular_bytes(at, limit, self.within)
                 refused = refused or self._refusal(element, name, f"is {path}", path)
             except (FileNotFoundError, NotADirectoryError):
                 continue
@@ -95,19 +146,36 @@ class Folders:
             )
         raise refused or element.missing(name)
 
-    def places(self, name: str, places: Iterable[Path]) -> tuple[str, ...]:
-        """Paths of a file of that name in those places, as far as they may be read."""
-        return tuple(filter(self.allows, self._paths(name, places)))
-
-    def _paths(self, name: str, places: Iterable[Path]) -> Iterable[str]:
-        return (os.path.abspath(place / name.replace("\\", "/")) for place in places)
-
     def _refusal(self, element: Element, name: str, leads: str, path: str) -> LoadError:
         home = "the folders of allow=" if self.main is None else f"the folder of the main file, {self.home[0]}"
         folder = os.path.dirname(path)
         return element.error(
             f"file {short(name)!r} {leads}, which is outside {home}; to read it nevertheless, pass allow={folder!r}"
         )
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file that a document names, for later.
+
+    Attributes:
+        name: as in the document.
+        paths: where it may be.
+        folders: that may be read.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    folders: Folders
+
+    def find(self) -> tuple[str | None, str]:
+        """Its path; or None, and why there is none."""
+        return self.folders.find(self.paths)
+
+
+def paths_of(name: str, places: Iterable[Path]) -> Iterable[str]:
+    """Paths of a file of that name in those places."""
+    return (os.path.abspath(place / name.replace("\\", "/")) for place in places)
 
 
 def folders_of(allow: Any) -> list[Path]:

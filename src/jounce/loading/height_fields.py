@@ -6,7 +6,6 @@ the four numbers of ``size``. Rows run along y, the first at -y; pictures and wr
 
 from __future__ import annotations
 
-import os
 import struct
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.errors import LoadError
-from jounce.loading.regular_files import Within
+from jounce.loading.folders import NamedFile
 from jounce.loading.xml_source import short
 from jounce.parts.visual import HeightFile, Shape, Triangles, Undrawn
 
@@ -28,26 +27,24 @@ class FieldSource:
     """Where the heights of a document come from.
 
     Attributes:
-        name: of the file, as in the document; empty if there is none.
-        places: paths where it may be, all in folders that may be read.
-        within: those folders; None for all there are.
+        file: that they are in; None if there is none.
         grid: rows and columns, as in the document.
         elevation: the numbers, if they are in the document.
     """
 
-    name: str
-    places: tuple[str, ...]
-    within: Within
+    file: NamedFile | None
     grid: tuple[str, str]
     elevation: str
 
     def shape(self, size: Size) -> Shape:
         """The field as it is drawn."""
-        if self.name:
-            path = next((place for place in self.places if os.path.isfile(place)), None)
-            if path is None:
-                return Undrawn(short(self.name), "does not exist" if self.places else "is not in a folder that is read")
-            return HeightFile(path, self.within, size)
+        if self.file is not None:
+            path, why = self.file.find()
+            return (
+                Undrawn(short(self.file.name), why)
+                if path is None
+                else HeightFile(path, self.file.folders.within, size)
+            )
         try:
             return surface("height field", self._written(), size)
         except (LoadError, ValueError):

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from jounce.loading.folders import HINT, Folders
+from jounce.loading.folders import HINT, Folders, to_allow
 from jounce.loading.xml_source import short
 from jounce.parts.visual import MeshFile, Undrawn
 
@@ -44,26 +44,34 @@ class MeshPaths:
             places, missing = self._by_path(plain[len("file://") :] if kind else plain), "does not exist"
         else:
             return Undrawn(short(name), f"has an address of type {short(kind)!r}, which is not read", name, scale)
-        refused = False
-        for place in places:
-            path = os.path.normpath(place)
-            if not self._folders.allows(path):
-                refused = True
-            elif os.path.isfile(path):
-                return MeshFile(path, self._folders.within, scale, name=name)
-        outside = f"is outside the folder of the file: {HINT}"
-        return Undrawn(short(name), outside if refused else missing, name, scale)
+        path, why = self._folders.find(places, missing)
+        return (
+            Undrawn(short(name), why, name, scale)
+            if path is None
+            else MeshFile(path, self._folders.within, scale, name=name)
+        )
 
     def _in_packages(self, rest: str) -> tuple[list[str], str]:
         package, _, inside = rest.partition("/")
-        allow = self._folders.allow
-        folders = [f for f in allow if os.path.basename(f) == package]
-        folders += [found for f in allow if os.path.isdir(found := os.path.join(f, package))]
-        folders += [f for f in self._around if os.path.basename(f) == package]
-        folders += [found for f in self._homes if os.path.isdir(found := os.path.join(f, package))]
-        if not folders or package in ("", ".", ".."):
+        if package in ("", ".", ".."):
             return [], f"is in the package {short(package)!r}, which was not found: {HINT}"
+        allow, has = self._folders.allow, self._folders.has_folder
+        folders = [f for f in allow if os.path.basename(f) == package]
+        folders += [found for f in allow if has(found := os.path.join(f, package))]
+        folders += [f for f in self._around if os.path.basename(f) == package]
+        folders += [found for f in self._homes if has(found := os.path.join(f, package))]
+        if not folders:
+            return [], f"is in the package {short(package)!r}, which was not found: {self._to_allow(package)}"
         return [os.path.join(f, inside) for f in folders], "does not exist"
+
+    def _to_allow(self, package: str) -> str:
+        """What to do so that a package is found: by names alone, without a look."""
+        above = (
+            folder for home in self._homes for folder in _with_parents(home) if os.path.basename(folder) == package
+        )
+        if self._folders.within is not None and (folder := next(above, None)) is not None:
+            return to_allow(folder)
+        return f"pass allow= to jounce.load with the folder {short(package)!r}, or with the one that it is in"
 
     def _by_path(self, path: str) -> list[str]:
         return (

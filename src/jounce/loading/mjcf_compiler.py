@@ -20,7 +20,7 @@ import numpy as np
 from jounce.errors import LoadError, MissingFileError
 from jounce.loading import mjcf_child
 from jounce.loading.apart import Apart, NoProcessError
-from jounce.loading.folders import Folders
+from jounce.loading.folders import Folders, NamedFile, paths_of
 from jounce.loading.height_fields import FieldSource
 from jounce.loading.mjcf_child import (
     compiled,
@@ -152,27 +152,24 @@ def _compiled_documents(mujoco: Any, documents: Documents, heard: list[str]) -> 
 def _sources(documents: Documents, found: dict[str, Any]) -> Meshes:
     """Where the meshes of the documents are, by name, the height fields, by number, and the textures."""
     sources: Meshes = {}
-    within = documents.folders.within
 
-    def places(file: FileName) -> tuple[str, ...]:
-        return documents.folders.places(file.name, file.places)
+    def named(file: FileName) -> NamedFile:
+        return NamedFile(file.name, tuple(paths_of(file.name, file.places)), documents.folders)
 
     for name, (word, scale, shift, turn, vertices, faces, places_on, of_faces) in found.items():
         file = documents.meshes.get(word)
         if file is not None:
-            sources[name] = MeshSource(file.name, places(file), within, tuple(scale), tuple(shift), tuple(turn))
+            sources[name] = MeshSource(named(file), tuple(scale), tuple(shift), tuple(turn))
         elif vertices and faces:
             corners = np.array(vertices, dtype=np.float64).reshape(-1, 3) - shift
             corners = corners @ rotation(turn) * scale
             flat = np.array(faces, dtype=np.int32).reshape(-1, 3)
             sources[name] = mesh_with_uv(name, corners, flat, np.array(places_on), np.array(of_faces, dtype=np.int32))
     for i, field in enumerate(documents.fields):
-        named = field.file
-        named_places = ("", ()) if named is None else (named.name, places(named))
-        sources[i] = FieldSource(*named_places, within, field.grid, field.elevation)
+        sources[i] = FieldSource(None if field.file is None else named(field.file), field.grid, field.elevation)
     for i, texture in enumerate(documents.textures):
-        files = {key: (file.name, places(file)) for key, file in texture.files.items()}
-        sources["texture", i] = TextureSource(texture.said, files, within)
+        files = {key: named(file) for key, file in texture.files.items()}
+        sources["texture", i] = TextureSource(texture.said, files)
     return sources
 
 

@@ -19,7 +19,6 @@ element and its file.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -123,7 +122,7 @@ class Documents:
 
     def mesh(self, word: str) -> bytes:
         """The content of the mesh file with that placeholder."""
-        return self.read(self.meshes[word])[1]
+        return self.read(self.meshes[word])[2]
 
     def in_our_words(self, message: str) -> str:
         """A message from MuJoCo with the line numbers and names of the original files."""
@@ -141,25 +140,25 @@ class Documents:
         message = re.sub(r"(?<=, )line (\d+)|\bline = (\d+)", place, message)
         return re.sub(r"jounce-\d+(\.\w+)?", lambda word: short(self.names.get(word[0], word[0])), message)
 
-    def read(self, file: FileName) -> tuple[Path, bytes]:
-        """The path of a file and its content."""
-        path, content = self.folders.read(file.element, file.name, file.places, MAX_BYTES)
+    def read(self, file: FileName) -> tuple[Path, Path, bytes]:
+        """The path of a file, as written and without links, and its content."""
+        path, real, content = self.folders.read(file.element, file.name, file.places, MAX_BYTES)
         self._bytes += len(content)
         if self._bytes > MAX_TOTAL:
             raise file.element.error(f"together with the files before it, this has more than {MAX_TOTAL / 1e6:.0f} MB")
-        return path, content
+        return path, real, content
 
-    def read_xml(self, file: FileName) -> tuple[Path, Element]:
-        """The path of a file and its outermost element."""
+    def read_xml(self, file: FileName) -> tuple[Path, Path, Element]:
+        """The path of a file, as written and without links, and its outermost element."""
         self._files += 1
         if self._files > MAX_FILES:
             raise file.element.error(f"with this file there are more than {MAX_FILES}")
-        path, content = self.read(file)
+        path, real, content = self.read(file)
         root = read_xml(content, str(path), max_depth=MAX_DEPTH, max_elements=MAX_ELEMENTS)
         self.elements += sum(1 for _ in _all(root))
         if self.elements > MAX_ELEMENTS:
             raise file.element.error(f"together with the files before it, this has more than {MAX_ELEMENTS} elements")
-        return path, root
+        return path, real, root
 
 
 def documents_of(root: Element, folders: Folders) -> Documents:
@@ -228,11 +227,10 @@ class _Document:
         if include.children:
             raise include.error("has elements inside, expected none")
         name = include.text("file")
-        path, root = self._made.read_xml(FileName(include, name, self._places(include)))
-        real = os.path.realpath(path)  # links followed, so that a folder that links to itself cannot bypass the check
-        if real in seen:
+        path, real, root = self._made.read_xml(FileName(include, name, self._places(include)))
+        if str(real) in seen:  # without links, so that a folder that links to itself cannot bypass the check
             raise include.error(f"file {short(name)!r} is already included")
-        seen.add(real)
+        seen.add(str(real))
         if not root.children:
             raise include.error(f"file {short(name)!r} is empty")
         self._folders[str(path)] = path.parent
@@ -286,7 +284,7 @@ class _Document:
             said["file"] = word = self._word(name)
             self._made.meshes[word] = self._asset(element, name)
         elif tag == "flexcomp" and name:
-            content = self._made.read(self._asset(element, name))[1]
+            content = self._made.read(self._asset(element, name))[2]
             said["file"] = word = self._word(name)
             self._made.models[word] = content
         elif name:
@@ -326,10 +324,10 @@ class _Document:
         """The placeholder for a model that is passed to MuJoCo as a separate document."""
         if self._depth == MAX_NESTED:
             raise element.error(f"is inside {MAX_NESTED} other models, expected fewer")
-        path, root = self._made.read_xml(FileName(element, name, self._places(element)))
+        path, real, root = self._made.read_xml(FileName(element, name, self._places(element)))
         if root.tag != "mujoco":
             raise root.error("expected <mujoco>")
-        document = _Document(self._made, root, [path.parent], os.path.realpath(path), self._depth + 1)
+        document = _Document(self._made, root, [path.parent], str(real), self._depth + 1)
         word = self._word(name if PurePath(name).suffix == ".xml" else "model.xml")
         self._made.models[word] = document.text.encode()
         return word

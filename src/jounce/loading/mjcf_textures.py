@@ -6,7 +6,6 @@ A document's textures are not read when it is compiled: the model has a point fo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce.loading.regular_files import Within
+from jounce.loading.folders import NamedFile
 from jounce.loading.xml_source import short
 from jounce.parts.texture import RGB, SIDES, NoPicture, Pattern, Picture, PictureFile, Pixels, Texture
 from jounce.parts.visual import Triangles
@@ -31,13 +30,11 @@ class TextureSource:
 
     Attributes:
         said: the attributes of the element.
-        files: by attribute, the name of the file and the paths where it may be, all in folders that may be read.
-        within: those folders; None for all there are.
+        files: that it names, by attribute.
     """
 
     said: Mapping[str, str]
-    files: Mapping[str, tuple[str, tuple[str, ...]]]
-    within: Within
+    files: Mapping[str, NamedFile]
 
     def texture(self) -> Texture:
         """The texture, repeated once."""
@@ -63,11 +60,10 @@ class TextureSource:
         return Pattern(said["builtin"], (width, height), first, second, said.get("mark", "none"), marks, density)
 
     def _picture(self, key: str) -> Picture:
-        name, places = self.files.get(key, ("a texture without a file", ()))
-        path = next((place for place in places if os.path.isfile(place)), None)
-        if path is None:
-            return NoPicture(short(name), "does not exist" if places else "is not in a folder that is read")
-        return PictureFile(path, self.within)
+        if (file := self.files.get(key)) is None:
+            return NoPicture("a texture", "names no file")
+        path, why = file.find()
+        return NoPicture(short(file.name), why) if path is None else PictureFile(path, file.folders.within)
 
     def _rgb(self, key: str, otherwise: float) -> RGB:
         red, green, blue = self._numbers(key, (otherwise,) * 3)

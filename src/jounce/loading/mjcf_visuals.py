@@ -8,7 +8,6 @@ read (`loading.mjcf_compiler`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -18,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.errors import LoadError
+from jounce.loading.folders import NamedFile
 from jounce.loading.height_fields import FieldSource, surface
 from jounce.loading.mjcf_textures import MjcfTextures, TextureSource, mesh_with_uv
-from jounce.loading.regular_files import Within
 from jounce.loading.xml_source import short
 from jounce.parts.pose import inverse, pose
 from jounce.parts.visual import (
@@ -56,24 +55,20 @@ class MeshSource:
     """Where a mesh of a document comes from.
 
     Attributes:
-        name: of the file, as in the document.
-        places: paths where it may be, all in folders that may be read.
-        within: those folders; None for all there are.
+        file: that it is in.
         scale, shift, turn: see `MeshFile`.
     """
 
-    name: str
-    places: tuple[str, ...]
-    within: Within
+    file: NamedFile
     scale: tuple[float, float, float]
     shift: tuple[float, float, float]
     turn: tuple[float, float, float, float]
 
     def shape(self) -> Shape:
-        path = next((place for place in self.places if os.path.isfile(place)), None)
+        path, why = self.file.find()
         if path is None:
-            return Undrawn(short(self.name), "does not exist" if self.places else "is not in a folder that is read")
-        return MeshFile(path, self.within, self.scale, self.shift, self.turn)
+            return Undrawn(short(self.file.name), why)
+        return MeshFile(path, self.file.folders.within, self.scale, self.shift, self.turn)
 
 
 Sources = Mapping[str | int | tuple[str, int], MeshSource | Triangles | FieldSource | TextureSource]

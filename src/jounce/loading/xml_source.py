@@ -152,10 +152,16 @@ def short(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:40]}...{line[-10:]}"
 
 
-def content_of(path: Path, within: Within = None) -> bytes:
-    """The content of a file; an error if it is not a file, too large, or not within some folders."""
+def content_of(path: Path, within: Within = None, real: str | None = None) -> bytes:
+    """The content of a file; an error if it is not a file, too large, or not within some folders.
+
+    Args:
+        path: of it, as messages have it.
+        within: these folders.
+        real: its path in these, if it is another one.
+    """
     try:
-        return regular_bytes(path, MAX_BYTES, within)[1]
+        return regular_bytes(real or path, MAX_BYTES, within)[1]
     except FileNotFoundError:
         raise MissingFileError(f"{_shown(path)}: does not exist{_likely(path)}", str(path)) from None
     except IsADirectoryError:

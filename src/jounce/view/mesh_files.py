@@ -22,7 +22,7 @@ import numpy as np
 
 from jounce.errors import LoadError
 from jounce.loading.apart import Apart, NoProcessError
-from jounce.loading.folders import HINT
+from jounce.loading.folders import to_allow
 from jounce.loading.mjcf_child import receive, send
 from jounce.loading.regular_files import OutsideError, is_inside, regular_bytes
 from jounce.loading.xml_source import reason_of, short
@@ -63,8 +63,8 @@ def content_of_file(file: MeshFile | HeightFile) -> tuple[Path, bytes]:
     """
     try:
         path, content = regular_bytes(file.path, MAX_BYTES, file.within)
-    except OutsideError:
-        raise MeshError(f"is a link that leads out of the folders that may be read: {HINT}") from None
+    except OutsideError as fault:
+        raise MeshError(f"leads out of the folders that may be read: {to_allow(os.path.dirname(fault.real))}") from None
     except LoadError as fault:
         raise MeshError(str(fault)) from None
     except (OSError, ValueError) as fault:

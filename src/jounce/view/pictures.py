@@ -6,6 +6,7 @@ A file is read whole, up to a limit, from a folder that may be read, and its siz
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from importlib import import_module
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.errors import LoadError
-from jounce.loading.folders import HINT
+from jounce.loading.folders import to_allow
 from jounce.loading.regular_files import OutsideError, regular_bytes
 from jounce.loading.xml_source import reason_of
 from jounce.parts.texture import SIDES, NoPicture, Pattern, Picture, PictureFile, Pixels, Texture
@@ -134,8 +135,10 @@ def _rows(picture: Picture | None) -> Rows:
 def _content(file: PictureFile) -> bytes:
     try:
         return regular_bytes(file.path, MAX_BYTES, file.within)[1]
-    except OutsideError:
-        raise PictureError(f"is a link that leads out of the folders that may be read: {HINT}") from None
+    except OutsideError as fault:
+        raise PictureError(
+            f"leads out of the folders that may be read: {to_allow(os.path.dirname(fault.real))}"
+        ) from None
     except LoadError as fault:
         raise PictureError(str(fault)) from None
     except (OSError, ValueError) as fault:
