@@ -371,6 +371,35 @@ def test_the_commands_have_the_same_option(
         assert good or "which is outside the folder of the main file" in said
 
 
+def test_info_says_what_will_not_be_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("typer", "rich"):
+        pytest.importorskip(module)
+    from jounce.cli import main
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "a.stl").write_bytes(strangers.stl())
+    looks = (
+        "".join(MESH.format(f"../a{i}.stl") for i in range(20)) + MESH.format("../a0.stl") + PAINT.format("../p.png")
+    )
+    (tmp_path / "in" / "many.urdf").write_text(f'<robot name="r"> <link name="a"> {looks} </link> </robot>')
+    (tmp_path / "in" / "one.urdf").write_text(LOOKS.format("../a.stl"))
+    allow = f"is outside the folder of the file: pass --allow {str(tmp_path)!r}"
+    for options, lines in (
+        (["one.urdf", "--untrusted"], [f"not drawn: ../a.stl {allow}"]),
+        (["one.urdf", "--untrusted", "--allow", str(tmp_path)], []),
+        (["one.urdf"], []),
+        (["many.urdf", "--untrusted"], [f"not drawn: ../a9.stl {allow}", "not drawn: 11 more"]),
+    ):
+        monkeypatch.setattr(sys, "argv", ["jounce", "info", str(tmp_path / "in" / options[0]), *options[1:]])
+        with pytest.raises(SystemExit):
+            main()
+        said = capsys.readouterr().out
+        assert all(line in said for line in lines), said
+        assert ("not drawn" in said) == bool(lines)
+
+
 def test_a_pickled_robot_keeps_its_folders(tmp_path: Path) -> None:
     import pickle
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,6 +18,11 @@ from jounce.commands.options import (
     in_shell_terms,
     untrusted_option,
 )
+
+if TYPE_CHECKING:
+    from jounce.loading import Description
+
+_MOST = 10  # lines about what is not drawn
 
 
 def add(app: typer.Typer) -> None:
@@ -39,5 +44,12 @@ def info(
 
     with faults_in_one_line():
         found = described(file, base, allow, untrusted, friction)
-    ignored, warnings = ([in_shell_terms(line) for line in lines] for lines in (found.ignored, found.warnings))
+    ignored = [*found.ignored, *(_not_drawn(found) if untrusted else ())]
+    ignored, warnings = ([in_shell_terms(line) for line in lines] for lines in (ignored, found.warnings))
     show(replace(found, ignored=ignored, warnings=warnings), Console(highlight=False))
+
+
+def _not_drawn(found: Description) -> list[str]:
+    """Lines about shapes and pictures that `view` would leave out, as they are missing or must not be read."""
+    every = [f"not drawn: {line}" for line in found.undrawn()]
+    return every[:_MOST] + ([f"not drawn: {len(every) - _MOST} more"] if len(every) > _MOST else [])

@@ -58,6 +58,16 @@ class Description:
         """The robot; links without inertia are allowed (`inspect` warns about them)."""
         return Model(self.bodies, self.gravity, self.constraints, self.scenery)
 
+    def undrawn(self) -> list[str]:
+        """What it is drawn without, one line each: shapes and pictures without a file that is there and may be read."""
+        from jounce.parts.texture import NoPicture  # only where one asks, to keep the import of jounce fast
+        from jounce.parts.visual import Undrawn
+
+        visuals = [*self.scenery, *(visual for body in self.bodies for visual in body.visuals)]
+        pictures = (picture for v in visuals if v.texture is not None for picture in v.texture.pictures)
+        left_out = [x for x in (*(v.shape for v in visuals), *pictures) if isinstance(x, (Undrawn, NoPicture))]
+        return list(dict.fromkeys(f"{each.what} {each.reason}" for each in left_out))
+
     def inspect(self) -> list[str]:
         """The warnings, plus those about the bodies themselves: no inertia, or one that no real body has."""
         massless = [
