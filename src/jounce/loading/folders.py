@@ -89,12 +89,12 @@ class Folders:
             return True
         return there is not None and stat.S_ISDIR(there.st_mode)
 
-    def find(self, paths: Iterable[str], missing: str = "does not exist") -> tuple[str | None, str]:
+    def find(self, paths: Iterable[str], missing: str = "") -> tuple[str | None, str]:
         """The first of these paths where there is a file that may be read; or None, and why there is none.
 
         Args:
             paths: as written, likeliest first.
-            missing: why, unless one of them is outside.
+            missing: why, unless one of them is outside; when left out, that it does not exist.
         """
         refused = ""
         for each in paths:
@@ -112,7 +112,7 @@ class Folders:
         if refused:
             whose = "the folders of allow=" if self.main is None else "the folder of the file"
             return None, f"is outside {whose}: {to_allow(os.path.dirname(refused))}"
-        return None, missing if self.home else f"is in no folder that is read: {HINT}"
+        return None, missing or ("does not exist" if self.home else f"is in no folder that is read: {HINT}")
 
     def read(self, element: Element, name: str, places: Iterable[Path], limit: int) -> tuple[Path, Path, bytes]:
         """The first file of that name in one of the places: its path as written and without links, and its content.

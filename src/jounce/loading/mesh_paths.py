@@ -41,7 +41,7 @@ class MeshPaths:
         if kind in ("package", "model") and scheme:
             places, missing = self._in_packages(plain[scheme.end() :].lstrip("/"))
         elif kind in ("", "file"):
-            places, missing = self._by_path(plain[len("file://") :] if kind else plain), "does not exist"
+            places, missing = self._by_path(plain[len("file://") :] if kind else plain), ""
         else:
             return Undrawn(short(name), f"has an address of type {short(kind)!r}, which is not read", name, scale)
         path, why = self._folders.find(places, missing)
@@ -62,7 +62,7 @@ class MeshPaths:
         folders += [found for f in self._homes if has(found := os.path.join(f, package))]
         if not folders:
             return [], f"is in the package {short(package)!r}, which was not found: {self._to_allow(package)}"
-        return [os.path.join(f, inside) for f in folders], "does not exist"
+        return [os.path.join(f, inside) for f in folders], ""
 
     def _to_allow(self, package: str) -> str:
         """What to do so that a package is found: by names alone, without a look."""
