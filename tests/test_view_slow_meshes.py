@@ -24,6 +24,7 @@ from jounce.view.mesh_child import packed_parts, unpacked_parts
 from jounce.view.mesh_files import MeshReader, SlowMeshError, is_plain
 from jounce.view.mesh_parsing import MeshError, RawPart, _unit, parsed
 
+OFF = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
 POINTS = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
 FACET = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
 DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"> {unit}
@@ -82,15 +83,15 @@ def test_what_is_slow_is_given_up(tmp_path: Path, name: str, monkeypatch: pytest
     """In a process of its own, which is gone then; the next mesh is read in another."""
     pytest.importorskip("collada")
     mesh, started = saved(tmp_path, name, SLOW[name]()), seen(monkeypatch)
-    plain = saved(tmp_path, "plain.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
+    first, second, third = (saved(tmp_path, f"{i}.off", OFF) for i in range(3))
     with within(1.0), MeshReader(0.2) as reader:
-        assert len(reader.read(plain, {})) == 1
-        assert len(reader.read(plain, {})) == 1
+        assert len(reader.read(first, {})) == 1
+        assert len(reader.read(second, {})) == 1
         assert len(started) == 1
         with pytest.raises(SlowMeshError, match=r"^takes more than 0\.2 s to be read, see mesh_seconds$"):
             reader.read(mesh, {})
         assert started[0]._process.returncode is not None
-        assert len(reader.read(plain, {})) == 1
+        assert len(reader.read(third, {})) == 1
     assert len(started) == 2
     assert all(child._process.returncode is not None for child in started)
 
@@ -106,11 +107,137 @@ def test_all_meshes_of_a_robot_together(tmp_path: Path) -> None:
         with MeshReader(seconds) as reader:
             while "is not read: those before it took" not in fault and count < 200:
                 count += 1
+                again = Path(f"{mesh.path}.{count}{Path(mesh.path).suffix}")
+                again.hardlink_to(mesh.path)
                 try:
-                    reader.read(mesh, {})
+                    reader.read(MeshFile(str(again), None), {})
                 except SlowMeshError as slow_one:
                     fault = str(slow_one)
         assert 1 <= count <= at_most, (mesh.path, count)
+
+
+def binary(folder: Path, name: str, faces: int) -> MeshFile:
+    """A binary STL of triangles at random."""
+    record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+    rows = np.zeros(faces, dtype=record)
+    rows["corners"] = np.random.default_rng(0).normal(size=(faces, 3, 3))
+    (folder / name).write_bytes(bytes(80) + faces.to_bytes(4, "little") + rows.tobytes())
+    return MeshFile(str(folder / name), None)
+
+
+def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it is drawn, in whatever size; its fault and what it lacks are remembered, too."""
+    read, plain = list[str](), mesh_files.regular_bytes
+    monkeypatch.setattr(mesh_files, "regular_bytes", lambda path, *a: (read.append(str(path)), plain(path, *a))[1])
+    (tmp_path / "m.mtl").write_text("newmtl a\nmap_Kd none.png\n")
+    text = f"mtllib m.mtl\n{POINTS}vt 0 0\nvt 1 0\nvt 0 1\nusemtl a\nf 1/1 2/2 3/3\n"
+    names = [saved(tmp_path, name, text).path for name, text in (("a.obj", text), ("no.obj", "no mesh"))]
+    names.append(binary(tmp_path, "b.stl", 10).path)
+    for reader in (MeshReader(), MeshReader()):
+        read.clear()
+        with reader:
+            for i in range(1, 20):
+                for name in names:
+                    missing: dict[str, str] = {}
+                    shape = MeshFile(name, None, (i, i, i))
+                    if name.endswith("no.obj"):
+                        with pytest.raises(MeshError):
+                            meshes.parts_of(shape, None, missing, reader)
+                        continue
+                    (part,) = meshes.parts_of(shape, None, missing, reader)
+                    assert name.endswith("b.stl") or part.vertices.max() == i
+                    assert missing == ({"none.png": "does not exist"} if name.endswith("a.obj") else {})
+        assert sorted(Path(path).name for path in read if not path.endswith("none.png")) == [
+            "a.obj",
+            "b.stl",
+            "m.mtl",
+            "no.obj",
+        ]
+
+
+def test_what_is_read_here_counts_among_all(tmp_path: Path) -> None:
+    """Binary STL, edges, and pictures on shapes: after six times the seconds, nothing more is read."""
+    images = pytest.importorskip("PIL.Image")
+    pytest.importorskip("viser")
+    images.fromarray(np.random.default_rng(0).integers(0, 255, (300, 300, 3), dtype=np.uint8)).save(tmp_path / "p.png")
+    box, place = '<geometry> <box size="1 1 1"/> </geometry>', '<geometry> <mesh filename="{}"/> </geometry>'
+    for i in range(3):
+        binary(tmp_path, f"{i}.stl", 5000)
+    paint = '<material name="{0}"> <color rgba="{0} 0 0 1"/> <texture filename="p.png"/> </material>'
+    for looks, left_out in (
+        ([place.format(f"{i}.stl") for i in range(3)], ["1.stl", "2.stl"]),
+        ([place.format("0.stl"), box + paint.format("0.5")], ["p.png"]),
+        ([box + paint.format(f"0.{i}") for i in range(3)] + [place.format("2.stl")], ["2.stl"]),
+    ):
+        visuals = "".join(f"<visual> {look} </visual>" for look in looks)
+        (tmp_path / "robot.urdf").write_text(f'<robot name="r"> <link name="a"> {visuals} </link> </robot>')
+        robot = quietly(tmp_path / "robot.urdf")
+        with pytest.warns(jn.view.ViewWarning) as heard, robot.show(mesh_seconds=1e-4):
+            pass
+        for name in left_out:
+            assert f"{tmp_path / name} is not read: those before it took" in str(heard[0].message)
+        with robot.show(mesh_seconds=10.0):
+            pass
+
+
+def test_a_robot_has_only_so_many_faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("viser")
+    from jounce.view import scene
+
+    monkeypatch.setattr(scene, "MAX_ALL_FACES", 25)
+    visual = '<visual> <geometry> <mesh filename="a.stl"/> </geometry> </visual>'
+    binary(tmp_path, "a.stl", 10)
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r"> <link name="a"> {3 * visual} </link> </robot>')
+    with pytest.warns(
+        jn.view.ViewWarning, match=r"a\.stl has too many faces: with those before it, more than the 25 of"
+    ):
+        viewer = quietly(tmp_path / "robot.urdf").show()
+    with viewer:
+        drawn = [type(handle).__name__ for handle in viewer._server.scene._handle_from_node_name.values()]
+    assert drawn.count("MeshHandle") == 2
+
+
+def quietly(path: Path) -> jn.Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.LoadWarning)
+        return jn.load(path)
+
+
+LARGE = {
+    "mesh": "binary(folder, 'a.stl', 1_500_000); call = lambda: parts_of(MeshFile(str(folder / 'a.stl'), None))",
+    "picture": "name = folder / 'p.png'; Image.new('LA', (7000, 7000)).save(name)\n"
+    "call = lambda: rows_of(Texture((PictureFile(str(name), None),)))",
+    "height field": "name = folder / 'p.png'; Image.new('RGB', (7000, 7000)).save(name)\n"
+    "call = lambda: parts_of(HeightFile(str(name), None, (1, 1, 1, 1)))",
+}
+
+
+@pytest.mark.night
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("name", LARGE)
+def test_looks_while_what_is_large_is_made_ready(tmp_path: Path, name: str) -> None:
+    """Ctrl-C is heard: at most a tenth of a second of processor time between two looks for it."""
+    pytest.importorskip("PIL")
+    program = f"""
+import sys
+from pathlib import Path
+from PIL import Image
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from looks import longest
+from test_view_slow_meshes import binary
+from jounce.parts.texture import PictureFile, Texture
+from jounce.parts.visual import HeightFile, MeshFile
+from jounce.view.meshes import parts_of
+from jounce.view.pictures import rows_of
+folder = Path({str(tmp_path)!r})
+{LARGE[name]}
+print(*longest(call))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False)
+    assert done.returncode == 0, done.stderr
+    gap, looks = done.stdout.split()
+    assert int(looks) > 2
+    assert float(gap) < 0.1
 
 
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[Apart]:
@@ -202,13 +329,13 @@ def test_what_comes_back_from_the_process_is_what_was_read() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_a_process_that_breaks_down_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = seen(monkeypatch)
-    mesh = saved(tmp_path, "a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
+    mesh, second, third = (saved(tmp_path, f"{i}.off", OFF) for i in range(3))
     with MeshReader() as reader:
         reader.read(mesh, {})
         started[0]._process.terminate()
         with pytest.raises(MeshError, match="breaks its reader, or needs more than 4 GB"):
-            reader.read(mesh, {})
-        assert len(reader.read(mesh, {})) == 1
+            reader.read(second, {})
+        assert len(reader.read(third, {})) == 1
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with MeshReader() as reader, pytest.raises(MeshError, match="read without a process of its own: No such file"):
         reader.read(mesh, {})
@@ -290,7 +417,7 @@ def test_nothing_is_left_after_a_reader(tmp_path: Path) -> None:
     gc.collect()
     before = children()
     with MeshReader() as reader:
-        reader.read(saved(tmp_path, "a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"), {})
+        reader.read(saved(tmp_path, "a.off", OFF), {})
         assert len(children() - before) == 1
     assert not children() - before
 

@@ -1476,6 +1476,7 @@ class Model(CoreModel):
             rate: frames per second of such a page, if anything moves.
             mesh_seconds: of processor time for reading a mesh, if its size and structure leave open how long that
                 takes. A body with one that takes longer is drawn as the box of its mass and inertia, with a warning.
+                All meshes and pictures together may take six times as long.
 
         Returns:
             `jounce.view.Viewer`, to move the robot, to save pages, to close; with `save`, one that is closed.

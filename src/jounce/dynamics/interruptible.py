@@ -30,14 +30,19 @@ def interruptible(call: Callable[[Array], T], matrix: Array) -> T:
     >>> float(interruptible(np.linalg.eigvalsh, np.diag(np.full(200, 2.0))).max())
     2.0
     """
-    if min(matrix.shape[-2:]) < _LARGE or threading.current_thread() is not threading.main_thread():
-        return call(matrix)
+    return call(matrix) if min(matrix.shape[-2:]) < _LARGE else aside(lambda: call(matrix))
+
+
+def aside(call: Callable[[], T]) -> T:
+    """What a call gives that may take long without a look: another thread makes it, while the main one looks."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
     found: list[Any] = []
     done, context = threading.Event(), contextvars.copy_context()
 
     def run() -> None:
         try:
-            found.append((context.run(call, matrix), None))
+            found.append((context.run(call), None))
         except BaseException as fault:
             found.append((None, fault))
         done.set()

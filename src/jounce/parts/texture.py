@@ -114,3 +114,8 @@ class Texture:
     flip: tuple[bool, bool] = (False, False)
     missing: RGB = (0.8, 0.8, 0.8)
     tinted: bool = True
+
+    @property
+    def name(self) -> str:
+        """Of its first file, for messages."""
+        return next((picture.path for picture in self.pictures if isinstance(picture, PictureFile)), "a texture")

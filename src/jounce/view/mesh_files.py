@@ -4,7 +4,8 @@ Files are not trusted. So a file is read whole, up to a limit, and if it must be
 else is opened except the materials and pictures of an OBJ or a DAE, likewise. Binary STL, by far the most common, is
 read here. So are small files of few parts by trimesh, at no risk: its readers take time in proportion to size, but some
 in proportion to the square of the number of parts, or to what grows with references. All else it reads in a process of
-its own, one for all meshes of a robot, which has some seconds for each.
+its own, one for all meshes of a robot, which has some seconds for each. Each file is read once for a robot, and what
+becomes of its meshes and pictures until they are drawn has some seconds in all.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import os
 import re
 import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +28,7 @@ from jounce.errors import LoadError
 from jounce.loading.apart import Apart, NoProcessError
 from jounce.loading.folders import to_allow
 from jounce.loading.mjcf_child import receive, send
-from jounce.loading.regular_files import OutsideError, is_inside, regular_bytes
+from jounce.loading.regular_files import OutsideError, Within, is_inside, regular_bytes
 from jounce.loading.xml_source import reason_of, short
 from jounce.parts.visual import HeightFile, MeshFile
 from jounce.view.mesh_child import unpacked_parts
@@ -35,7 +39,7 @@ SECONDS = 10.0  # of processor time for a file
 MAX_BYTES = 100_000_000
 MAX_MEMORY = 4 << 30  # bytes, of the process that reads meshes
 _ON_THE_CLOCK = 6  # times as long, for a busy machine
-_ALL = 6  # times as long for all meshes of a robot together
+_ALL = 6  # times as long for all meshes and pictures of a robot together
 _BESIDE, _EACH = 300_000_000, 20_000_000  # bytes of all files that a mesh names together, and of one
 _NAMES = 1000  # files that it may name
 _PLAIN_BYTES = 3_000_000
@@ -79,13 +83,14 @@ class MeshReader:
 
     Args:
         seconds: of processor time for each file, on Windows on the clock; in other processes, six times as many there.
-            All files together may take six times as long.
+            All files of a robot together, pictures included, may take six times as long until they are drawn.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._spent = 0.0
         self._child: Apart | None = None
+        self._found: dict[tuple[str, Within], tuple[list[RawPart] | MeshError, dict[str, str]]] = {}
 
     def __enter__(self) -> MeshReader:
         return self
@@ -100,8 +105,23 @@ class MeshReader:
             self._child.end()
             self._child = None
 
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Counts the processor time of a block among that of all files together.
+
+        Raises:
+            SlowMeshError: they have taken too long before.
+        """
+        if self._spent > _ALL * self._seconds:
+            raise SlowMeshError(f"is not read: those before it took {self._spent:.3g} s, see mesh_seconds")
+        begin = _processor_time()
+        try:
+            yield
+        finally:
+            self._spent += _processor_time() - begin
+
     def read(self, mesh: MeshFile, missing: dict[str, str]) -> list[RawPart]:
-        """The parts of a mesh file.
+        """The parts of a mesh file, which is read the first time it is asked for.
 
         Args:
             mesh: the file.
@@ -111,6 +131,23 @@ class MeshReader:
             SlowMeshError: it takes too long.
             MeshError: it is not a mesh that can be read.
         """
+        key = mesh.path, mesh.within
+        if key not in self._found:
+            unread: dict[str, str] = {}
+            parts: list[RawPart] | MeshError
+            try:
+                with self.counting():
+                    parts = self._read(mesh, unread)
+            except MeshError as fault:
+                parts = fault
+            self._found[key] = parts, unread
+        parts, unread = self._found[key]
+        missing.update(unread)
+        if isinstance(parts, MeshError):
+            raise parts
+        return parts
+
+    def _read(self, mesh: MeshFile, missing: dict[str, str]) -> list[RawPart]:
         kind = Path(mesh.path).suffix.lower().lstrip(".")
         if kind not in _KINDS:
             raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
@@ -119,15 +156,9 @@ class MeshReader:
             return [RawPart(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))]
         if kind == "dae":
             _check_collada(content)
-        if self._spent > _ALL * self._seconds:
-            raise SlowMeshError(f"is not read: those before it took {self._spent:.3g} s, see mesh_seconds")
         if is_plain(content, kind):
-            begin = time.process_time()
             few, found = _Named(path.parent, mesh, _PLAIN_NAMES, _PLAIN_BYTES), dict(missing)
-            try:
-                parts = parsed(content, kind, few.content, found)
-            finally:
-                self._spent += time.process_time() - begin
+            parts = parsed(content, kind, few.content, found)
             if not few.too_many:
                 missing.update(found)
                 return parts
@@ -163,6 +194,11 @@ class MeshReader:
         if "error" in said:
             raise MeshError(said["error"])
         return unpacked_parts(said["parts"], arrays)
+
+
+def _processor_time() -> float:
+    """Of this thread; if it is the main one, also of those that work for it (`aside`)."""
+    return time.process_time() if threading.current_thread() is threading.main_thread() else time.thread_time()
 
 
 def is_plain(content: bytes, kind: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.dynamics.interruptible import aside
 from jounce.errors import LoadError
 from jounce.loading.height_fields import from_bytes, surface
 from jounce.parts.pose import rotation
@@ -23,6 +24,8 @@ from jounce.view.textures import Coat, Wrap, with_creases
 from jounce.view.wraps import Solid
 
 MAX_FACES = 2_000_000
+MAX_ALL_FACES = 10_000_000  # of a robot, those that are drawn more than once as often as they are
+_MANY = 20_000  # faces, which take a few hundredths of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,12 @@ class Part:
     faces: NDArray[np.int32]
     colour: Colour | None = None
     wrap: Wrap | None = None
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The minimum and maximum x, y and z; column by column, which is much quicker than of all rows at once."""
+        columns = self.vertices.T
+        low, high = ([float(end(column)) for column in columns] for end in (np.min, np.max))
+        return np.array(low), np.array(high)
 
 
 def parts_of(
@@ -52,7 +61,18 @@ def parts_of(
     Raises:
         MeshError: it cannot be drawn; the message says why.
     """
-    raw = _checked(_raw(mesh, {} if missing is None else missing, reader))
+    if reader is None:
+        with MeshReader() as own:
+            return parts_of(mesh, coat, missing, own)
+    raw = _raw(mesh, {} if missing is None else missing, reader)
+    with reader.counting():
+        if sum(len(part.faces) for part in raw) < _MANY:
+            return _drawn(raw, mesh, coat)
+        return aside(lambda: _drawn(raw, mesh, coat))
+
+
+def _drawn(raw: list[RawPart], mesh: MeshFile | HeightFile | Triangles, coat: Coat | None) -> list[Part]:
+    raw = _checked(raw)
     if isinstance(mesh, MeshFile):
         raw = [_placed(part, mesh) for part in raw]
     for part in raw:
@@ -85,7 +105,8 @@ def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
     if find_spec("trimesh") is None:
         raise ImportError("reading meshes needs trimesh: pip install 'jounce[view]'")
     try:
-        parts = _raw(MeshFile(real, (os.path.dirname(real),)), {}, None)
+        with MeshReader() as reader:
+            parts = reader.read(MeshFile(real, (os.path.dirname(real),)), {})
         if not parts:
             raise MeshError("has no faces")
     except MeshError as fault:
@@ -96,14 +117,12 @@ def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
     return vertices.astype(np.float64), faces.astype(np.intp)
 
 
-def _raw(mesh: MeshFile | HeightFile | Triangles, missing: dict[str, str], reader: MeshReader | None) -> list[RawPart]:
+def _raw(mesh: MeshFile | HeightFile | Triangles, missing: dict[str, str], reader: MeshReader) -> list[RawPart]:
     if isinstance(mesh, MeshFile):
-        if reader is not None:
-            return reader.read(mesh, missing)
-        with MeshReader() as own:
-            return own.read(mesh, missing)
+        return reader.read(mesh, missing)
     if isinstance(mesh, HeightFile):
-        mesh = _ground(mesh)
+        with reader.counting():
+            mesh = _ground(mesh)
     return [RawPart(mesh.vertices, mesh.faces, uv=mesh.uv)]
 
 
@@ -175,22 +194,24 @@ def _ground(field: HeightFile) -> Triangles:
     """A height field from its file."""
     _, content = content_of_file(field)
     try:
-        heights = _greys(content) if field.path.lower().endswith(".png") else from_bytes(content)
-        return surface(os.path.basename(field.path), heights, field.size)
+        picture = checked_picture(content) if field.path.lower().endswith(".png") else None
+
+        def made() -> Triangles:
+            heights = from_bytes(content) if picture is None else _greys(picture)
+            return surface(os.path.basename(field.path), heights, field.size)
+
+        return aside(made)
     except MeshError:
         raise
     except LoadError as fault:
         raise MeshError(str(fault)) from None
 
 
-def _greys(content: bytes) -> NDArray[np.float64]:
+def _greys(picture: Any) -> NDArray[np.float64]:
     """The picture as MuJoCo reads it: 8 bits, red where it has colours, the first row at +y."""
     try:
-        picture = checked_picture(content)
         if picture.mode.startswith("I"):  # 16 bits
             return np.asarray(picture, dtype=np.float64)[::-1] // 256
         return np.asarray(picture.convert("RGB"), dtype=np.float64)[::-1, :, 0]
-    except LoadError:
-        raise
     except Exception as fault:  # whatever Pillow raises for a picture that is broken
         raise MeshError(f"is not a picture that can be read ({type(fault).__name__})") from None

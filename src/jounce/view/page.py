@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from jounce._checks import printable, quoted, real
+from jounce.dynamics.interruptible import aside
 from jounce.view.style import RGB
 
 MOST = 20_000  # frames in a page
+_PIECE = 1 << 24  # bytes
 _STEADY = "<style>canvas{opacity:1!important}</style>"  # viser's client fades in each time a recording starts again
 _CORNER = (
     "position:fixed;left:16px;bottom:60px;z-index:10;pointer-events:none;padding:10px 14px;border-radius:10px;"
@@ -67,10 +69,15 @@ def write_page(
     if count:
         recording.insert_sleep(0.5)  # a pause at the end before it starts again
     head = f"<title>{html.escape(printable(title))}</title>{_STEADY}"
-    page = recording.as_html().replace("<title>Viser</title>", head, 1)
-    if legend:
-        at = page.rindex("</body>")
-        page = f'{page[:at]}<aside style="{_CORNER}">{legend_lines(legend)}</aside>{page[at:]}'
+    corner = f'<aside style="{_CORNER}">{legend_lines(legend)}</aside>' if legend else ""
+
+    def made() -> bytes:
+        start, end, rest = recording.as_html().replace("<title>Viser</title>", head, 1).rpartition("</body>")
+        return "".join((start, corner, end, rest)).encode()
+
+    page = memoryview(aside(made))
     target = Path(path)
-    target.write_text(page, encoding="utf-8")
+    with target.open("wb") as file:
+        for at in range(0, len(page), _PIECE):
+            file.write(page[at : at + _PIECE])
     return target

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.dynamics.interruptible import aside
 from jounce.errors import LoadError
 from jounce.loading.folders import to_allow
 from jounce.loading.regular_files import OutsideError, regular_bytes
@@ -84,21 +85,25 @@ def as_rows(picture: Any) -> Rows:
     Raises:
         PictureError: it is broken.
     """
-    images: Any = import_module("PIL.Image")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             picture.draft("RGB", (MAX_SIDE, MAX_SIDE))
-            full = picture.convert("RGBA") if "A" in picture.mode or "transparency" in picture.info else picture
-            if full.mode == "RGBA":
-                opaque = images.new("RGB", full.size, (255, 255, 255))
-                opaque.paste(full, mask=full.getchannel("A"))
-                full = opaque
-            full = full.convert("RGB")
-            full.thumbnail((MAX_SIDE, MAX_SIDE))
-            return np.asarray(full, dtype=np.uint8)
+            return _on_white(picture) if max(picture.size) <= MAX_SIDE else aside(lambda: _on_white(picture))
     except Exception as fault:
         raise PictureError(f"is not a picture that can be read ({type(fault).__name__})") from None
+
+
+def _on_white(picture: Any) -> Rows:
+    images: Any = import_module("PIL.Image")
+    full = picture.convert("RGBA") if "A" in picture.mode or "transparency" in picture.info else picture
+    if full.mode == "RGBA":
+        opaque = images.new("RGB", full.size, (255, 255, 255))
+        opaque.paste(full, mask=full.getchannel("A"))
+        full = opaque
+    full = full.convert("RGB")
+    full.thumbnail((MAX_SIDE, MAX_SIDE))
+    return np.asarray(full, dtype=np.uint8)
 
 
 def packed(rows: Rows) -> bytes:

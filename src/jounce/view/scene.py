@@ -30,7 +30,7 @@ from jounce.parts.visual import (
 from jounce.view.glb import as_glb
 from jounce.view.mesh_files import SECONDS, MeshReader, SlowMeshError
 from jounce.view.mesh_parsing import MeshError
-from jounce.view.meshes import Part, coated, parts_of
+from jounce.view.meshes import MAX_ALL_FACES, Part, coated, parts_of
 from jounce.view.names import node_name
 from jounce.view.pictures import PictureError
 from jounce.view.plain import boxes, plain_visuals
@@ -112,6 +112,7 @@ class DrawnRobot:
         self._labels = [node.name for node in self.nodes]
         self._shapes: dict[str, set[str]] = {}  # names below each node
         self._slow: set[object] = set()  # shapes
+        self._faces = 0
         with MeshReader(mesh_seconds) as self._reader:
             self._draw_bodies()
         self._tubes = [self._draw_tube(soft, q) for soft in robot._soft]
@@ -189,10 +190,16 @@ class DrawnRobot:
             except MeshError as fault:
                 if isinstance(fault, SlowMeshError):
                     self._slow.add(shape)
-                name = shape.name if isinstance(shape, Triangles) else shape.path
-                self._left_out.setdefault(name, str(fault))
+                self._left_out.setdefault(_file_of(shape), str(fault))
                 self._cache[shape, coat] = []
-        return list(self._cache[shape, coat])
+        parts = self._cache[shape, coat]
+        faces = self._faces + sum(len(part.faces) for part in parts)
+        if faces > MAX_ALL_FACES:
+            why = f"has too many faces: with those before it, more than the {MAX_ALL_FACES:,} of a robot that are drawn"
+            self._left_out.setdefault(_file_of(shape), why)
+            return []
+        self._faces = faces
+        return list(parts)
 
     def _coat(self, visual: Visual) -> Coat | None:
         """The texture of a visual; None if it has none, or none that can be drawn."""
@@ -201,9 +208,13 @@ class DrawnRobot:
         key = visual.texture, visual.colour if visual.texture.tinted else None
         if key not in self._coats:
             try:
-                self._coats[key] = Coat(*key)
+                with self._reader.counting():
+                    self._coats[key] = Coat(*key)
             except PictureError as fault:
                 self._left_out.setdefault(fault.what, fault.why)
+                self._coats[key] = None
+            except SlowMeshError as fault:
+                self._left_out.setdefault(visual.texture.name, str(fault))
                 self._coats[key] = None
         return self._coats[key]
 
@@ -226,10 +237,10 @@ class DrawnRobot:
             wrap = part.wrap
             content = as_glb(part.vertices, part.faces, wrap.normals, wrap.uv, wrap.picture)
             self.scene.add_glb(label, content, receive_shadow=False, **where)
-            low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
+            low, high = part.bounds()
         elif part is not None:
             self.scene.add_mesh_simple(label, part.vertices, part.faces, side="double", receive_shadow=False, **options)
-            low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
+            low, high = part.bounds()
         elif isinstance(shape, Box):
             self.scene.add_box(label, dimensions=shape.size, **options)
             high = np.array(shape.size) / 2
@@ -294,6 +305,10 @@ def robot_size(robot: Model, q: Array) -> float:
     every = np.concatenate(points)
     spread = float(np.linalg.norm(np.ptp(every, axis=0))) if len(every) else 0.0
     return spread if spread > 1e-6 else 1.0
+
+
+def _file_of(shape: MeshFile | HeightFile | Triangles) -> str:
+    return shape.name if isinstance(shape, Triangles) else shape.path
 
 
 def _called(visual: Visual) -> str:
