@@ -205,7 +205,7 @@ def quietly(path: Path) -> jn.Model:
 
 LARGE = {
     "mesh": "binary(folder, 'a.stl', 1_500_000); call = lambda: parts_of(MeshFile(str(folder / 'a.stl'), None))",
-    "picture": "name = folder / 'p.png'; Image.new('LA', (7000, 7000)).save(name)\n"
+    "picture": "name = folder / 'p.png'; Image.new('RGBA', (7000, 7000)).save(name)\n"
     "call = lambda: rows_of(Texture((PictureFile(str(name), None),)))",
     "height field": "name = folder / 'p.png'; Image.new('RGB', (7000, 7000)).save(name)\n"
     "call = lambda: parts_of(HeightFile(str(name), None, (1, 1, 1, 1)))",
@@ -276,12 +276,15 @@ def test_plain_or_not() -> None:
 
 
 @pytest.mark.night
-def test_a_plain_mesh_with_many_pictures_is_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plain_mesh_with_many_or_large_pictures_is_read_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     images, started = pytest.importorskip("PIL.Image"), seen(monkeypatch)
-    for count, processes in ((3, 0), (60, 1)):
+    for count, side, processes in ((3, 2, 0), (60, 2, 1), (3, 3000, 1)):
+        started.clear()
         names = range(count)
         for i in names:
-            images.fromarray(np.full((2, 2, 3), i, dtype=np.uint8)).save(tmp_path / f"{i}.png")
+            images.fromarray(np.full((side, side, 3), i, dtype=np.uint8)).save(tmp_path / f"{i}.png")
         materials = "".join(f"newmtl m{i}\nmap_Kd {i}.png\n" for i in names)
         (tmp_path / "m.mtl").write_text(materials + "newmtl no\nmap_Kd none.png\n")
         uses = "".join(f"usemtl m{i}\nf 1/1 2/2 3/3\n" for i in names)

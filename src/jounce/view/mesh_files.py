@@ -10,6 +10,7 @@ becomes of its meshes and pictures until they are drawn has some seconds in all.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -33,6 +34,7 @@ from jounce.loading.xml_source import reason_of, short
 from jounce.parts.visual import HeightFile, MeshFile
 from jounce.view.mesh_child import unpacked_parts
 from jounce.view.mesh_parsing import MeshError, RawPart, parsed
+from jounce.view.pictures import checked_picture
 from jounce.view.stl import binary_stl
 
 SECONDS = 10.0  # of processor time for a file
@@ -49,6 +51,7 @@ _PLAIN_PARTS = {  # how many of these a file may have: solids, lines that are no
     "dae": (re.compile(rb"<"), 4000),
 }
 _PLAIN_NAMES = 50  # files that a mesh may name to be read here
+_PLAIN_PIXELS = 20_000_000  # in all of these together
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".mtl")
 _KINDS = ("stl", "obj", "dae", "ply", "off", "glb")
 _ENCODING = re.compile(rb"<\?xml[^>]*\bencoding\s*=\s*[\"']([-\w]+)[\"']")
@@ -157,7 +160,7 @@ class MeshReader:
         if kind == "dae":
             _check_collada(content)
         if is_plain(content, kind):
-            few, found = _Named(path.parent, mesh, _PLAIN_NAMES, _PLAIN_BYTES), dict(missing)
+            few, found = _Named(path.parent, mesh, _PLAIN_NAMES, _PLAIN_BYTES, _PLAIN_PIXELS), dict(missing)
             parts = parsed(content, kind, few.content, found)
             if not few.too_many:
                 missing.update(found)
@@ -230,15 +233,15 @@ class _Named:
     Args:
         folder: that it is in.
         mesh: which says what may be read.
-        count, size: files, and bytes in all of them together, that are read.
+        count, size, pixels: files, and bytes and pixels in all of them together, that are read.
 
     Attributes:
         too_many: whether there were more.
     """
 
-    def __init__(self, folder: Path, mesh: MeshFile, count: int, size: int) -> None:
+    def __init__(self, folder: Path, mesh: MeshFile, count: int, size: int, pixels: float = math.inf) -> None:
         self._folder, self._within = folder, mesh.within
-        self._count, self._left = count, size
+        self._count, self._left, self._pixels = count, size, pixels
         self.too_many = False
 
     def content(self, name: str) -> bytes:
@@ -259,7 +262,11 @@ class _Named:
             try:
                 content = regular_bytes(place, _EACH, self._within)[1]
                 self._left -= len(content)
-                self.too_many |= self._left < 0
+                if place.suffix.lower() != ".mtl":
+                    self._pixels -= math.prod(checked_picture(content).size)
+                self.too_many |= self._left < 0 or self._pixels < 0
+                if self.too_many:
+                    raise LoadError("is one of too many")
                 return content
             except OutsideError:
                 why = "is outside the folders that may be read"

@@ -96,14 +96,14 @@ def as_rows(picture: Any) -> Rows:
 
 def _on_white(picture: Any) -> Rows:
     images: Any = import_module("PIL.Image")
-    full = picture.convert("RGBA") if "A" in picture.mode or "transparency" in picture.info else picture
-    if full.mode == "RGBA":
-        opaque = images.new("RGB", full.size, (255, 255, 255))
-        opaque.paste(full, mask=full.getchannel("A"))
-        full = opaque
-    full = full.convert("RGB")
-    full.thumbnail((MAX_SIDE, MAX_SIDE))
-    return np.asarray(full, dtype=np.uint8)
+    sheer = "A" in picture.mode or "transparency" in picture.info
+    small = picture.convert("RGBA" if sheer else "RGB")
+    small.thumbnail((MAX_SIDE, MAX_SIDE))
+    if sheer:
+        opaque = images.new("RGB", small.size, (255, 255, 255))
+        opaque.paste(small, mask=small.getchannel("A"))
+        small = opaque
+    return np.asarray(small, dtype=np.uint8)
 
 
 def packed(rows: Rows) -> bytes:
