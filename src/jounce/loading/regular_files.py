@@ -21,7 +21,7 @@ Within = tuple[str, ...] | None  # folders without links, their subfolders inclu
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
-_MOST_LINKS = 40  # in one path, as in Linux
+_MOST_LINKS, _MOST_STEPS = 40, 1000  # in one path; Linux has as many links
 _STEPS = os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd and os.stat in os.supports_follow_symlinks
 
 
@@ -83,19 +83,20 @@ def _followed(path: str | os.PathLike[str], within: Sequence[str]) -> str:
         if not any(is_inside(real, folder) for folder in within):
             raise OutsideError(real)
         return real
-    here, rest, links = os.sep, _reversed_steps(os.path.join(os.getcwd(), path)), 0
+    here, rest, links, steps = os.sep, _reversed_steps(os.path.join(os.getcwd(), path)), 0, 0
     while rest:
-        step = rest.pop()
+        step, steps = rest.pop(), steps + 1
         here = os.path.dirname(here) if step == os.pardir else os.path.join(here, step)
         if any(is_inside(folder, here) for folder in within):  # above such a folder, or the folder: no link
             continue
         if not any(is_inside(here, folder) for folder in within):
             raise OutsideError(os.path.normpath(os.path.join(here, *reversed(rest))))
-        if not stat.S_ISLNK(os.lstat(here).st_mode):
-            continue
-        links += 1
-        if links > _MOST_LINKS:
+        is_link = stat.S_ISLNK(os.lstat(here).st_mode)
+        links += is_link
+        if links > _MOST_LINKS or steps > _MOST_STEPS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        if not is_link:
+            continue
         target = os.readlink(here)
         here = os.sep if os.path.isabs(target) else os.path.dirname(here)
         rest += _reversed_steps(target)
