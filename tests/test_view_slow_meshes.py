@@ -344,6 +344,18 @@ def test_a_process_that_breaks_down_is_said_to(tmp_path: Path, monkeypatch: pyte
         reader.read(mesh, {})
 
 
+def test_no_module_comes_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is on the path to modules of whoever types Python's commands, and may be a stranger's meanwhile."""
+    for name in ("collada", "networkx", "trimesh", "numpy", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    mesh = saved(tmp_path, "a.off", OFF)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    with MeshReader() as reader:
+        assert len(reader.read(mesh, {})) == 1
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.night
 def test_an_error_is_the_same_from_both(tmp_path: Path) -> None:
     def no_files(name: str) -> bytes:

@@ -2,20 +2,24 @@
 
 The program gets nothing but a statement to run and streams for messages (`mjcf_child.send`, `receive`); its limits are
 its own affair, and that of the timer here, for systems without limits on processor time. Whoever starts it ends it, and
-then nothing of it is left.
+then nothing of it is left. It imports nothing from the working directory, which may be a stranger's.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO
 
 from jounce.errors import LoadError
 from jounce.loading.xml_source import reason_of
+
+_PACKAGES = str(Path(__file__).resolve().parents[2])  # where jounce is
 
 
 class NoProcessError(LoadError):
@@ -26,7 +30,7 @@ class Apart:
     """A program that runs.
 
     Args:
-        statement: what it does, after its path to modules is that of this process.
+        statement: what it does, after its path to modules is that of this process, without folders that are relative.
         site: whether it imports packages as they are installed here, which may take more than that path.
 
     Attributes:
@@ -39,7 +43,8 @@ class Apart:
     def __init__(self, statement: str, site: bool = False) -> None:
         if not sys.executable or getattr(sys, "frozen", False):
             raise NoProcessError("a Python interpreter of its own, and there is none")
-        command = [sys.executable, "-Ic" if site else "-ISc", f"import sys; sys.path[:] = {sys.path!r}; {statement}"]
+        folders = [*filter(os.path.isabs, sys.path), _PACKAGES]
+        command = [sys.executable, "-Ic" if site else "-ISc", f"import sys; sys.path[:] = {folders!r}; {statement}"]
         pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
         try:
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere)
