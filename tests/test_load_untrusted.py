@@ -115,6 +115,48 @@ def test_what_becomes_a_link_between_the_look_and_the_opening(
     assert target.is_symlink()
 
 
+EXCHANGE = """
+import ctypes, os, sys
+calls, pairs = ctypes.CDLL(None), [name.encode() for name in sys.argv[1:]]
+if calls.renameat2(-100, pairs[0], -100, pairs[1], 2):
+    sys.exit(1)
+print(flush=True)
+while os.getppid() != 1:
+    for one, other in zip(pairs[::2], pairs[1::2]):
+        calls.renameat2(-100, one, -100, other, 2)
+"""
+
+
+@pytest.mark.night
+@linux
+def test_files_and_folders_that_are_exchanged_for_links_all_the_time(tmp_path: Path) -> None:
+    """Read and looked at some thousand times meanwhile: never what is outside."""
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    for folder, content in ((home, "inside"), (outside, "secret")):
+        (folder / "deep" / "er").mkdir(parents=True)
+        (folder / "deep" / "er" / "a.stl").write_text(content)
+    pairs = []
+    for name in ("deep", "deep/er", "deep/er/a.stl"):
+        (home / f"{name}.link").symlink_to(outside / name)
+        pairs += [str(home / name), str(home / f"{name}.link")]
+    found = set()
+    with subprocess.Popen([sys.executable, "-ISc", EXCHANGE, *pairs], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        if not other.stdout.readline():
+            pytest.skip("needs a file system that exchanges names")
+        try:
+            for _ in range(20_000):
+                try:
+                    found.add(regular_bytes(home / "deep" / "er" / "a.stl", 100, (str(home),))[1])
+                except (OSError, jn.LoadError) as fault:
+                    found.add(type(fault).__name__)
+        finally:
+            other.kill()
+    assert b"inside" in found
+    assert "OutsideError" in found
+    assert b"secret" not in found
+
+
 @posix
 def test_a_folder_that_becomes_a_link_itself_is_not_what_may_be_read(tmp_path: Path) -> None:
     home, outside = tmp_path / "home", tmp_path / "outside"
