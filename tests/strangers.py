@@ -29,6 +29,32 @@ KINDS = ("stl", "obj", "dae", "png", "xml", "mtl", "bin", "glb")
 SYSTEM = ("/etc/passwd", "/etc/hosts", "/dev/zero", "/dev/stdin", "/proc/self/environ", "/proc/version", "/dev/full")
 
 
+ROOF = """<?xml version="1.0"?> <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset> <unit meter="1" name="m"/> <up_axis>Z_UP</up_axis> </asset>
+<library_images> <image id="i"> <init_from>{picture}</init_from> </image> </library_images>
+<library_effects> <effect id="e"> <profile_COMMON>
+  <newparam sid="s"> <surface type="2D"> <init_from>i</init_from> </surface> </newparam>
+  <newparam sid="t"> <sampler2D> <source>s</source> </sampler2D> </newparam>
+  <technique sid="c"> <lambert> <diffuse> <texture texture="t" texcoord="UV"/> </diffuse> </lambert> </technique>
+  </profile_COMMON> </effect> </library_effects>
+<library_materials> <material id="m"> <instance_effect url="#e"/> </material> </library_materials>
+<library_geometries> <geometry id="g"> <mesh>
+  <source id="p"> <float_array id="a" count="18">0 0 0 0 1 0 1 0 1 1 1 1 2 0 0 2 1 0</float_array> <technique_common>
+    <accessor source="#a" count="6" stride="3"> <param name="X" type="float"/> <param name="Y" type="float"/>
+    <param name="Z" type="float"/> </accessor> </technique_common> </source>
+  <source id="q"> <float_array id="b" count="12">0 0 0 1 0.5 0 0.5 1 1 0 1 1</float_array> <technique_common>
+    <accessor source="#b" count="6" stride="2"> <param name="S" type="float"/> <param name="T" type="float"/>
+    </accessor> </technique_common> </source>
+  <vertices id="v"> <input semantic="POSITION" source="#p"/> </vertices>
+  <triangles material="s" count="4"> <input semantic="VERTEX" source="#v" offset="0"/>
+    <input semantic="TEXCOORD" source="#q" offset="1" set="0"/>
+    <p>0 0 2 2 3 3 0 0 3 3 1 1 2 2 4 4 5 5 2 2 5 5 3 3</p> </triangles> </mesh> </geometry> </library_geometries>
+<library_visual_scenes> <visual_scene id="w"> <node> <instance_geometry url="#g"> <bind_material> <technique_common>
+  <instance_material symbol="s" target="#m"> <bind_vertex_input semantic="UV" input_semantic="TEXCOORD" input_set="0"/>
+  </instance_material> </technique_common> </bind_material> </instance_geometry> </node> </visual_scene>
+</library_visual_scenes> <scene> <instance_visual_scene url="#w"/> </scene> </COLLADA>"""
+
+
 def stl() -> bytes:
     return bytes(80) + (1).to_bytes(4, "little") + np.eye(4, 3, dtype="<f4").tobytes() + b"\0\0"
 
@@ -41,6 +67,27 @@ def png() -> bytes:
     rows = np.random.default_rng(0).integers(0, 255, (8, 8, 3), dtype=np.uint8)
     Image.fromarray(rows).save(made, format="PNG", pnginfo=said)
     return made.getvalue() + MARK
+
+
+def glb(name: str) -> bytes:
+    """With its numbers and its picture in files of that name."""
+    triangle = {"attributes": {"POSITION": 0, "TEXCOORD_0": 0}, "indices": 0, "material": 0}
+    said = {
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [triangle]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "buffers": [{"uri": name, "byteLength": 36}],
+        "images": [{"uri": name}],
+        "textures": [{"source": 0}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+    }
+    text = json.dumps(said).encode()
+    text += b" " * (-len(text) % 4)
+    head = b"glTF" + b"".join(n.to_bytes(4, "little") for n in (2, 20 + len(text), len(text), 0x4E4F534A))
+    return head + text
 
 
 def content(kind: str, name: str = "a") -> bytes:
@@ -83,9 +130,11 @@ class Strangers:
             (self.home / f"folder{i}").symlink_to(to)
         for i, to in enumerate((self.folder / "outside/a.mtl", "../side/a.mtl", "parts/a.mtl", "pipe.mtl")):
             (self.home / f"named{i}.obj").write_text(f"mtllib {to}\nusemtl a\n{TRIANGLE}")
-        for i, to in enumerate((self.folder / "outside/a.png", "../side/a.png", "folder0/a.png", "file:///etc/hosts")):
-            (self.home / f"painted{i}.mtl").write_text(f"newmtl a\nmap_Kd {to}\n")
+        for i, to in enumerate((self.folder / "outside/a.png", "../side/a.png", "folder0/a.png", "file:///etc/passwd")):
+            (self.home / f"painted{i}.mtl").write_text(f"newmtl a\nmap_Kd {to}\nmap_Bump {to}\n")
             (self.home / f"painted{i}.obj").write_text(f"mtllib painted{i}.mtl\nusemtl a\n{TRIANGLE}")
+            (self.home / f"painted{i}.dae").write_text(ROOF.format(picture=to))
+            (self.home / f"painted{i}.glb").write_bytes(glb(str(to)))
 
     def one_of(self, *words: str) -> str:
         return words[int(self.rng.integers(len(words)))]
@@ -99,7 +148,8 @@ class Strangers:
             *(f"{w}.{kind}" for w in ("link0", "link1", "link2", "pipe", "device")),
         ]
         inside += [f"system.{kind}", *(f"folder{i}/a.{kind}" for i in range(5)), f"folder2/side/a.{kind}"]
-        inside += [f"{w}{i}.obj" for w in ("named", "painted") for i in range(4)] if kind == "obj" else []
+        inside += [f"named{i}.obj" for i in range(4)] if kind == "obj" else []
+        inside += [f"painted{i}.{kind}" for i in range(4)] if kind in ("obj", "dae", "glb") else []
         outside = [f"../side/a.{kind}", f"../../outside/a.{kind}", str(self.folder / f"outside/a.{kind}")]
         outside += [f"parts/../../side/a.{kind}", f"parts/../folder0/a.{kind}", self.one_of(*SYSTEM)]
         name = self.one_of(self.one_of(*inside), self.one_of(*outside))
@@ -125,6 +175,13 @@ class Strangers:
             f"package://{name}",
             f"package:/{above}/../{name}",
             f"http://localhost/{name}",
+            f"file:{name}",
+            f"package://{self.one_of('folder0', 'folder1', 'folder3', 'parts')}/{name}",
+            f"/proc/self/{self.one_of('root', 'cwd')}/{name}",
+            f"{self.one_of('C:', '//server/share', '//?/C:')}/{name}".replace("/", self.one_of("/", "\\")),
+            "parts/../" * 300 + name,
+            "n" * 300 + f"/../{name}",
+            name.replace("a.", "a\u0301."),
             "".join(
                 c if self.rng.random() > 0.05 else self.one_of(".", "/", "..", "\\", "%2f", "\u2025") for c in name
             ),
@@ -153,6 +210,13 @@ class Strangers:
             world += f' <flexcomp name="f" type="mesh" dim="2" file="{named["flex"]}"/>'
         if self.rng.random() < 0.05:
             world += ' <body> <joint/> <geom type="mesh" mesh="m"/> </body>'
+        if self.rng.random() < 0.1:
+            asset += f' <texture name="c" type="cube" fileright="{named["png"]}"/> <material name="c" texture="c"/>'
+            world += ' <geom size="1" material="c"/>'
+        if self.rng.random() < 0.02:
+            asset += f' <skin file="{named["mesh"]}"/>'
+        if self.rng.random() < 0.02:
+            world += f' <plugin plugin="mujoco.sdf.bowl"> <config key="file" value="{named["mesh"]}"/> </plugin>'
         return f"<mujoco> {folders} <asset> {asset} </asset> <worldbody> {world} </worldbody> </mujoco>"
 
     def file(self) -> Path:

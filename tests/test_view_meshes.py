@@ -19,6 +19,7 @@ from jounce.view.glb import as_glb  # noqa: E402
 from jounce.view.mesh_parsing import MeshError  # noqa: E402
 from jounce.view.meshes import Part, parts_of  # noqa: E402
 from jounce.view.stl import binary_stl  # noqa: E402
+from strangers import ROOF  # noqa: E402
 
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0.2, 0.3, 1.5]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
@@ -155,32 +156,6 @@ def test_pictures_on_meshes(tmp_path: Path) -> None:
     assert all(p.wrap is None for p in parts_of(mesh))  # outside
     (inside / "p.png").write_bytes(b"not a picture")
     assert all(p.wrap is None for p in parts_of(mesh))
-
-
-ROOF = """<?xml version="1.0"?> <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
-<asset> <unit meter="1" name="m"/> <up_axis>Z_UP</up_axis> </asset>
-<library_images> <image id="i"> <init_from>{picture}</init_from> </image> </library_images>
-<library_effects> <effect id="e"> <profile_COMMON>
-  <newparam sid="s"> <surface type="2D"> <init_from>i</init_from> </surface> </newparam>
-  <newparam sid="t"> <sampler2D> <source>s</source> </sampler2D> </newparam>
-  <technique sid="c"> <lambert> <diffuse> <texture texture="t" texcoord="UV"/> </diffuse> </lambert> </technique>
-  </profile_COMMON> </effect> </library_effects>
-<library_materials> <material id="m"> <instance_effect url="#e"/> </material> </library_materials>
-<library_geometries> <geometry id="g"> <mesh>
-  <source id="p"> <float_array id="a" count="18">0 0 0 0 1 0 1 0 1 1 1 1 2 0 0 2 1 0</float_array> <technique_common>
-    <accessor source="#a" count="6" stride="3"> <param name="X" type="float"/> <param name="Y" type="float"/>
-    <param name="Z" type="float"/> </accessor> </technique_common> </source>
-  <source id="q"> <float_array id="b" count="12">0 0 0 1 0.5 0 0.5 1 1 0 1 1</float_array> <technique_common>
-    <accessor source="#b" count="6" stride="2"> <param name="S" type="float"/> <param name="T" type="float"/>
-    </accessor> </technique_common> </source>
-  <vertices id="v"> <input semantic="POSITION" source="#p"/> </vertices>
-  <triangles material="s" count="4"> <input semantic="VERTEX" source="#v" offset="0"/>
-    <input semantic="TEXCOORD" source="#q" offset="1" set="0"/>
-    <p>0 0 2 2 3 3 0 0 3 3 1 1 2 2 4 4 5 5 2 2 5 5 3 3</p> </triangles> </mesh> </geometry> </library_geometries>
-<library_visual_scenes> <visual_scene id="w"> <node> <instance_geometry url="#g"> <bind_material> <technique_common>
-  <instance_material symbol="s" target="#m"> <bind_vertex_input semantic="UV" input_semantic="TEXCOORD" input_set="0"/>
-  </instance_material> </technique_common> </bind_material> </instance_geometry> </node> </visual_scene>
-</library_visual_scenes> <scene> <instance_visual_scene url="#w"/> </scene> </COLLADA>"""
 
 
 def test_pictures_of_collada(tmp_path: Path) -> None:
