@@ -423,6 +423,13 @@ def test_nothing_outside_is_so_much_as_looked_at(folders: Path, monkeypatch: pyt
     assert not [given for given in seen if "host" in given]
 
 
+def test_long_names_outside_make_no_long_messages(folders: Path) -> None:
+    for world in ('<include file="{}"/>', '<flexcomp name="f" type="mesh" file="{}"/>'):
+        with pytest.raises(jn.LoadError, match=r"is outside the folder of the main file, .*: pass allow= to") as fault:
+            jn.load(robot(folders, mjcf(world.format("../" + "x/" * 2000))), untrusted=True)
+        assert len(str(fault.value)) < 1000
+
+
 def test_links_are_followed_before_the_check(folders: Path) -> None:
     path = robot(folders, mjcf('<include file="linked.xml"/>'))
     link = folders / "robot" / "linked.xml"

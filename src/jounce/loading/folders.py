@@ -149,6 +149,8 @@ class Folders:
     def _refusal(self, element: Element, name: str, leads: str, path: str) -> LoadError:
         home = "the folders of allow=" if self.main is None else f"the folder of the main file, {self.home[0]}"
         folder = os.path.dirname(path)
+        if len(path) > _LONGEST:
+            return element.error(f"file {short(name)!r} is outside {home}: {HINT}")
         return element.error(
             f"file {short(name)!r} {leads}, which is outside {home}; to read it nevertheless, pass allow={folder!r}"
         )
