@@ -155,11 +155,9 @@ def questions(bent: Bent, orders: int = ORDERS) -> dict[str, tuple[bool, Callabl
         "J": (False, lambda robot: robot.jacobian_derivatives(place, q, v[: orders - 1])),
         "A": (False, lambda robot: robot.actuation_matrix(q)[None]),
     }
-    for b in bent.robot.bodies:
-        if b.soft is not None:
-            name, along = b.name, np.linspace(0.0, b.soft.length, 5)
-            asked[f"backbone of {name}"] = (False, lambda robot, n=name, s=along: robot.backbone(n, q, s)[None])
-    return asked
+    soft = [b for b in bent.robot.bodies if b.soft is not None]
+    name, along = soft[-1].name, soft[-1].soft.length * np.array([0.3, 1.0])
+    return asked | {"backbone": (False, lambda robot: robot.backbone(name, q, along)[None])}
 
 
 def faults(seed: int, pool: int = 0) -> list[str]:

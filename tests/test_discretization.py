@@ -59,10 +59,11 @@ def test_accelerations_from_torques_of_a_finer_rod(order):
         assert caught or (off < np.where(np.arange(order + 1) > 2, 1e-3, 1e-6)).all()
 
 
-def test_too_few_nodes_of_a_polynomial():
+@pytest.mark.parametrize(("order", "nodes"), [(3, 5), pytest.param(6, 8, marks=pytest.mark.night)])
+def test_too_few_nodes_of_a_polynomial(order, nodes):
     """Accelerations are far off, though the mass matrix is not."""
-    strain = jn.soft.polynomial({"bend_y": 6, "shear_x": 6, "stretch": 6})
-    robot, fine = alone(strain=strain, nodes=8), alone(strain=strain, nodes=30)
+    strain = jn.soft.polynomial({"bend_y": order, "shear_x": order, "stretch": order})
+    robot, fine = alone(strain=strain, nodes=nodes), alone(strain=strain, nodes=30)
     rng = np.random.default_rng(0)
     q, v = 0.05 * rng.normal(size=robot.nq), rng.normal(size=(2, robot.nv))
     tau = fine.inverse_dynamics(q, v)
@@ -105,13 +106,15 @@ def test_the_body_that_is_to_blame_is_named():
 
 @pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
 def test_the_size_of_a_rod_does_not_matter(scale):
+    bends = jn.soft.constant_curvature(elongation=False)
+    robots = [alone(length=length, strain=bends) for length in (1.0, scale)]
     for turns in (0.5, 1.9, 2.1, 3.0):
         warned = []
-        for length in (1.0, scale):
+        for robot in robots:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                alone(length=length).mass_matrix([TURN * turns, 0.0, 0.0])
-            warned.append(bool(caught))
+                robot.mass_matrix([TURN * turns, 0.0])
+            warned.append([str(w.message) for w in caught])
         assert warned[0] == warned[1]
 
 
@@ -122,12 +125,12 @@ def test_every_call_that_integrates_along_a_body_is_checked():
     builder.add("rod", "world", body=jn.soft.Rod(1.0, 0.01, 1000.0, 1e6, strain=strain, nodes=4, actuators=[tendon]))
     builder.add("tip", "rod", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(0.1, com=(0, 0, 0.1)))
     robot = builder.build()
-    q, v = np.array([90.0, 20.0, -25.0, 0.3]), np.array([[0.3, 0.2, 0.5, 1.0], [0.1, -0.4, 0.2, 0.3]])
+    q, v = np.array([270.0, 60.0, -75.0, 0.3]), np.array([[0.3, 0.2, 0.5, 1.0], [0.1, -0.4, 0.2, 0.3]])
     tau = np.ones(4)
     calls = {
         "inverse_dynamics": (q, v), "forward_dynamics": (q, v[0], tau), "mass_matrix": (q,), "coriolis_matrix": (q, v[0]),
         "gravity_force": (q,), "inverse_mass_matrix": (q,), "inverse_mass_matrix_apply": (q, tau),
-        "inverse_dynamics_passive": (q, *v, v[0]), "articulated_inertia": (q,), "forward_kinematics": (q, v),
+        "inverse_dynamics_passive": (q, *v, v[0]), "forward_kinematics": (q, v),
         "pose": ("tip", q), "twist": ("tip", q, v), "jacobian": ("tip", q), "jacobian_derivatives": ("tip", q, v),
         "center_of_mass": (q,), "centroidal_momentum": (q, v[0]), "centroidal_momentum_matrix": (q,),
         "kinetic_energy": (q, v[0]), "potential_energy": (q,), "bias_force": (q, v[0]), "actuation_matrix": (q,),
@@ -180,7 +183,7 @@ def test_nodes_chosen_for_a_reach_and_an_order():
 def test_a_simulation_says_when_and_its_trial_states_say_nothing():
     robot = alone(damping=0.01)
     with pytest.warns(jn.DiscretizationWarning, match=r"forward dynamics is off .*, at t = 0\.02 s:") as caught:
-        jn.simulate(robot, [2.2 * TURN, 0, 0], np.zeros(3), [0.02, 0.04, 0.06], method="implicit")
+        jn.simulate(robot, [4 * TURN, 0, 0], np.zeros(3), [0.02, 0.04, 0.06], method="implicit")
     assert len(caught) == 1
 
 
@@ -189,8 +192,8 @@ def test_what_is_not_to_be_checked_is_not():
     alone(check=False).mass_matrix(q)
     with UnwatchedNodes():
         alone().mass_matrix(q)
-    with pytest.raises(ValueError, match="check is 1, expected"):
-        alone(check=1)
+    with pytest.raises(ValueError, match="check is 'no', expected"):
+        alone(check="no")
 
 
 def test_right_or_warned():

@@ -274,15 +274,13 @@ def omega_of(a1: Array, a2: Array, a3: Array) -> Array:
 
 def bracket(a: Array, b: Array) -> Array:
     """[a, b] of twists [linear; angular] (..., 6)."""
-    v, w = np.moveaxis(a, -1, 0)[:3], np.moveaxis(a, -1, 0)[3:]
-    x, y = np.moveaxis(b, -1, 0)[:3], np.moveaxis(b, -1, 0)[3:]
-    linear = [p + r for p, r in zip(_cross(w, x), _cross(v, y), strict=True)]
-    return np.stack([*linear, *_cross(w, y)], axis=-1)
-
-
-def _cross(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """Component by component: much quicker than NumPy's for few vectors."""
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    found = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    v, w, x, y = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):  # much quicker than NumPy's cross product for few vectors
+        turned = w[..., j] * x[..., k] - w[..., k] * x[..., j]
+        found[..., i] = turned + (v[..., j] * y[..., k] - v[..., k] * y[..., j])
+        found[..., 3 + i] = w[..., j] * y[..., k] - w[..., k] * y[..., j]
+    return found
 
 
 def _most(x: Array) -> float:
