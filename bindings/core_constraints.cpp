@@ -88,7 +88,7 @@ void CoreModel::add_constraints(const nb::list& given) {
   sizes_ = natural_sizes(tree_, constraints_);
   constraints_.row_sizes = sizes_.rows.data();
   constraints_.coordinate_sizes = sizes_.coordinates.data();
-  constraints_.length = sizes_.length;
+  constraints_.length = sizes_.length, constraints_.extent = sizes_.extent;
   path_weights_.assign(tree_.nv, 0.0);
   for (const PathBody& at : path_) {
     const Cluster& cluster = clusters_[bodies_[at.body].cluster];

@@ -32,12 +32,13 @@ class LastDigits {
   int count_ = 0;
 };
 
-// Frames are products of others, and inertias sums: they have the errors of these.
+// Frames are products of others: they have the errors of these. Inertias are sums, of what is positive but for the centre of mass.
 std::vector<Body> changed(const Tree& tree, double length, LastDigits& digits) {
   std::vector<Body> bodies(tree.bodies, tree.bodies + tree.size);
   for (Body& b : bodies) {
     digits.change(b.R, 1), digits.change(b.p, length), digits.change(b.slide, 0);
-    digits.change(b.mass, 0), digits.change(b.first, b.mass * length), digits.change(b.second, b.mass * length * length);
+    const double second = std::max({b.second[0], b.second[1], b.second[2]});
+    digits.change(b.mass, 0), digits.change(b.first, std::sqrt(b.mass * second)), digits.change(b.second, second);
   }
   return bodies;
 }

@@ -69,7 +69,7 @@ class Bounds {
  public:
   Bounds(const Tree& tree, const Constraints& all) : tree_(tree), all_(all), reach_(tree.size, 0.0), speeds_(tree.size), own_(tree.nv) {
     for (int i = 0; i < tree.size; ++i) read(i);
-    length_ = robot_length();
+    find_length();
     for (int i = 0; i < all.count; ++i) all.each[i].tie == Tie::gear ? add_gear(all.each[i]) : add(all.each[i]);
   }
 
@@ -79,6 +79,7 @@ class Bounds {
   };
   const std::vector<Entry>& entries() const { return entries_; }
   double length() const { return length_; }
+  double extent() const { return extent_; }
   double load(const Constraint& c, int r) const {
     if (c.tie == Tie::gear) return usual_size(c.v[1]);
     return size_of(c, r).linear * length_ + (c.tie == Tie::rolling ? 0.0 : size_of(c, r).angular);
@@ -142,7 +143,7 @@ class Bounds {
 
   // Of the longest chain of bodies, without where it stands in the world; of a robot whose joints are all in one place, the radius of
   // gyration.
-  double robot_length() const {
+  void find_length() {
     double longest = 0, mass = 0, second = 0;
     const auto grow = [&](Place at, double most) {
       for (; at.body >= 0; at = below(at)) most = std::max(most, at.lever + reach_[at.body]);
@@ -158,8 +159,10 @@ class Bounds {
         grow(frame(c.b), c.tie == Tie::universal ? 0.0 : std::fabs(c.length));
         if (c.hold == Hold::frame) grow(frame(c.a), 0.0);
       }
-    if (!(longest > 0) && mass > 0) longest = std::sqrt(second / mass);
-    return longest > 0 && std::isfinite(longest) ? longest : 1.0;
+    const double gyration = mass > 0 ? std::sqrt(second / mass) : 0.0;
+    if (!(longest > 0)) longest = gyration;
+    length_ = longest > 0 && std::isfinite(longest) ? longest : 1.0;
+    extent_ = gyration > length_ && std::isfinite(gyration) ? gyration : length_;
   }
 
   static Speed size_of(const Constraint& c, int r) {  // force and moment
@@ -214,7 +217,7 @@ class Bounds {
   std::vector<std::vector<Speed>> speeds_;  // of a body, by each of its coordinates
   std::vector<Speed> own_;                  // by each coordinate, the most it does to any body
   std::vector<Entry> entries_;
-  double length_ = 0;
+  double length_ = 0, extent_ = 0;
 };
 
 // What hangs together by constraints may be larger or smaller as a whole: x is shifted so that the median of its coordinates has its
@@ -275,7 +278,8 @@ NaturalSizes natural_sizes(const Tree& tree, const Constraints& constraints) {
     size = next;
   }
   settle(bounds, constraints.rows, x);
-  NaturalSizes found{bounds.length(), std::vector<double>(constraints.rows), std::vector<double>(n), std::vector<double>(constraints.rows)};
+  NaturalSizes found{bounds.length(), bounds.extent(), std::vector<double>(constraints.rows), std::vector<double>(n),
+                     std::vector<double>(constraints.rows)};
   for (int c = 0; c < n; ++c) found.coordinates[c] = std::exp(x[c] += usual[c]);
   row_means(x, 1);
   for (int i = 0; i < constraints.count; ++i)

@@ -26,7 +26,7 @@
 namespace jounce {
 
 struct NaturalSizes {
-  double length;  // of the robot
+  double length, extent;  // of the robot: between joints and constraints; or the radius of gyration, if that is larger
   std::vector<double> rows, coordinates;
   std::vector<double> loads;  // of rows: forces compare with moments, each times its row's, where redundant rows share a load
 };

@@ -250,6 +250,21 @@ def test_robots_drawn_by_lot(family: str) -> None:
     check(family, range(DAY))
 
 
+# Found among others than those of the night.
+SEEN = {
+    "the force of a gear is far smaller than those that hold a ball": ("rolling", (15898, 18490)),
+    "forces that cancel push what hardly moves": ("rolling", (16527,)),
+    "the robot is far larger than the levers on which it is held": ("rolling", (22068,)),
+}
+
+
+@pytest.mark.parametrize("what", SEEN)
+def test_robots_that_were_wrong(what: str) -> None:
+    family, seeds = SEEN[what]
+    for seed in seeds:
+        check(family, range(seed, seed + 1))
+
+
 @pytest.mark.night
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 @pytest.mark.parametrize("family", FAMILIES)

@@ -61,6 +61,8 @@ class ConstraintForces {
         sum_(arena.template take<Six<T>>(all.rows)),
         size_(arena.template take<double>(all.rows)),
         left_(arena.template take<double>(all.rows)),
+        push_(arena.template take<double>(all.rows)),
+        geared_(arena.template take<Geared>(all.count)),
         residual_(arena.template take<double>(all.rows)),
         known_(arena.template take<T>(all.rows)),
         refined_(arena.template take<T>(stride_)),
@@ -122,6 +124,7 @@ class ConstraintForces {
   void solve(int k) {
     if (k == 0) {
       gather();
+      for (int r = 0; r < all_.rows; ++r) push_[r] = rounded(rows_.square(r));
       rows_.factor();
       if (!std::is_same_v<T, double> || rows_.doubtful() || (rows_.dependent() > 0 && masses_are_unequal())) factor_again();
       consistency_.dependent = rows_.dependent();
@@ -188,32 +191,42 @@ class ConstraintForces {
   }
 
   // How much of the motion and of the forces of order k may be rounding error, in natural sizes. Before constraints act, light bodies take
-  // accelerations that may be far larger than those that remain; and a heavy body that moves by their rounding error takes a force.
+  // accelerations that may be far larger than those that remain; so do those that each row gives by itself, where forces cancel: of D^-1 Y
+  // l no entry exceeds sqrt(D^-1) sqrt(A) |l|, as A sums D^-1 Y^2. And a heavy body that moves by their rounding error takes a force. That
+  // of a gear, which may be far smaller than others, is weighed by itself.
   void weigh(int k) {
     const T* rate = bias_.rate(k + 1);
-    double loose = 0, left = 0, borne = 0;
+    double loose = 0, left = 0, borne = 0, pushed = 0;
     for (int c = 0; c < tree_.nv; ++c) {
       const double before = all_.path_weights[c] * loose_[c], after = all_.path_weights[c] * rounded(rate[c]);
       loose += before * before, left += after * after;
     }
     for (int r = 0; r < all_.rows; ++r) {
-      const double load = all_.row_sizes[r] * rounded(multiplier(k, r));
-      borne += load * load;
+      const double l = rounded(multiplier(k, r)), load = all_.row_sizes[r] * l;
+      borne += load * load, pushed += push_[r] * (l * l);
     }
     left = (k + 1) * std::sqrt(left), loose = std::sqrt(loose) + left, borne = std::sqrt(borne);
     if (k == 0) {
       const double* g = tree_.gravity;
-      const double fall = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / all_.length;
-      pace_ = std::sqrt(fall), kept_ = fall, borne_ = 0, heaviest_ = least_ease_ > 0 ? 1 / least_ease_ : 0.0;
+      const double weight = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), fall = weight / all_.extent;
+      pace_ = std::sqrt(weight / all_.length), slow_ = std::sqrt(fall), kept_ = fall, borne_ = 0,
+      heaviest_ = least_ease_ > 0 ? 1 / least_ease_ : 0.0;
       consistency_.loose = loose;
     }
-    if (k > 0) kept_ *= pace_, borne_ *= pace_;
+    if (k > 0) kept_ *= slow_, borne_ *= slow_;
     if (left > kept_) kept_ = left;
     if (borne > borne_) borne_ = borne;
-    loose *= unit_rounding;
-    if (loose > consistency_.cancelled * kept_) consistency_.cancelled = loose / kept_;
-    if (loose * heaviest_ > consistency_.cancelled * borne_) consistency_.cancelled = loose * heaviest_ / borne_;
-    if (rows_.dependent() > 0) judge(k, 1e10 * loose);
+    const double rounded_off = unit_rounding * (loose + std::sqrt(most_ease_ * pushed));
+    note_cancelled(rounded_off, kept_);
+    note_cancelled(rounded_off * heaviest_, borne_);
+    for (int i = 0; i < all_.count; ++i)
+      if (const Constraint& c = all_.each[i]; c.tie == Tie::gear && !rows_.is_dependent(c.first)) {
+        const double load = all_.row_sizes[c.first] * std::fabs(rounded(multiplier(k, c.first)));
+        Geared& gear = geared_[i];
+        gear = k == 0 ? Geared{load, heavier(c)} : Geared{slow_ * gear.load, gear.pivot};
+        note_cancelled(rounded_off * gear.pivot, std::fmax(load, gear.load));
+      }
+    if (rows_.dependent() > 0) judge(k, 1e10 * unit_rounding * loose);
   }
 
   // The same, before the next order.
@@ -377,7 +390,7 @@ class ConstraintForces {
     std::memset((void*)Y_, 0, sizeof(T) * tree_.nv * stride_);
     std::memset((void*)z_, 0, sizeof(T) * tree_.nv);
     rows_.clear();
-    least_ease_ = 0;
+    least_ease_ = most_ease_ = 0;
     for (int t = 0; t < all_.path_count; ++t)
       for (int r = all_.path[t].begin; r < all_.path[t].end; ++r) K(t)[r] = Six<T>::zero();
     for (int i = 0; i < all_.count; ++i) {
@@ -427,6 +440,24 @@ class ConstraintForces {
   JOUNCE_INLINE void note_ease(int column, const T& inverse_pivot) {
     const double weight = all_.path_weights[column], ease = weight * weight * rounded(inverse_pivot);
     if (ease < least_ease_ || least_ease_ == 0) least_ease_ = ease;
+    if (ease > most_ease_) most_ease_ = ease;
+  }
+  void note_cancelled(double rounded_off, double size) {
+    if (rounded_off > consistency_.cancelled * size) consistency_.cancelled = rounded_off / size;
+  }
+  // The larger pivot of the mass matrix, in natural sizes, of the two coordinates of a gear.
+  double heavier(const Constraint& gear) const {
+    double most = 0;
+    for (int i = 0; i < tree_.cluster_count; ++i) {
+      const Cluster& cluster = tree_.clusters[i];
+      for (int c = 0; c < cluster.count; ++c) {
+        const int column = factors_.own(cluster, c);
+        if ((column != gear.v[0] && column != gear.v[1]) || factors_.holds(column)) continue;
+        const double size = all_.coordinate_sizes[column], pivot = size * size / rounded(factors_.block(cluster)[c * (cluster.count + 1)]);
+        if (pivot > most) most = pivot;
+      }
+    }
+    return most;
   }
 
   // (S . K)^2 from the sizes of the terms of S and K, ignoring cancellation: where it is much larger than the square itself, the latter
@@ -717,7 +748,11 @@ class ConstraintForces {
   int stride_;   // of tables with rows side by side
   T *Y_, *W_;    // (nv, rows); the same of a cluster, times L^-1
   Six<T>* sum_;
-  double *size_, *left_, *residual_;
+  double *size_, *left_, *push_;
+  struct Geared {
+    double load, pivot;
+  }* geared_;  // (count) of gears, in natural sizes: what the load of order zero becomes at that pace, and the larger pivot of M
+  double* residual_;
   T *known_, *refined_, *share_;
   bool* independent_;    // (rows) by J in natural sizes
   T *natural_, *basis_;  // (rows, nv) that J, and an orthonormal basis
@@ -728,8 +763,9 @@ class ConstraintForces {
   V *velocity_, *spin_;  // (count, order + 2) of places that move
   bool moving_ = false;
   double kp_ = 0, kd_ = 0;
-  // In natural sizes: of a robot that falls, 1/s; where constraints act, the least inverse pivot of M, and the largest pivot; rates, loads.
-  double pace_ = 0, least_ease_ = 0, heaviest_ = 0, kept_ = 0, borne_ = 0;
+  // In natural sizes: of a robot that falls, and of its bodies, 1/s; where constraints act, the least and the largest inverse pivot of M,
+  // and the largest pivot; rates, loads.
+  double pace_ = 0, slow_ = 0, least_ease_ = 0, most_ease_ = 0, heaviest_ = 0, kept_ = 0, borne_ = 0;
   Consistency consistency_;
 };
 

@@ -44,7 +44,8 @@ class RowFactors {
       for (int c = first_lane(r); c < end; c += width) (P::load(A(r) + c) + f * P::load(y + c)).store(A(r) + c);
     }
   }
-  T& scale(int row) { return scale_[row]; }  // the size of the terms of the diagonal element, without cancellation
+  const T& square(int row) const { return A(row)[row]; }  // the diagonal element, until it is factored
+  T& scale(int row) { return scale_[row]; }               // the size of the terms of the diagonal element, without cancellation
 
   void factor() {
     clear(L_, rows_ * std::ptrdiff_t(stride_));
