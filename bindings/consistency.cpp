@@ -6,6 +6,7 @@
 
 #include "answers.hpp"
 #include "bind.hpp"
+#include "jounce/constraints/independent_rows.hpp"
 #include "last_digits.hpp"
 #include "thread_pool.hpp"
 
@@ -60,7 +61,7 @@ std::vector<Consistency> tried(const ConstrainedDynamicsCall& call, const std::v
     double size = 0;
     for (std::ptrdiff_t j = 0; j < nv; ++j) size = std::max(size, std::fabs(acc[i * nv + j]) / sizes[j]);
     for (std::ptrdiff_t j = i * nv; j < (i + 1) * nv; ++j) {
-      v[j] = size > 1e-8 ? 10 * pace / size * acc[j] : 0.0;  // otherwise nothing can move
+      v[j] = size > negligible ? 10 * pace / size * acc[j] : 0.0;  // otherwise nothing can move
       tau[j] = 0;
     }
   }

@@ -255,6 +255,7 @@ SEEN = {
     "the force of a gear is far smaller than those that hold a ball": ("rolling", (15898, 18490)),
     "forces that cancel push what hardly moves": ("rolling", (16527,)),
     "the robot is far larger than the levers on which it is held": ("rolling", (22068,)),
+    "what cannot move is tried": ("rolling", (10170,)),
 }
 
 
