@@ -46,6 +46,9 @@ constexpr const char* constrained_dynamics_signature =
     "numpy.typing.NDArray[numpy.float64] | None, kp: float, kd: float) -> "
     "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64] | None, numpy.typing.NDArray[numpy.float64], "
     "numpy.typing.NDArray[numpy.float64], int]";
+constexpr const char* pushed_signature =
+    "def _pushed(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, frame: str) -> "
+    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int]";
 constexpr const char* constraint_rows_signature =
     "def _constraint_rows(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, frame: str) -> "
     "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";

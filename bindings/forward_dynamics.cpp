@@ -57,6 +57,7 @@ struct Asked {
   double kp, kd;
   std::optional<Output> forces, multipliers;
   std::ptrdiff_t dependent = 0;  // redundant rows, in the worst state
+  bool judged = true;            // whether contradictions and lost digits are reported
 };
 
 // All calls: acc_ is None for forward dynamics, `asked` null unless the forces of constraints are wanted.
@@ -125,7 +126,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
 
   const auto plain = kernels().forward_dynamics(rows + 1, count > 1);
   const auto constrained = kernels().constrained_dynamics(rows + 1, false);
-  const bool obeys = constraints.count > 0, judge_rates = judges_rates();
+  const bool obeys = constraints.count > 0, judge_rates = judges_rates() && (!asked || asked->judged);
   std::vector<Consistency> consistency(obeys ? count : 0);
   ConstrainedDynamicsCall with{};
   if (obeys) {
@@ -167,10 +168,13 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
           call.tau_out[i * size + j] = call.tau[i * call.tau_step + j];
       }
   };
-  const Answers answers(mask ? "hybrid dynamics" : "forward dynamics", batch, {call.q, call.q_step, true},
+  const char* what = mask ? "hybrid dynamics" : asked && !asked->judged ? "the motion after an impulse" : "forward dynamics";
+  const Answers answers(what, batch, {call.q, call.q_step, true},
                         {out.written(batch, rows), mask ? forces->written(batch, rows) : Written{}});
   answers.run(4 * cost(tree, rows + 1), obeys ? constrained.workspace(with) : plain.workspace(call), model, equations, part);
-  if (obeys) {
+  if (obeys && asked && !asked->judged) {
+    for (const Consistency& each : consistency) asked->dependent = std::max<std::ptrdiff_t>(asked->dependent, each.dependent);
+  } else if (obeys) {
     const std::ptrdiff_t dependent = expect_consistent(model, with, batch);
     if (asked) asked->dependent = dependent;
   }
@@ -236,6 +240,16 @@ nb::object constrained_dynamics(const CoreModel& model, nb::handle q, nb::handle
                         std::move(*asked.multipliers).object(), asked.dependent);
 }
 
+// What a robot at rest (v = 0) does when it is pushed: (acc, multipliers, number of redundant rows). Rows that contradict others are for
+// the caller to judge.
+nb::object pushed(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle frame) {
+  Asked asked{};
+  const nb::object none = nb::none();
+  asked.shares = asked.motion = none, asked.judged = false;
+  nb::object acc = run(model, q, v, none, tau, nullptr, none, nb::str("body"), frame, none, &asked);
+  return nb::make_tuple(std::move(acc), std::move(*asked.multipliers).object(), asked.dependent);
+}
+
 nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::handle f_) {
   const Tree& tree = model.tree();
   Input q(q_, "q", 1), f(f_, "f", 1);
@@ -289,6 +303,7 @@ void bind_forward_dynamics(nb::class_<CoreModel>& c) {
   c.def("_constrained_dynamics", watched<&constrained_dynamics>, any("q"), any("v"), any("acc"), any("tau"), any("prescribed"), any("wrenches"),
         any("wrench_frame"), any("frame"), any("motion"), nb::arg("moves"), any("shares"), nb::arg("kp"), nb::arg("kd"),
         nb::sig(constrained_dynamics_signature));
+  c.def("_pushed", watched<&pushed>, any("q"), any("v"), any("tau"), any("frame"), nb::sig(pushed_signature));
   c.def("inverse_mass_matrix_apply", watched<&inverse_mass_matrix_apply>, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),
         inverse_mass_matrix_apply_doc);
   c.def("articulated_inertia", watched<&articulated_inertia>, any("q"), nb::sig(articulated_inertia_signature), articulated_inertia_doc);

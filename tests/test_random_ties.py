@@ -256,6 +256,7 @@ SEEN = {
     "forces that cancel push what hardly moves": ("rolling", (16527,)),
     "the robot is far larger than the levers on which it is held": ("rolling", (22068,)),
     "what cannot move is tried": ("rolling", (10170,)),
+    "behind its gear a motor is 1e30 times as heavy as the rest": ("loops with gears", (19224, 21278)),
 }
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
 from jounce._core import NEGLIGIBLE, least_multipliers
 from jounce.dynamics.constraints.frames import apply, placed
-from jounce.dynamics.constraints.natural import NaturalRows
+from jounce.dynamics.constraints.natural import NaturalRows, nearest_motion
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.factorials import factorial
 from jounce.errors import ConstraintError, ConstraintWarning
@@ -241,11 +241,11 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
 
 def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     """Projects states that nearly obey the constraints onto the nearest ones that do, in kinetic energy."""
-    now, M, broken = NaturalRows(model, model.constraint_jacobian(q)), model.mass_matrix(q), model.residual(q)
+    now, broken = NaturalRows(model, model.constraint_jacobian(q)), model.residual(q)
     if np.abs(broken / now.row_sizes).max(initial=0.0) > 1e-14:
-        q = model.integrate(q, -now.nearest(M, broken)[0])  # one step of Newton's method
-        now, M = NaturalRows(model, model.constraint_jacobian(q)), model.mass_matrix(q)
-    return q, v - now.nearest(M, apply(now.J, v))[0]
+        q = model.integrate(q, -nearest_motion(model, q, now, broken)[0])  # one step of Newton's method
+        now = NaturalRows(model, model.constraint_jacobian(q))
+    return q, v - nearest_motion(model, q, now, apply(now.J, v))[0]
 
 
 def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None) -> Array:

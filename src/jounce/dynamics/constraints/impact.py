@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from jounce._checks import Frame, batch_of, near, quoted, real, rows_of, shapes, unit
 from jounce._core import NEGLIGIBLE
 from jounce.dynamics.constraints.frames import apply, placed
-from jounce.dynamics.constraints.natural import NaturalRows, pace
+from jounce.dynamics.constraints.natural import NaturalRows, nearest_motion, pace
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.interruptible import Gathered, States
@@ -84,7 +84,6 @@ def impact(
         return Impact(made["v"], made.mapping, made["multipliers"])
     before = rows_of("v", v, model.nv, "nv")
     J = model.constraint_jacobian(q, frame=frame)
-    M = model.mass_matrix(q, frame=frame)
     lead = batch_of(q=J.shape[:-2], v=before.shape[:-1])
     closing = apply(J, before)
     wanted = np.zeros_like(closing)
@@ -109,7 +108,7 @@ def impact(
         change = wanted - closing
         expect_finite(natural.scaled_inverse, change)
         try:
-            jump, multipliers = natural.nearest(M, change)
+            jump, multipliers = nearest_motion(model, q, natural, change, frame)
         except SingularError as error:
             raise SingularError(f"an impact has no answer: {error}") from None
         left = (apply(J, jump) - change) / natural.row_sizes

@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from jounce._core import NEGLIGIBLE, pseudo_inverse
+from jounce._checks import Frame
+from jounce._core import NEGLIGIBLE, CoreModel, pseudo_inverse
 from jounce.errors import SingularError
 
 if TYPE_CHECKING:
@@ -87,31 +88,60 @@ class NaturalRows:
         directions = np.linalg.svd(self.scaled)[2][int(self.rank) :]
         return self.column_sizes[:, None] * directions.T, directions / self.column_sizes
 
-    def nearest(self, M: Array, wanted: Array) -> tuple[Array, Array]:
-        """The motion x (..., nv) of least x^T M x with J x = wanted (..., rows), or what comes nearest to it.
 
-        Also the least multipliers (..., rows) of M x = J^T l. Both are solved for together, in natural sizes; with P
-        the projection onto the null space of J^T,
+def nearest_motion(
+    model: Model, q: ArrayLike, natural: NaturalRows, wanted: Array, frame: Frame = "body"
+) -> tuple[Array, Array]:
+    """The motion x (..., nv) of least x^T M x with J x = wanted (..., rows), or what comes nearest to it.
 
-            [ M  -J^T  ] [ x ]   [        0       ]
-            [ J  P L^2 ] [ l ] = [ (1 - P) wanted ],
+    Also the least multipliers (..., rows) of M x = J^T l. With any x0 that J x0 = wanted, the rest of x is what the
+    core answers for a robot at rest that M x0 pushes back,
 
-        whose last rows say J x = (1 - P) wanted and P L^2 l = 0. M may be singular where J holds.
-        """
-        sizes, J = self.column_sizes, self.scaled
-        mass = sizes[:, None] * M * sizes
-        largest = np.abs(mass).max(axis=(-1, -2), keepdims=True, initial=0.0)
-        largest = np.where(largest > 0, largest, 1.0)
-        n, m = mass.shape[-1], J.shape[-2]
-        matrix = np.zeros((*np.broadcast_shapes(mass.shape[:-2], J.shape[:-2]), n + m, n + m))
-        matrix[..., :n, :n], matrix[..., :n, n:] = mass / largest, -np.swapaxes(J, -1, -2)
-        matrix[..., n:, :n], matrix[..., n:, n:] = J, (np.eye(m) - self.met) * (self.loads / self.row_sizes) ** 2
-        right = np.zeros((*np.broadcast_shapes(matrix.shape[:-2], wanted.shape[:-1]), n + m))
-        right[..., n:] = (self.met @ (wanted / self.row_sizes)[..., None])[..., 0]
-        try:
-            found = np.linalg.solve(matrix, right[..., None])[..., 0]
-        except np.linalg.LinAlgError:
-            raise SingularError(
-                "the mass matrix is singular, as if some joint moved nothing that has mass, where no constraint holds"
-            ) from None
-        return sizes * found[..., :n], found[..., n:] * largest[..., 0] / self.row_sizes
+        M y = -M x0 + J^T l,    J y = 0,    x = x0 + y,
+
+    with as many digits as it takes where masses are unequal. The push is scaled, by a power of two, so that gravity and
+    springs, which are in its forces on both sides, are nothing beside it.
+    """
+    start: Array = (natural.inverse @ wanted[..., None])[..., 0]
+    largest = np.abs(start / natural.column_sizes).max(axis=-1, keepdims=True, initial=0.0)
+    scale = np.ldexp(1.0, 40 + np.frexp(max(pace(model) ** 2, 1.0))[1] - np.frexp(largest)[1])
+    rest = np.zeros_like(start)
+    push = CoreModel.inverse_dynamics(model, q, rest, -scale * start, frame=frame)
+    try:
+        found, multipliers, dependent = model._pushed(q, rest, push, frame)
+    except SingularError:
+        return _nearest_at_once(natural, model.mass_matrix(q, frame=frame), wanted)
+    multipliers = multipliers[..., 0, :] / scale
+    if dependent > 0:
+        force = np.swapaxes(natural.J, -1, -2) @ multipliers[..., None]
+        multipliers = (natural.sharing @ force)[..., 0]
+    return start + found / scale, multipliers
+
+
+def _nearest_at_once(natural: NaturalRows, M: Array, wanted: Array) -> tuple[Array, Array]:
+    """The same if M is singular, which it may be where J holds.
+
+    Both are solved for together, in natural sizes; with P the projection onto the null space of J^T,
+
+        [ M  -J^T  ] [ x ]   [        0       ]
+        [ J  P L^2 ] [ l ] = [ (1 - P) wanted ],
+
+    whose last rows say J x = (1 - P) wanted and P L^2 l = 0.
+    """
+    sizes, J = natural.column_sizes, natural.scaled
+    mass = sizes[:, None] * M * sizes
+    largest = np.abs(mass).max(axis=(-1, -2), keepdims=True, initial=0.0)
+    largest = np.where(largest > 0, largest, 1.0)
+    n, m = mass.shape[-1], J.shape[-2]
+    matrix = np.zeros((*np.broadcast_shapes(mass.shape[:-2], J.shape[:-2]), n + m, n + m))
+    matrix[..., :n, :n], matrix[..., :n, n:] = mass / largest, -np.swapaxes(J, -1, -2)
+    matrix[..., n:, :n], matrix[..., n:, n:] = J, (np.eye(m) - natural.met) * (natural.loads / natural.row_sizes) ** 2
+    right = np.zeros((*np.broadcast_shapes(matrix.shape[:-2], wanted.shape[:-1]), n + m))
+    right[..., n:] = (natural.met @ (wanted / natural.row_sizes)[..., None])[..., 0]
+    try:
+        found = np.linalg.solve(matrix, right[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        raise SingularError(
+            "the mass matrix is singular, as if some joint moved nothing that has mass, where no constraint holds"
+        ) from None
+    return sizes * found[..., :n], found[..., n:] * largest[..., 0] / natural.row_sizes
