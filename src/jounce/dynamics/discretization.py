@@ -8,8 +8,8 @@ the same answer from twice the nodes and half the steps does, within a factor of
 a bound from the largest values of its basis. States that turn less than a limit pass. The limits are found by
 convergence, once for all bodies of the same proportions: a body by itself is moved at random from shapes that turn
 more and more, until inverse dynamics with twice the nodes and half the steps differs, at some order, by more than a
-tolerance. Solving for accelerations amplifies errors of forces by the condition of the mass matrix, at every order
-anew, so what solves has a smaller tolerance.
+tolerance. Solving for accelerations amplifies errors of forces by the condition number of the mass matrix, and in a
+tree by more, so what solves has a smaller tolerance.
 
 *The check*, for states that do not pass: the answer again, from twice the nodes and half the steps of all bodies. A
 difference above `OFF` is an error, unless rounding explains it: unless the last digits of the bodies move the finer
@@ -44,7 +44,8 @@ OFF = 5e-7  # of the largest entry of its order: such an answer comes with a war
 MOST_ORDERS = 6  # that have a limit; states are always checked beyond
 MOST_STRAIN = 0.3  # of shear and stretch, with which limits are found
 MOST_NODES = 200
-_TOLERANCES = (1e-8, 1e-12)  # of inverse dynamics by itself, for answers without and with equations to solve
+_FORCES = 1e-8  # tolerance of inverse dynamics by itself, for answers without equations to solve
+_SOLVED = 1e-10  # the same with equations to solve, over the condition number of the mass matrix
 _ENOUGH = 1e-9  # the same for nodes that are chosen
 _TURNS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 _SHAPES = 12
@@ -73,6 +74,7 @@ def limits(body: SoftBody) -> Array:
 
 def _found_limits(body: SoftBody) -> Array:
     most, rest = body.deformation()
+    condition = 1.0
     found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
     coarse, fine = _alone(body), _alone(body.refined(2 * body.resolution))
     shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
@@ -94,8 +96,9 @@ def _found_limits(body: SoftBody) -> Array:
         with np.errstate(all="ignore"):
             a, b = (np.asarray(m.inverse_dynamics(q, motions)) / size for m in (coarse, fine))
             off = np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)
+            condition = max(condition, float(np.linalg.cond(np.asarray(fine.mass_matrix(q)) / size / size[:, None]).max()))
         worst = np.maximum.accumulate(off.max(axis=0))
-        passing &= worst <= np.array(_TOLERANCES)[:, None]
+        passing &= worst <= np.array([_FORCES, _SOLVED / condition])[:, None]
         found[passing] = np.linalg.norm(rest) + wanted
         if not passing.any():
             break
@@ -264,6 +267,8 @@ class Discretization:
             mass = self._build_own().mass_matrix(q)
             least = max(least, _ROUNDED * _EPSILON * float(np.linalg.cond(mass)))
         array, order, excess = _worst([e / np.maximum(least, _ROUNDED * d) for e, d in zip(off, noise, strict=True)])
+        if not excess > 1 and not solves:
+            return None
         if not excess > 1:  # rounding explains it, which may be too much as well
             lost = [e / np.maximum(least, np.where(np.arange(len(e)) > 2, _LOST, OFF)) for e in off]
             array, order, excess = _worst(lost)
