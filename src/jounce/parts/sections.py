@@ -192,6 +192,13 @@ class SoftBody(ABC):
         """Poses (..., S, 4, 4) of the sections at s (S,) in the near end, for q (..., n)."""
         raise ValueError(f"{self!r} has no sections along a backbone")
 
+    def inside_out(self, q: Array) -> float | None:
+        """Where along it, in m, the body has been turned inside out, for q (n,); None if it is not.
+
+        There its equations still have answers, but no body has this shape. A body that does not know says None.
+        """
+        return None
+
     @property
     def mass(self) -> float:
         """kg."""

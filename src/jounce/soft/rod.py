@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions
 from jounce.soft.actuators import Actuator, displacements_of
 from jounce.soft.enough_nodes import enough_nodes, expect_auto
+from jounce.soft.inside_out import Tangent
 from jounce.soft.strain import Strain, constant_curvature, given
 from jounce.units import labels
 
@@ -164,6 +165,24 @@ class Rod(SoftBody):
                 now = now @ exponential(a1 if step.changes is None else omega_of(a1, *(q @ c for c in step.changes)))
             poses[..., i, :, :], end = now, float(s[i])
         return poses
+
+    def inside_out(self, q: Array) -> float | None:
+        """Where along the rod, in m, its tangent points against the one at rest, or vanishes; None if nowhere.
+
+        Where it does so most, also between nodes and in narrow bells; 0 if it is the same all along.
+
+        >>> rod = Rod(length=0.3, radius=0.01, density=1000.0, young=1e5)
+        >>> rod.inside_out([0.0, 0.0, -0.2]), rod.inside_out([0.0, 0.0, -0.4])  # shorter by more than its length
+        (None, 0.0)
+        """
+        return self._tangent.turned(array_of("q", q, (self.n,)))
+
+    @cached_property
+    def _tangent(self) -> Tangent:
+        def basis(s: float) -> Array:
+            return self.strain.at(s, self.length)[:3]
+
+        return Tangent(self.rest[:3], basis, self.length, gauss(self.nodes, self.length)[0], self.strain.uniform)
 
     def _steps_to(self, s: float, start: float, count: int) -> list[Step]:
         """The steps to s from the end of the `count` steps before, at `start`."""

@@ -31,7 +31,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import flag, is_masked, one_of, quoted, whole
+from jounce._checks import array_of, flag, is_masked, one_of, quoted, whole
 from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions, Number, Tape
 from jounce.soft.enough_nodes import enough_nodes, expect_auto
@@ -194,6 +194,21 @@ class VariableRadius(SoftBody):
             around = np.exp(-1 / (half * (np.pi - half)))
         bulge = np.where(phi % (2 * np.pi) < np.pi, q[2], q[3])
         return np.asarray(self.radius + along[:, None] * around * bulge)
+
+    def inside_out(self, q: Array) -> float | None:
+        """Where along the body, in m, its length or its radius is zero or less; None if nowhere.
+
+        0 for its length, which is stretched alike all along, and the middle for its radius, where bulges are largest.
+
+        >>> body = VariableRadius(0.2, 0.02, 1062.0, 1e6)
+        >>> body.inside_out([1.0, -0.1, 0.0, 0.0]), body.inside_out([0.0, 0.0, 0.01, -0.05])
+        (None, 0.1)
+        """
+        _, stretch, *bulges = array_of("q", q, (4,))
+        if self.length + stretch <= 0:
+            return 0.0
+        highest = np.exp(-0.04 / self.length - 4 / np.pi**2)  # of the bump: s = L / 2 and phi' = pi / 2
+        return self.length / 2 if self.radius + highest * min(bulges) <= 0 else None
 
     def _moments(self) -> Array:
         """W_j (sections, 7, 7)."""

@@ -1,0 +1,121 @@
+"""Soft bodies that are inside out: found wherever along them it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce import soft
+
+L = 1.0
+
+
+def rod(strain: object, rest: tuple[float, ...] = (0, 0, 1, 0, 0, 0), length: float = L) -> soft.Rod:
+    return soft.Rod(length, 0.05, 1000.0, 1e6, strain=strain, rest=rest)  # type: ignore[arg-type]
+
+
+def built(body: jn.soft.SoftBody) -> jn.Model:
+    b = jn.Builder(gravity=(0, 0, 0))
+    b.add("rod", "world", body=body)
+    return b.build()
+
+
+# Where
+
+
+@pytest.mark.parametrize("length", [0.2, 3.0])
+def test_a_rod_of_constant_strain(length: float) -> None:
+    """Its tangent is (shear_x, shear_y, 1 + stretch), times the one at rest."""
+    body = rod(soft.constant_strain(), length=length)
+    q = np.array([5.0, -7.0, -0.999, 3.0, 9.0, 4.0]) * length
+    assert body.inside_out(q) is None
+    q[2] = -1.001 * length
+    assert body.inside_out(q) == 0.0
+
+
+def test_a_rod_that_leans_at_rest() -> None:
+    """Sheared: 1 + 0.6 shear_x + 0.8 stretch."""
+    body = rod(soft.constant_strain("shear_x", "stretch"), rest=(0.6, 0, 0.8, 0, 0, 2.0))
+    assert body.inside_out(np.array([-1.0, -0.49])) is None
+    assert body.inside_out(np.array([-1.0, -0.51])) == 0.0
+    assert body.inside_out(np.array([1.0, -1.9])) is None
+
+
+@pytest.mark.parametrize("deep", [0.999, 1.001])
+def test_between_nodes(deep: float) -> None:
+    """1 + a P_2 + b P_1 has its least value, 1 - deep, at x0, which is at no sample."""
+    body = rod(soft.polynomial({"stretch": 2, "bend_x": 1}))
+    x0 = 0.2371
+    # a (3 x^2 - 1) / 2 + b x + c: slope zero at x0, value -deep
+    a = 0.7
+    b = -3 * a * x0
+    c = -deep - (a * (3 * x0**2 - 1) / 2 + b * x0)
+    found = body.inside_out(np.array([c, b, a, 3.0, -2.0]) * L)
+    if deep < 1:
+        assert found is None
+    else:
+        assert found == pytest.approx(L * (1 + x0) / 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("width", [0.1, 1e-2, 1e-3, 2e-4])
+def test_narrow_bells(width: float) -> None:
+    """Of any place, beside a stretch of the whole rod; also those that are much narrower than nodes are apart."""
+    for place in np.random.default_rng(0).uniform(0.0, L, 8):
+
+        def bell(s: float, place: float = float(place)) -> np.ndarray:
+            phi = np.zeros((6, 2))
+            phi[2] = np.exp(-(((s - place) / width) ** 2)), 1.0
+            return phi
+
+        body = soft.Rod(L, 0.05, 1000.0, 1e6, strain=bell, nodes=12)
+        assert body.inside_out(np.array([-1.2 * 0.999, 0.2])) is None
+        assert body.inside_out(np.array([-1.2 * 1.001, 0.2])) == pytest.approx(place, abs=0.05 * width)
+
+
+def test_a_jump() -> None:
+    """Strains need not be continuous."""
+
+    def two(s: float) -> np.ndarray:
+        phi = np.zeros((6, 2))
+        phi[2] = s < 1 / 3, s >= 1 / 3
+        return phi
+
+    body = soft.Rod(L, 0.05, 1000.0, 1e6, strain=two, nodes=12)
+    assert body.inside_out(np.array([-0.9, 5.0])) is None
+    place = body.inside_out(np.array([5.0, -1.1]))
+    assert place is not None
+    assert 1 / 3 <= place <= L
+    place = body.inside_out(np.array([-1.1, 5.0]))
+    assert place is not None
+    assert 0 <= place < 1 / 3
+
+
+def test_a_body_of_variable_radius() -> None:
+    """The bump is exp(-0.04 / L - 4 / pi^2) high, in the middle; and `swollen` says the same."""
+    body = soft.VariableRadius(0.2, 0.02, 1062.0, 1e6)
+    limit = 0.02 * np.exp(0.04 / 0.2 + 4 / np.pi**2)
+    for h in (2, 3):
+        q = np.zeros(4)
+        q[h] = -0.999 * limit
+        assert body.inside_out(q) is None
+        q[h] = -1.001 * limit
+        assert body.inside_out(q) == 0.1
+        assert body.swollen(q, np.array([0.1]), np.array([[0.5, 1.5][h - 2] * np.pi]))[0, 0] < 0
+    assert body.inside_out(np.array([9.0, -0.199, 1.0, 1.0])) is None
+    assert body.inside_out(np.array([0.0, -0.201, 0.0, 0.0])) == 0.0
+
+
+def test_others_do_not_know() -> None:
+    class Pole(soft.Module):
+        n, masses = 1, [0.1]
+
+        def pose(self, q):  # type: ignore[no-untyped-def]
+            return np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1 + q[0]], [0, 0, 0, 1]])
+
+        def points(self, q):  # type: ignore[no-untyped-def]
+            return np.array([[0, 0, 0.1 + q[0]]])
+
+    robot = built(Pole())  # type: ignore[arg-type]
+    assert robot._soft["rod"].body.inside_out(np.array([-5.0])) is None
+    assert rod(soft.constant_strain(), rest=(0, 0, 0, 1, 0, 0)).inside_out(np.full(6, -3.0)) is None  # has no tangent
