@@ -1,6 +1,8 @@
-"""Soft bodies that are inside out: found wherever along them it is."""
+"""Soft bodies that are inside out: found wherever along them it is, and in nothing that is returned."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -119,3 +121,50 @@ def test_others_do_not_know() -> None:
     robot = built(Pole())  # type: ignore[arg-type]
     assert robot._soft["rod"].body.inside_out(np.array([-5.0])) is None
     assert rod(soft.constant_strain(), rest=(0, 0, 0, 1, 0, 0)).inside_out(np.full(6, -3.0)) is None  # has no tangent
+
+
+# What is returned
+
+METHODS: tuple[Literal["taylor", "rkmk", "implicit"], ...] = ("taylor", "rkmk", "implicit")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_motion_is_inside_out(method: Literal["taylor", "rkmk", "implicit"]) -> None:
+    """It swings as sin(rate t), rate^2 = 3 E A / (m L) for one uniform strain, and beyond L from asin(L / size) on."""
+    robot = built(rod(soft.constant_strain("stretch")))
+    rate = np.sqrt(3 * 1e6 / 1000.0) / L
+    times = np.linspace(0.0, 0.03, 31)
+    small = jn.simulate(robot, [0.0], [-0.9 * rate], times, method=method)
+    np.testing.assert_allclose(small.q[:, 0], -0.9 * np.sin(rate * times), atol=1e-8)
+    wide = -1.2 * np.sin(rate * times)
+    first = int(np.argmax(wide < -L))
+    message = rf"simulation stopped at t = {times[first]:g} s: 'rod' is inside out at s = 0 m"
+    with pytest.raises(jn.SimulationError, match=message) as caught:
+        jn.simulate(robot, [0.0], [-1.2 * rate], times, method=method)
+    found = caught.value.trajectory
+    np.testing.assert_array_equal(found.time[:first], times[:first])
+    np.testing.assert_allclose(found.q[:first, 0], wide[:first], atol=1e-8)
+    assert len(found) <= first + 1
+    assert (found.q > -L).all()
+    with pytest.raises(jn.SimulationError, match="stopped at t = 0 s: 'rod' is inside out"):
+        jn.simulate(robot, [-1.5], [0.0], times, method=method)
+
+
+def test_no_projection_is_inside_out() -> None:
+    """Its tip is to be half a metre behind its base."""
+    robot = built(rod(soft.constant_strain("stretch")))
+    fixed = jn.Builder.from_model(robot)
+    fixed.close("wall", "world", "rod", jn.Prismatic((0, 1, 0)), placement_a=jn.placement((0, 0, -0.5)))
+    with pytest.raises(jn.ConstraintError, match="onto the constraints: there 'rod' is inside out at s = 0 m"):
+        fixed.build().project([0.0])
+    near = jn.Builder.from_model(robot)
+    near.close("wall", "world", "rod", jn.Prismatic((0, 1, 0)), placement_a=jn.placement((0, 0, 0.5)))
+    np.testing.assert_allclose(near.build().project([0.0]), -0.5)
+
+
+def test_no_random_configuration_is_inside_out() -> None:
+    body = soft.Rod(L, 0.05, 1000.0, 1e6, strain=soft.polynomial({"stretch": 20}), nodes=12)
+    drawn = built(body).random_configuration(0, 400)
+    assert all(body.inside_out(q) is None for q in drawn)
+    scaled = body.scale * np.random.default_rng(0).uniform(-1, 1, (400, body.n))
+    assert 0 < sum(body.inside_out(q) is not None for q in scaled) < 40

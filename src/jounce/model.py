@@ -308,7 +308,12 @@ class Model(CoreModel):
             elif isinstance(b.joint, CustomJoint):
                 part[...] = rng.uniform(*b.joint.range, part.shape)
             elif isinstance(b.joint, Shape):
-                part[...] = b.joint.scale * rng.uniform(-1.0, 1.0, part.shape)
+                shapes = b.joint.scale * rng.uniform(-1.0, 1.0, part.shape)
+                if b.soft is not None and b.soft.n >= 10:  # each stretches it by at most a tenth
+                    for shape in shapes.reshape(-1, b.soft.n):
+                        while b.soft.inside_out(shape) is not None:
+                            shape /= 2
+                part[...] = shapes
             else:
                 for i, primitive in enumerate(b.joint.primitives()):
                     reach = 1.0 if primitive.kind == "prismatic" else np.pi
@@ -662,7 +667,7 @@ class Model(CoreModel):
             q; with v, the pair (q, v).
 
         Raises:
-            ConstraintError: no such configuration was found.
+            ConstraintError: no such configuration was found, or none in which no soft body is inside out.
 
         Warns:
             ConstraintWarning: the nearest configuration violates the constraints by less than 1e-6 in natural sizes:

@@ -21,6 +21,7 @@ from jounce.errors import ConstraintError, RangeError, SimulationError
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
 from jounce.simulation.stiffness import linear_system, rates
+from jounce.soft.inside_out import inside_out
 
 WINDOW = 5_000  # steps over which the pace is measured
 HOPELESS = 100  # times the allowed steps
@@ -65,12 +66,23 @@ class Run:
     # Results
 
     def keep(self, q: Array, v: Array, a: Array, tau: Array) -> None:
-        """Stores the motion at the next output time, or at several: arrays with one more dimension."""
+        """Stores the motion at the next output time, or at several: arrays with one more dimension.
+
+        Raises:
+            SimulationError: a soft body is inside out.
+        """
         rows = [np.atleast_2d(each) for each in (q, v, a, tau)]
+        fault = ""
+        for i, each in enumerate(rows[0]):
+            if fault := inside_out(self.robot, each):
+                rows = [before[:i] for before in rows]
+                break
         new = slice(self._done, self._done + len(rows[0]))
         for own, given in zip(self._rows, rows, strict=True):
             own[new] = given
         self._done = new.stop
+        if fault:
+            raise self.stopped(fault, at=float(self._times[self._done]))
 
     def reached(self, t: float, q: Array, v: Array, a: Array, tau: Array | None = None) -> None:
         """Sets the state that the motion has reached; when tau is left out, it is the one that a requires."""
@@ -87,9 +99,10 @@ class Run:
         return onto(self.robot, q, v)
 
     def motion(self) -> trajectory.Trajectory:
-        """The motion at the output times so far and at its last state, if that is later."""
+        """The motion at the output times so far and at its last state, if that is later and nothing is inside out."""
         when, rows = self._times[: self._done], [each[: self._done] for each in self._rows]
-        if self._state is not None and (not self._done or self._state[0] > when[-1]):
+        later = self._state is not None and (not self._done or self._state[0] > when[-1])
+        if self._state is not None and later and not inside_out(self.robot, self._state[1]):
             t, q, v, a, tau = self._state
             if tau is None:  # with constraints, inverse dynamics would include their forces
                 tau = self._first_row(t, q, v) if self.robot.constraints else self.robot.inverse_dynamics(q, v, a)

@@ -91,7 +91,8 @@ def simulate(
     Raises:
         ValueError: an argument has the wrong shape or an invalid value.
         ConstraintError: the state does not obey the constraints, by more than `rtol` and `atol` allow.
-        SimulationError: the motion cannot be continued, or not within the limits; the message says when and why, and
+        SimulationError: the motion cannot be continued, or not within the limits, or a soft body is inside out at an
+            output time; the message says when and why, and
             ``error.trajectory`` is the motion up to that point.
 
     >>> import jounce as jn

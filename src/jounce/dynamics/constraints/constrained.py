@@ -24,6 +24,7 @@ from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.dynamics.factorials import factorial
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
+from jounce.soft.inside_out import inside_out
 
 if TYPE_CHECKING:
     from jounce.model import Model
@@ -262,6 +263,7 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
     best, left_at_best = np.inf, np.zeros(0)
     moves = np.ones(model.nv, bool) if free is None else free
     placed = _placed(model)
+    folded = ""
     for attempt in range(31):
         q, rows = start, placed if attempt else np.ones_like(placed)
         if attempt == 1 and placed.all():
@@ -276,6 +278,8 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
             if now < best:
                 best, left_at_best = now, broken
             if now < 1e-13 or (now < 1e-10 and now >= size):
+                if q is not start and (folded := inside_out(model, q)):
+                    break
                 return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
             if now < size:
                 size, nearest = now, q
@@ -292,9 +296,12 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
                 )
                 return q
             q = _nearer(model, q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0), now)
-        if size < 1e-10:  # as far as digits go, if slowly
+        if size < 1e-10 and not inside_out(model, nearest):  # as far as digits go, if slowly
             return nearest
-    name, kept = most_broken(model, model.residual(start)), "" if moves.all() else " with these joints held"
+    kept = "" if moves.all() else " with these joints held"
+    if folded:
+        raise ConstraintError(f"q cannot be brought onto the constraints{kept}: there {folded}")
+    name = most_broken(model, model.residual(start))
     left = np.abs(left_at_best).max(initial=0.0)
     raise ConstraintError(
         f"q cannot be brought onto the constraints{kept}: {left:.1e} is left at best, mostly of {name}"
