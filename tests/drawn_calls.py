@@ -381,6 +381,9 @@ class Draw:
         q = self.robot.configuration(self.rng, ())
         return self.one(((), names, tuple(names), {n: q[self.model.position(n)] for n in names}))
 
+    def branch(self, name: str) -> object:
+        return self.one((None, "any", "stable"))
+
     def inputs(self, name: str) -> object:
         lead = () if self.method in ONE_STATE else self.leading(name)
         return self.sized(self.rng.uniform(0, 0.2, (*lead, len(self.model.input_names))))
@@ -480,6 +483,7 @@ PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
     "inertia": Draw.inertia,
     "constraints": Draw.constraints,
     "held": Draw.held,
+    "branch": Draw.branch,
 }
 
 

@@ -335,7 +335,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "linearize": (ROBOT.linearize, {"actuated": [0, 1], "frame": "world", "q": Q, "v": REST, "tau": REST}),
     "equilibrium": (
         FINGER.equilibrium,
-        {"q0": np.zeros(3), "tau": np.zeros(3), "wrenches": {"a": np.zeros(6)}, "held": ["a"]},
+        {"q0": np.zeros(3), "tau": np.zeros(3), "wrenches": {"a": np.zeros(6)}, "held": ["a"], "branch": "any"},
     ),
     "forward_kinematics": (
         ROBOT.forward_kinematics,

@@ -125,6 +125,24 @@ def test_others_do_not_know() -> None:
 
 # What is returned
 
+STRETCH = 1e6 * np.pi * 0.05**2  # N, E A
+
+
+def test_no_equilibrium_is_inside_out() -> None:
+    """A rod pressed by 1.5 E A has lost its length at 2 / 3 of that."""
+    robot = built(rod(soft.constant_strain("stretch")))
+    rest = robot.equilibrium(wrenches={"rod": (0, 0, -0.99 * STRETCH, 0, 0, 0)})
+    np.testing.assert_allclose(rest.q, -0.99 * L, rtol=1e-12)
+    for options in ({}, {"branch": "stable"}, {"branch": "any"}, {"q0": [-0.5]}):
+        with pytest.raises(jn.NoEquilibrium, match="there 'rod' is inside out at s = 0 m") as caught:
+            robot.equilibrium(wrenches={"rod": (0, 0, -1.5 * STRETCH, 0, 0, 0)}, **options)  # type: ignore[arg-type]
+        if "q0" not in options:
+            assert caught.value.part == pytest.approx(2 / 3, abs=2e-5)
+        assert caught.value.q[0] > -L
+    with pytest.raises(jn.NoEquilibrium, match="'rod' is inside out"):
+        robot.equilibrium(q0=[-1.5], wrenches={"rod": (0, 0, -1.5 * STRETCH, 0, 0, 0)})
+
+
 METHODS: tuple[Literal["taylor", "rkmk", "implicit"], ...] = ("taylor", "rkmk", "implicit")
 
 

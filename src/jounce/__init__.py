@@ -11,7 +11,8 @@ from jounce.dynamics.constraints.impact import Impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates
 from jounce.dynamics.constraints.inverse_dynamics import ConstrainedInverseDynamics
 from jounce.dynamics.linearization import Linearization
-from jounce.dynamics.statics import Equilibrium, NoEquilibrium
+from jounce.dynamics.load_path import NoEquilibrium
+from jounce.dynamics.statics import Equilibrium
 from jounce.errors import (
     ConstraintError,
     ConstraintWarning,
@@ -24,6 +25,7 @@ from jounce.errors import (
     SaveWarning,
     SimulationError,
     SingularError,
+    StabilityWarning,
 )
 from jounce.loading import LoadWarning, load
 from jounce.model import Kinematics, Model
@@ -99,6 +101,7 @@ __all__ = [
     "SingularError",
     "Spherical",
     "Spline",
+    "StabilityWarning",
     "Trajectory",
     "Universal",
     "build_info",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import comb, prod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -1144,6 +1144,7 @@ class Model(CoreModel):
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: Frame = "body",
         held: Mapping[str, ArrayLike] | Iterable[str] = (),
+        branch: Literal["stable", "any"] | None = None,
     ) -> Equilibrium:
         """Where the robot is at rest: gravity_force + elastic_force = actuation_matrix(q) u + tau + wrenches.
 
@@ -1151,7 +1152,8 @@ class Model(CoreModel):
         contacts that are held wherever they are then stay there.
 
         The load (weight, inputs, forces and wrenches) is raised from zero to its full value, and the robot is followed
-        from `neutral`; or, given `q0`, the force that would hold it there is gradually released.
+        from `neutral`; or, given `q0`, the force that would hold it there is gradually released. No soft body is inside
+        out in what is found, nor on the way.
 
         Args:
             u: (nu,) inputs of soft bodies, `input_names`: N or Pa; zero when left out.
@@ -1162,6 +1164,13 @@ class Model(CoreModel):
             held: joints that are held, as by a brake or a motor: names, for joints held where they start (in `q0` or
                 `neutral`), or {name: position}, a number, or an array of as many as the joint has in q. Shapes of soft
                 bodies can be held like joints.
+            branch: which equilibrium it should be where the path from `neutral` loses stability, as that of a column
+                does that buckles. When left out, the path is followed all the same, and a warning says where. "any"
+                is without the warning. With "stable" the robot is pushed off along the motion that grows there, comes
+                to rest, is loaded further, and so on; what is found is stable, or indifferent. Of two equilibria that
+                are alike it is the one towards which the coordinate grows that moves most, by its kinetic energy, the
+                first one if there are several. With `q0`, "stable" is about the end of the path alone, which the robot
+                leaves in the same way if it is unstable; the others make no difference.
 
         Returns:
             `Equilibrium`, with q, the tangent stiffness, whether it is stable, the constraint forces, and the
@@ -1169,9 +1178,13 @@ class Model(CoreModel):
 
         Raises:
             ValueError: an argument has the wrong shape or an invalid value.
-            NoEquilibrium: none was found; the message says how far the load could be raised, and which joints have
-                nothing that holds them.
+            NoEquilibrium: none was found, or no stable one with branch="stable"; the message says how far the load
+                could be raised, which soft body would be inside out, and which joints have nothing that holds them.
             ConstraintError: the constraints cannot be satisfied, or not with these joints held.
+
+        Warns:
+            StabilityWarning: the path from `neutral` goes through unstable equilibria, which a robot that is loaded
+                slowly would not follow, and neither `q0` nor `branch` was given.
 
         >>> import jounce as jn
         >>> b = jn.Builder()
@@ -1185,8 +1198,13 @@ class Model(CoreModel):
         >>> b.add("arm", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
         >>> b.build().equilibrium(held={"arm": np.pi / 2}).reactions["arm"].round(3)  # torque that holds the arm out
         array([4.905])
+        >>> b = jn.Builder()
+        >>> bend = jn.soft.constant_curvature(planar=True, elongation=False)
+        >>> b.add("column", "world", body=jn.soft.Rod(1.0, 0.01, 1000.0, 2.5e7, strain=bend))  # too tall for its weight
+        >>> b.build().equilibrium(branch="stable").q.round(3)  # bends over
+        array([1.98])
         """
-        return equilibrium(self, u, q0, tau, wrenches, _axes("wrench_frame", wrench_frame), held)
+        return equilibrium(self, u, q0, tau, wrenches, _axes("wrench_frame", wrench_frame), held, branch)
 
     # Kinematics
 
