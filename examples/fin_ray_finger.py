@@ -4,11 +4,11 @@ Two rods lean against each other, welded at the tip, and ribs keep them at fixed
 soft bodies. Pressed on its front, such a finger does not give way like a rod. Its tip moves towards the load, so the
 finger wraps itself around what it holds.
 
-The finger is loaded step by step. At rest the forces of walls, load and constraints balance and the constraints hold:
-Newton's method finds the shape and the forces in the ribs together. Then the load is suddenly removed, and the finger
-swings. The picture shows the finger under load, the same without ribs, and the forces in the ribs after the release.
-The numbers to look at are where the tip goes, how far the simulated loops drift apart, and the residual of the energy
-balance: the walls lose what their material dissipates.
+At rest the forces of walls, load and constraints balance and the constraints hold: `equilibrium` finds the shape under
+each of several loads. Then the load is suddenly removed, and the finger swings. The picture shows the finger under
+load, the same without ribs, and the forces in the ribs after the release. The numbers to look at are where the tip
+goes, how far the simulated loops drift apart, and the residual of the energy balance: the walls lose what their
+material dissipates.
 
     python examples/fin_ray_finger.py [figure.png]
 """
@@ -46,36 +46,16 @@ def finger(ribs=RIBS) -> jn.Model:
     return builder.build()
 
 
-def unbalanced(robot, q, multipliers, force):
-    """Residuals of the force balance and of the constraints, for a stack of configurations."""
-    still, push = np.zeros(robot.nv), {"pad": np.array([force, 0, 0, 0, 0, 0])}
-    held = np.einsum("...ij,i->...j", robot.constraint_jacobian(q), multipliers)
-    forces = robot.inverse_dynamics(q, still, still, wrenches=push, wrench_frame="mixed") - held
-    return np.concatenate([forces, robot.residual(q)], axis=-1)
-
-
-def at_rest(robot, q, multipliers, force):
-    """Shape and multipliers under that force, starting from those under a nearby one."""
-    step, n = 1e-6, robot.nv
-    for _ in range(30):
-        left = unbalanced(robot, q, multipliers, force)
-        if np.abs(left).max() < 1e-11:
-            return q, multipliers
-        ahead, behind = (unbalanced(robot, q + d * np.eye(n), multipliers, force) for d in (step, -step))
-        J = robot.constraint_jacobian(q)
-        tangent = np.block([[(ahead - behind)[:, :n].T / (2 * step), -J.T], [J, np.zeros((len(J), len(J)))]])
-        change = np.linalg.lstsq(tangent, -left, rcond=1e-12)[0]
-        q, multipliers = q + change[:n], multipliers + change[n:]
-    raise RuntimeError(f"no rest found under {force} N")
+def at_rest(robot, force, near=None):
+    """The shape under that force; found sooner from a nearby one."""
+    return robot.equilibrium(q0=near, wrenches={"pad": (force, 0, 0, 0, 0, 0)}, wrench_frame="mixed").q
 
 
 def loaded(robot):
     """Shapes under all the forces, (., nq)."""
-    q, multipliers = robot.project(robot.neutral()), np.zeros(len(robot.residual(robot.neutral())))
     shapes = []
     for force in FORCES:
-        q, multipliers = at_rest(robot, q, multipliers, force)
-        shapes.append(q)
+        shapes.append(at_rest(robot, force, shapes[-1] if shapes else None))
     return np.array(shapes)
 
 

@@ -265,7 +265,7 @@ def test_fin_ray_finger(example: ModuleType, picture: Path) -> None:
             replace(c, kind=jn.Distance(c.kind.length + change)) if c.name == rib else c for c in robot.constraints
         ]
         other = jn.Model(robot.bodies, robot.gravity, records)
-        q, _ = example.at_rest(other, shapes[-1], rest.multipliers[-1], example.FORCES[-1])
+        q = example.at_rest(other, example.FORCES[-1], shapes[-1])
         return other.potential_energy(q) - example.FORCES[-1] * other.pose("pad", q)[0, 3]
 
     rib, step = "rib 0.4", 1e-5
