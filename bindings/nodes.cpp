@@ -13,6 +13,7 @@ namespace {
 constexpr double off = 5e-7;        // of the largest entry: OFF in discretization.py
 constexpr double rounded = 2e-5;    // the same from the third derivative on, where rounding may explain as much
 constexpr std::size_t at_once = 64;  // states
+constexpr double far = 0.5;          // strain below which no body is inside out
 
 thread_local int unwatched = 0;
 
@@ -62,8 +63,10 @@ void NodesWatch::take(const char* what, const Shape& batch, const Shapes& shapes
       };
       doubtful_.erase(std::remove_if(doubtful_.begin(), doubtful_.end(), passes), doubtful_.end());
     }
+    in_batch_ = !batch.empty();
+    warn_of_inside_out(shapes);
     for (std::ptrdiff_t i : doubtful_) q_.insert(q_.end(), shapes.q + i * shapes.step, shapes.q + i * shapes.step + model_.tree().nq);
-    what_ = what, solves_ = shapes.solves, in_batch_ = !batch.empty();
+    what_ = what, solves_ = shapes.solves;
     for (int k = 0; k < count; ++k) blocks_.push_back({written[k].size, written[k].orders});
   }
   std::vector<double>& kept = again_ ? now_ : first_;
@@ -71,6 +74,27 @@ void NodesWatch::take(const char* what, const Shape& batch, const Shapes& shapes
   for (std::ptrdiff_t i : again_ ? states_ : doubtful_)
     for (int k = 0; k < count; ++k)
       kept.insert(kept.end(), written[k].first + i * written[k].step, written[k].first + i * written[k].step + written[k].size);
+}
+
+// Of the first state, if there is one.
+void NodesWatch::warn_of_inside_out(const Shapes& shapes) const {
+  const Apart apart(current_);
+  for (std::ptrdiff_t i : doubtful_) {
+    const double* q = shapes.q + i * shapes.step;
+    if (std::none_of(model_.screens().begin(), model_.screens().end(),
+                     [&](const CoreModel::Screen& screen) { return deformation(screen, q).strained > far * far; }))
+      continue;
+    const nb::object said = model_.discretization().attr("inside_out")(in_batch_ ? i : -1, state_of(q));
+    if (said.is_none()) continue;
+    warn_as("ShapeWarning", nb::cast<std::string>(said));
+    return;
+  }
+}
+
+nb::object NodesWatch::state_of(const double* q) const {
+  Output found(nb::none(), Shape{model_.tree().nq});
+  std::copy_n(q, model_.tree().nq, found.data());
+  return std::move(found).object();
 }
 
 bool NodesWatch::is_off(std::ptrdiff_t k) const {
@@ -140,9 +164,8 @@ void NodesWatch::check(const void* again, Call call) {
         if (!compute(again, call, model)) fail_as("SingularError", "the finer robot has no answer");
         return listed(now_.data());
       });
-      Output q(nb::none(), Shape{model_.tree().nq});
-      std::copy_n(q_.data() + (begin + k) * model_.tree().nq, model_.tree().nq, q.data());
-      const nb::object said = python.attr("explain")(what_, in_batch_ ? some[k] : -1, std::move(q).object(),
+      const nb::object q = state_of(q_.data() + std::ptrdiff_t(begin + k) * model_.tree().nq);
+      const nb::object said = python.attr("explain")(what_, in_batch_ ? some[k] : -1, q,
                                                      listed(first_.data() + std::ptrdiff_t(begin + k) * stride()), other, solves_);
       if (said.is_none()) continue;
       warn_as(nb::cast<const char*>(said[0]), nb::cast<std::string>(said[1]));
@@ -175,9 +198,18 @@ nb::object deformations(const CoreModel& model, nb::handle q_) {
   return std::move(out).object();
 }
 
+// Whether the soft bodies at q (nq,) have nodes enough, for certain, for answers of that order.
+bool pass(const CoreModel& model, nb::handle q_, int order, bool solves) {
+  const Input q(q_, "q", 1);
+  expect_configuration(model.tree(), q);
+  return !NodesWatch::worthwhile(model) || model.passes_limits(q.data(), order, solves);
+}
+
 void bind_nodes(nb::module_& m, nb::class_<CoreModel>& c) {
   c.def("_deformation", &deformations, any("q"),
         nb::sig("def _deformation(self, q: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"));
+  c.def("_passes", &pass, any("q"), nb::arg("order"), nb::arg("solves"),
+        nb::sig("def _passes(self, q: numpy.typing.ArrayLike, order: int, solves: bool) -> bool"));
   c.def_prop_ro(
       "_discretization", [](const CoreModel& model) { return model.discretization(); },
       nb::sig("def _discretization(self) -> typing.Any"));

@@ -50,6 +50,8 @@ class NodesWatch {
   void check(const void* again, Call call);
   bool compute(const void* again, Call call, const CoreModel& model);
   bool is_off(std::ptrdiff_t k) const;  // of the states computed last
+  void warn_of_inside_out(const Shapes& shapes) const;
+  nb::object state_of(const double* q) const;
   nb::list listed(const double* numbers) const;
   std::ptrdiff_t stride() const;
 

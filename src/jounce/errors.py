@@ -78,6 +78,13 @@ class DiscretizationWarning(PrecisionWarning):
     """A soft body has too few nodes for how it is bent; the message says by how much, and how many would do."""
 
 
+class ShapeWarning(RuntimeWarning):
+    """A soft body that is inside out, as no body can be; the message says where."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
+
 class StabilityWarning(RuntimeWarning):
     """An equilibrium that a robot would not have come to, as it loses stability on the way; the message says where."""
 

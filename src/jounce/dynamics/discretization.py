@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 from jounce import errors
 from jounce._checks import quoted
 from jounce._core import CoreModel
-from jounce.core_tables import BodyRecord, Leave, compiled
+from jounce.core_tables import BodyRecord, Leave, compiled, own_records
 from jounce.errors import SingularError
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
-from jounce.parts.sections import SoftBody
+from jounce.parts.sections import Shape, SoftBody
 
 Array = NDArray[np.float64]
 Answers = Sequence[Array]  # (orders, numbers) each
@@ -231,6 +231,24 @@ class Discretization:
             if said := self.explain(what, int(i) if q.ndim > 1 else -1, states[i], answers, again, False):
                 warnings.warn(said[1], getattr(errors, said[0]), stacklevel=4)
                 return
+
+    def inside_out(self, state: int, q: Array) -> str | None:
+        """What to warn of, if a soft body is inside out at q (nq,)."""
+        begin = 0
+        for record in own_records(self._bodies):
+            own = slice(begin, begin := begin + record.joint.nq)
+            if not isinstance(record.joint, Shape) or record.soft is None:
+                continue
+            place = record.soft.inside_out(q[own])
+            if place is not None:
+                return f"body {quoted(record.name)} is inside out at s = {place:.4g} m{_where(state)}"
+        return None
+
+    def check_rest(self, model: Any, q: Array, moved: Callable[[Any], Array]) -> None:
+        """Warns if an equilibrium is off: `moved` is a step of Newton's method towards that of another robot."""
+        if model._passes(q, 0, True):
+            return
+        self.check(model, "the equilibrium", q, q, lambda other, at: moved(other), 0.0)
 
     def _with(self, resolutions: Mapping[int, int], seed: int = 0) -> CoreModel:
         """The robot with other numbers of nodes; and with last digits changed unless the seed is 0."""

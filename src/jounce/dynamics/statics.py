@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, a_class, array_of, counted, one_of, quoted
+from jounce._core import UnwatchedNodes
 from jounce.dynamics.branches import Branch, Follower, settled
 from jounce.dynamics.constraints.constrained import assembled
 from jounce.dynamics.constraints.static_ties import Mask, anchored
@@ -94,17 +95,27 @@ def equilibrium(
     if robot.constraints:
         start = assembled(robot, start, free)
         robot = anchored(robot, start)
-    statics = Statics(robot, inputs, force, given, wrench_frame, start, free)
+    with UnwatchedNodes():
+        statics = Statics(robot, inputs, force, given, wrench_frame, start, free)
     follower = Follower(branch)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with UnwatchedNodes(), np.errstate(over="ignore", invalid="ignore"):
         found = _loaded(statics, follower) if q0 is None else _released(statics, stable=branch == "stable")
     if q0 is None and branch is None:
         follower.warn()
+    if robot._discretization is not None:
+
+        def moved(other: Model) -> Array:
+            forces = Statics(other, inputs, force, given, wrench_frame, start, free).forces(found.q)
+            freed, stiffness = forces.ties.freed(forces.F.sum(axis=0), forces.K.sum(axis=0))
+            return robot.integrate(found.q, statics.solved(stiffness, freed, forces.ties))
+
+        robot._discretization.check_rest(robot, found.q, moved)
     F, K, ties = found.forces.F.sum(axis=0), found.forces.K.sum(axis=0), found.forces.ties
     multipliers, reactions = ties.multipliers(F), ties.reactions(F)
     F, K = ties.freed(F, K)
-    stable = statics.stability(found.q, K, ties).stable
-    forces = constraint_wrenches(robot, found.q, multipliers, wrench_frame)
+    with UnwatchedNodes():
+        stable = statics.stability(found.q, K, ties).stable
+        forces = constraint_wrenches(robot, found.q, multipliers, wrench_frame)
     holding = {name: reactions[robot.coordinate(name)] for name in names}
     return Equilibrium(found.q, F, K, stable, found.iterations, forces, multipliers, holding)
 
