@@ -43,9 +43,9 @@ class CoreModel {
 
   // A soft body whose nodes may be too few, and how far it may bend without a doubt. See nodes.hpp.
   struct Screen {
-    std::int32_t q, n, soft;  // its coordinates; which of the soft bodies it is
-    const double* strained;   // (6, n) by how much a unit of each coordinate deforms it at most: shear and stretch, then turns in rad
-    double turned[3];         // at rest
+    std::int32_t q, n, soft;     // its coordinates; which of the soft bodies it is
+    const double* strained;      // (6, n) by how much a unit of each coordinate deforms it at most: shear and stretch, then turns in rad
+    double turned[3];            // at rest
     std::vector<double> limits;  // (2, orders) without and with equations to solve, of the square of all turns; empty: not known yet
   };
   const std::vector<Screen>& screens() const { return screens_; }

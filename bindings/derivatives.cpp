@@ -268,7 +268,8 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
 #define JOUNCE_WRENCHES "wrenches: collections.abc.Mapping[str, " JOUNCE_GIVEN "] | None, wrench_frame: str"
 
 void bind_derivatives(nb::class_<CoreModel>& c) {
-  c.def("_inverse_dynamics_derivatives", watched<&inverse_dynamics_derivatives>, any("q"), any("v"), any("a"), any("wrenches"), any("wrench_frame"),
+  c.def("_inverse_dynamics_derivatives", watched<&inverse_dynamics_derivatives>, any("q"), any("v"), any("a"), any("wrenches"),
+        any("wrench_frame"),
         nb::sig("def _inverse_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", a: " JOUNCE_GIVEN
                 " | None, " JOUNCE_WRENCHES ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
   c.def("_forward_dynamics_derivatives", watched<&forward_dynamics_derivatives>, any("q"), any("v"), any("tau"), any("wrenches"),

@@ -81,7 +81,8 @@ nb::object jacobian_of(const CoreModel& model, nb::handle name, nb::handle q, nb
   return evaluate(jacobian, model, q, v, kind, velocity_axes, out, &frame_named(model, name), axes);
 }
 
-nb::object jacobian_at_rest(const CoreModel& model, nb::handle name, nb::handle q, nb::handle frame, nb::handle velocity_frame, nb::handle out) {
+nb::object jacobian_at_rest(const CoreModel& model, nb::handle name, nb::handle q, nb::handle frame, nb::handle velocity_frame,
+                            nb::handle out) {
   return jacobian_of(model, name, q, nb::handle(), Velocity::none, frame, velocity_frame, out);
 }
 nb::object jacobian_derivatives(const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, nb::handle frame,
@@ -156,16 +157,20 @@ void bind_equations(nb::class_<CoreModel>& c) {
   move("coriolis_matrix_derivatives", watched<&derivatives<coriolis_matrix>>, coriolis_matrix_derivatives_signature,
        coriolis_matrix_derivatives_doc);
   rest("gravity_force", watched<&at_rest<gravity_force>>, gravity_force_signature, gravity_force_doc);
-  move("gravity_force_derivatives", watched<&derivatives<gravity_force>>, gravity_force_derivatives_signature, gravity_force_derivatives_doc);
+  move("gravity_force_derivatives", watched<&derivatives<gravity_force>>, gravity_force_derivatives_signature,
+       gravity_force_derivatives_doc);
   rest("centroidal_momentum_matrix", watched<&at_rest<momentum_matrix>>, momentum_matrix_signature, momentum_matrix_doc);
   move("centroidal_momentum_matrix_derivatives", watched<&derivatives<momentum_matrix>>, momentum_matrix_derivatives_signature,
        momentum_matrix_derivatives_doc);
   move("centroidal_momentum", watched<&in_motion<momentum>>, momentum_signature, momentum_doc);
   move("centroidal_momentum_derivatives", watched<&derivatives<momentum>>, momentum_derivatives_signature, momentum_derivatives_doc);
-  c.def("center_of_mass", watched<&in_world<center_of_mass>>, any("q"), nb::kw_only(), out, nb::sig(center_of_mass_signature), center_of_mass_doc);
-  move("center_of_mass_derivatives", watched<&derivatives<center_of_mass>>, center_of_mass_derivatives_signature, center_of_mass_derivatives_doc);
+  c.def("center_of_mass", watched<&in_world<center_of_mass>>, any("q"), nb::kw_only(), out, nb::sig(center_of_mass_signature),
+        center_of_mass_doc);
+  move("center_of_mass_derivatives", watched<&derivatives<center_of_mass>>, center_of_mass_derivatives_signature,
+       center_of_mass_derivatives_doc);
   move("kinetic_energy", watched<&in_motion<kinetic_energy>>, kinetic_energy_signature, kinetic_energy_doc);
-  move("kinetic_energy_derivatives", watched<&derivatives<kinetic_energy>>, kinetic_energy_derivatives_signature, kinetic_energy_derivatives_doc);
+  move("kinetic_energy_derivatives", watched<&derivatives<kinetic_energy>>, kinetic_energy_derivatives_signature,
+       kinetic_energy_derivatives_doc);
   c.def("potential_energy", watched<&in_world<potential_energy>>, any("q"), nb::kw_only(), out, nb::sig(potential_energy_signature),
         potential_energy_doc);
   move("potential_energy_derivatives", watched<&derivatives<potential_energy>>, potential_energy_derivatives_signature,
@@ -175,8 +180,8 @@ void bind_equations(nb::class_<CoreModel>& c) {
         nb::sig(jacobian_signature), jacobian_doc);
   c.def("jacobian_derivatives", watched<&jacobian_derivatives>, any("name"), any("q"), any("v"), nb::kw_only(), frame,
         nb::arg("velocity_frame") = nb::none(), out, nb::sig(jacobian_derivatives_signature), jacobian_derivatives_doc);
-  c.def("inverse_dynamics_passive", watched<&inverse_dynamics_passive>, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(), frame, out,
-        nb::sig(inverse_dynamics_passive_signature), inverse_dynamics_passive_doc);
+  c.def("inverse_dynamics_passive", watched<&inverse_dynamics_passive>, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(),
+        frame, out, nb::sig(inverse_dynamics_passive_signature), inverse_dynamics_passive_doc);
 }
 
 }  // namespace jounce

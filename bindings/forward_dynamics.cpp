@@ -300,8 +300,8 @@ void bind_forward_dynamics(nb::class_<CoreModel>& c) {
   c.def("hybrid_dynamics", watched<&hybrid_dynamics>, any("q"), any("v"), any("acc"), any("tau"), nb::kw_only(), any("prescribed"),
         nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
         nb::sig(hybrid_dynamics_signature), hybrid_dynamics_doc);
-  c.def("_constrained_dynamics", watched<&constrained_dynamics>, any("q"), any("v"), any("acc"), any("tau"), any("prescribed"), any("wrenches"),
-        any("wrench_frame"), any("frame"), any("motion"), nb::arg("moves"), any("shares"), nb::arg("kp"), nb::arg("kd"),
+  c.def("_constrained_dynamics", watched<&constrained_dynamics>, any("q"), any("v"), any("acc"), any("tau"), any("prescribed"),
+        any("wrenches"), any("wrench_frame"), any("frame"), any("motion"), nb::arg("moves"), any("shares"), nb::arg("kp"), nb::arg("kd"),
         nb::sig(constrained_dynamics_signature));
   c.def("_pushed", watched<&pushed>, any("q"), any("v"), any("tau"), any("frame"), nb::sig(pushed_signature));
   c.def("inverse_mass_matrix_apply", watched<&inverse_mass_matrix_apply>, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),

@@ -55,7 +55,8 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
     if (turn_wrenches) wrench_kernel.run(to_body, begin, end, workspace);
     kernel.run(call, begin, end, workspace);
   };
-  Answers("inverse dynamics", batch, {states.q, states.q_step}, {out.written(batch, rows - 1)}).run(cost(tree, rows), workspace_bytes, part);
+  Answers("inverse dynamics", batch, {states.q, states.q_step}, {out.written(batch, rows - 1)})
+      .run(cost(tree, rows), workspace_bytes, part);
   if (!numbers) moving.expect_numbers();
   return std::move(out).object();
 }

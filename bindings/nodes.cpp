@@ -10,8 +10,8 @@
 namespace jounce {
 namespace {
 
-constexpr double off = 5e-7;        // of the largest entry: OFF in discretization.py
-constexpr double rounded = 2e-5;    // the same from the third derivative on, where rounding may explain as much
+constexpr double off = 5e-7;         // of the largest entry: OFF in discretization.py
+constexpr double rounded = 2e-5;     // the same from the third derivative on, where rounding may explain as much
 constexpr std::size_t at_once = 64;  // states
 constexpr double far = 0.5;          // strain below which no body is inside out
 
@@ -58,9 +58,7 @@ void NodesWatch::take(const char* what, const Shape& batch, const Shapes& shapes
     if (doubtful_.empty()) return;
     {
       const Apart apart(current_);
-      const auto passes = [&](std::ptrdiff_t i) {
-        return model_.passes_limits(shapes.q + i * shapes.step, orders - 1, shapes.solves);
-      };
+      const auto passes = [&](std::ptrdiff_t i) { return model_.passes_limits(shapes.q + i * shapes.step, orders - 1, shapes.solves); };
       doubtful_.erase(std::remove_if(doubtful_.begin(), doubtful_.end(), passes), doubtful_.end());
     }
     in_batch_ = !batch.empty();
@@ -211,8 +209,7 @@ void bind_nodes(nb::module_& m, nb::class_<CoreModel>& c) {
   c.def("_passes", &pass, any("q"), nb::arg("order"), nb::arg("solves"),
         nb::sig("def _passes(self, q: numpy.typing.ArrayLike, order: int, solves: bool) -> bool"));
   c.def_prop_ro(
-      "_discretization", [](const CoreModel& model) { return model.discretization(); },
-      nb::sig("def _discretization(self) -> typing.Any"));
+      "_discretization", [](const CoreModel& model) { return model.discretization(); }, nb::sig("def _discretization(self) -> typing.Any"));
   nb::class_<UnwatchedNodes>(m, "UnwatchedNodes")
       .def(nb::init<>())
       .def("__enter__", [](UnwatchedNodes& self) { self.enter(); })

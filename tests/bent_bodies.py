@@ -32,7 +32,8 @@ class Bent:
                 joint = jn.Revolute(rng.normal(size=3))
                 builder.add(f"link{i}", parent, joint, placement=self._placement(rng), inertia=self._inertia(rng))
                 parent = f"link{i}"
-            builder.add(f"soft{i}", parent, placement=self._placement(rng), body=pooled(int(rng.integers(pool))) if pool else soft_body(rng))
+            body = pooled(int(rng.integers(pool))) if pool else soft_body(rng)
+            builder.add(f"soft{i}", parent, placement=self._placement(rng), body=body)
             parent = f"soft{i}"
         if rng.random() < 0.5:
             builder.add("tool", parent, jn.Fixed(), placement=self._placement(rng), inertia=self._inertia(rng))

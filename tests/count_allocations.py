@@ -24,13 +24,15 @@ STACKED = {
     "_constraint_rows",
 }  # private, so not in the table
 OF_ONE_STATE = {"_sections"}
+OF_SHAPES = {"_deformation", "_passes"}  # which run no kernel
 SINGLE = ("a", "dv", "f", "v_ref", "a_ref")
 
 
 def methods() -> list[str]:
     """The methods of the core that take a state."""
     named = [n for n in dir(_core.CoreModel) if hasattr(getattr(_core.CoreModel, n), "__nb_signature__")]
-    return [n for n in named if not n.startswith("__") and {"q", "q0"} & set(parameters(n))]
+    named = [n for n in named if not n.startswith("__") and n not in OF_SHAPES]
+    return [n for n in named if {"q", "q0"} & set(parameters(n))]
 
 
 def parameters(method: str) -> list[str]:
@@ -54,7 +56,9 @@ def robots() -> dict[str, tuple[jn.Model, ...]]:
         builder = jn.Builder()
         builder.add("palm", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(0.1, 0.1, 0.1)))
         for i in range(rods):
-            builder.add(f"rod {i}", f"rod {i - 1}" if i else "palm", body=jn.soft.Rod(0.3, 0.02, 1e3, 1e5, nodes=3, check=False))
+            builder.add(
+                f"rod {i}", f"rod {i - 1}" if i else "palm", body=jn.soft.Rod(0.3, 0.02, 1e3, 1e5, nodes=3, check=False)
+            )
         return builder.build()
 
     def tied(feet: int, gears: int = 0) -> jn.Model:

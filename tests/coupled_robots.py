@@ -316,7 +316,9 @@ class Leaf(jn.soft.Module):
 
 def rod(length: float = 0.3, young: float = 2e3, nodes: int = 4, **options: object) -> jn.soft.Rod:
     """Soft enough for derivatives of accelerations to keep their digits: each loses as many as its frequency has."""
-    return jn.soft.Rod(length, (0.02, 0.015), 1050.0, young, poisson=0.4, damping=1e-3, nodes=nodes, check=False, **options)
+    return jn.soft.Rod(
+        length, (0.02, 0.015), 1050.0, young, poisson=0.4, damping=1e-3, nodes=nodes, check=False, **options
+    )
 
 
 FOLLOW = jn.Follow
@@ -403,7 +405,8 @@ SOFT: dict[str, Robot] = {
     .add("arm", "world", "revolute")
     .add(
         "body", "arm", "fixed",
-        soft=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 50.0, 0.4, damping=1e-3, wall=0.004, law="solid", nodes=(4, 4), check=False),
+        soft=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 50.0, 0.4, damping=1e-3, wall=0.004, law="solid", nodes=(4, 4),
+            check=False),
     )
     .robot(),
     "module of a user": maker(25)

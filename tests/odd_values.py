@@ -305,12 +305,13 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "Rod": (
         soft.Rod,
         {"length": 0.3, "radius": 0.02, "density": 1e3, "young": 1e5, "poisson": 0.4, "damping": 0.1, "strain": None,
-         "rest": (0, 0, 1, 0, 0, 0), "section": "disk", "nodes": 3, "actuators": ()},
+         "rest": (0, 0, 1, 0, 0, 0), "section": "disk", "nodes": 3, "actuators": (),
+         "check": True, "reach": None, "order": None},
     ),
     "VariableRadius": (
         soft.VariableRadius,
         {"length": 0.2, "radius": 0.02, "density": 1e3, "young": 1e6, "poisson": 0.4, "damping": 0.1, "wall": 0.0,
-         "law": "beam", "nodes": 3},
+         "law": "beam", "nodes": 3, "check": True, "reach": None, "order": None},
     ),
     "Actuator": (soft.Actuator, {"name": "c", "route": (0.01, 0.0), "end": 0.1}),
     "Tendon": (soft.Tendon, {"name": "c", "route": (0.01, 0.0), "end": 0.1}),

@@ -23,7 +23,7 @@ from soft_models import (
 )
 
 
-def rod_of(module: Rod, nodes: int | None) -> jn.soft.Rod:
+def rod_of(module: Rod, nodes: int | None, check: bool = True) -> jn.soft.Rod:
     def at(s: float) -> np.ndarray:
         return module.strain_basis(np.array([s]))[0]
 
@@ -37,7 +37,7 @@ def rod_of(module: Rod, nodes: int | None) -> jn.soft.Rod:
         strain=at(0.0) if module.uniform else at,
         section=module.section,
         nodes=nodes,
-        check=nodes is None,
+        check=check and nodes is None,
     )
 
 
@@ -59,12 +59,20 @@ def swelling(
 ) -> jn.soft.VariableRadius:
     """Cached: its volume integrals take a while."""
     return jn.soft.VariableRadius(
-        length, radius, density, young, poisson, viscosity, wall, {"quadratic": "beam", "svk": "solid"}[law], nodes,
+        length,
+        radius,
+        density,
+        young,
+        poisson,
+        viscosity,
+        wall,
+        {"quadratic": "beam", "svk": "solid"}[law],
+        nodes,
         check=nodes is None,
     )
 
 
-def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = False) -> jn.Model:
+def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = False, check: bool = True) -> jn.Model:
     """nodes: of every rod; the library's own choice if None, the spec's with `exact_nodes`."""
     b = jn.Builder(gravity=spec.gravity)
     for i, m in enumerate(spec.modules):
@@ -76,7 +84,7 @@ def build_soft(spec: SoftSpec, *, nodes: int | None = None, exact_nodes: bool = 
         elif isinstance(m, RigidBody):
             b.add(f"m{i}", joint=jn.Fixed(), inertia=jn.Inertia(m.mass, m.com, m.inertia), **where)
         elif isinstance(m, Rod):
-            b.add(f"m{i}", body=rod_of(m, count), **where)
+            b.add(f"m{i}", body=rod_of(m, count, check), **where)
         else:
             assert isinstance(m, VariableRadiusBody)
             body = swelling(

@@ -11,6 +11,7 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 import scipy.special
+from jounce._core import UnwatchedNodes
 
 import jounce as jn
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
@@ -660,7 +661,8 @@ def test_equilibrium_of_a_fin_of_two_soft_rods(weld):
     felt = np.abs(robot.constraint_jacobian(rest.q)).max(axis=1) > 1e-9  # in the plane
     tied = {"type": "eq", "fun": lambda q: 100 * robot.residual(q)[felt]}
     start = rest.q + 0.02
-    found = scipy.optimize.minimize(energy_of, start, constraints=tied, options={"ftol": 1e-15, "maxiter": 500})
+    with UnwatchedNodes():  # SciPy tries shapes that are inside out
+        found = scipy.optimize.minimize(energy_of, start, constraints=tied, options={"ftol": 1e-15, "maxiter": 500})
     np.testing.assert_allclose(found.x, rest.q, atol=2e-4)
     assert energy_of(rest.q) <= found.fun + 1e-9
     assert load > robot.pose("left", robot.equilibrium().q)[0, 3]

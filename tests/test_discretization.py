@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+from jounce._core import UnwatchedNodes
 
 import jounce as jn
 from bent_bodies import faults
-from jounce._core import UnwatchedNodes
 
 TURN = 2 * np.pi
 
@@ -128,14 +128,16 @@ def test_every_call_that_integrates_along_a_body_is_checked():
     q, v = np.array([270.0, 60.0, -75.0, 0.3]), np.array([[0.3, 0.2, 0.5, 1.0], [0.1, -0.4, 0.2, 0.3]])
     tau = np.ones(4)
     calls = {
-        "inverse_dynamics": (q, v), "forward_dynamics": (q, v[0], tau), "mass_matrix": (q,), "coriolis_matrix": (q, v[0]),
+        "inverse_dynamics": (q, v), "forward_dynamics": (q, v[0], tau), "mass_matrix": (q,),
+        "coriolis_matrix": (q, v[0]),
         "gravity_force": (q,), "inverse_mass_matrix": (q,), "inverse_mass_matrix_apply": (q, tau),
         "inverse_dynamics_passive": (q, *v, v[0]), "forward_kinematics": (q, v),
         "pose": ("tip", q), "twist": ("tip", q, v), "jacobian": ("tip", q), "jacobian_derivatives": ("tip", q, v),
         "center_of_mass": (q,), "centroidal_momentum": (q, v[0]), "centroidal_momentum_matrix": (q,),
         "kinetic_energy": (q, v[0]), "potential_energy": (q,), "bias_force": (q, v[0]), "actuation_matrix": (q,),
         "generalized_inverse_dynamics": (q, v), "mass_matrix_derivatives": (q, v), "backbone": ("rod", q),
-        "inverse_dynamics_derivatives": (q, v), "forward_dynamics_derivatives": (q, v[0], tau), "linearize": (q, v[0], tau),
+        "inverse_dynamics_derivatives": (q, v), "forward_dynamics_derivatives": (q, v[0], tau),
+        "linearize": (q, v[0], tau),
         "closed_form": (q, v), "constrained_dynamics": (q, v[0], tau),
     }  # fmt: skip
     for name, given in calls.items():

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from jounce._core import UnwatchedNodes
 
 import jounce as jn
 
@@ -253,7 +254,8 @@ def test_fin_ray_finger(example: ModuleType, picture: Path) -> None:
     load = np.zeros((len(shapes), 6))
     load[:, 0] = example.FORCES
     still = np.zeros(robot.nv)
-    rest = robot.constrained_dynamics(shapes, still, still, wrenches={"pad": load}, wrench_frame="mixed")
+    with UnwatchedNodes():  # accelerations are zero but for what statics with more nodes would change
+        rest = robot.constrained_dynamics(shapes, still, still, wrenches={"pad": load}, wrench_frame="mixed")
     assert np.abs(rest.acc).max() < 1e-6 * np.abs(robot.forward_dynamics(shapes[-1], still, still)).max()
 
     x, energy = robot.pose("pad", shapes)[:, 0, 3], robot.potential_energy(shapes)

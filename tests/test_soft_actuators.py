@@ -141,7 +141,9 @@ def test_tendons_of_one_name_are_one_tendon():
 def test_chambers_of_bodies_of_variable_radius_are_their_own():
     b = jn.Builder()
     for name, parent in (("one", "world"), ("two", "one")):
-        b.add(name, parent, body=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1.06e6, wall=0.004, nodes=(12, 8), check=False))
+        b.add(
+            name, parent, body=jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1.06e6, wall=0.004, nodes=(12, 8), check=False)
+        )
     robot = b.build()
     assert robot.input_names == ("one pressure 1", "one pressure 2", "two pressure 1", "two pressure 2")
     A = robot.actuation_matrix(robot.random_configuration(np.random.default_rng(0)))

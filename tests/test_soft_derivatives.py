@@ -71,7 +71,9 @@ def test_inverse_dynamics_with_wrenches_in_other_axes(kind, floating, wrench_fra
 def test_strain_that_varies_much():
     """For a rod with hardly any stiffness and few nodes, bent and sheared: the brackets of its strains matter."""
     builder = jn.Builder()
-    builder.add("rod", "world", body=jn.soft.Rod(0.5, 0.02, 1e3, 1.0, strain=jn.soft.polynomial(2), nodes=2, check=False))
+    builder.add(
+        "rod", "world", body=jn.soft.Rod(0.5, 0.02, 1e3, 1.0, strain=jn.soft.polynomial(2), nodes=2, check=False)
+    )
     robot, rng = builder.build(), np.random.default_rng(3)
     (q, v, a), step = rng.normal(size=(3, robot.nv)), np.full(robot.nv, 0.02)
     wrench = {"rod": np.array([3.0, -2.0, 5.0, 0.1, 0.2, -0.3])}

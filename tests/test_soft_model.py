@@ -195,11 +195,23 @@ def tentacle(strain, radius, route) -> jn.Model:
     b = jn.Builder()
     b.add("base", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(0.1, rotational=(0.01, 0.01, 0.01)))
     rod = jn.soft.Rod(
-        0.2, radius, 1000.0, 1e5, damping=0.1, strain=strain, actuators=[jn.soft.Tendon("t", route)], nodes=6, check=False
+        0.2,
+        radius,
+        1000.0,
+        1e5,
+        damping=0.1,
+        strain=strain,
+        actuators=[jn.soft.Tendon("t", route)],
+        nodes=6,
+        check=False,
     )
     b.add("rod", "base", body=rod)
     b.add("tool", "rod", at=0.1, inertia=jn.Inertia(0.05))
-    b.add("end", "rod", body=jn.soft.VariableRadius(0.1, 0.01, 1000.0, 1e5, poisson=0.4, law="solid", nodes=(6, 4), check=False))
+    b.add(
+        "end",
+        "rod",
+        body=jn.soft.VariableRadius(0.1, 0.01, 1000.0, 1e5, poisson=0.4, law="solid", nodes=(6, 4), check=False),
+    )
     return b.build()
 
 

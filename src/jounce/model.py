@@ -397,7 +397,9 @@ class Model(CoreModel):
         given = self._configuration(q)
         found = self._inputs.checked(given, self._inputs.matrix(given))
         if self._discretization is not None:
-            self._discretization.check(self, "the actuation matrix", given, found, lambda m, q: m._inputs.matrix(q), TURNED)
+            self._discretization.check(
+                self, "the actuation matrix", given, found, lambda m, q: m._inputs.matrix(q), TURNED
+            )
         return found
 
     def _without(self, leave: Leave) -> CoreModel:

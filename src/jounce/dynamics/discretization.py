@@ -28,11 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce import errors
 from jounce._checks import quoted
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, own_records
-from jounce.errors import SingularError
+from jounce.errors import DiscretizationWarning, PrecisionWarning, SingularError
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
 from jounce.parts.sections import Shape, SoftBody
@@ -45,7 +44,8 @@ MOST_ORDERS = 6  # that have a limit; states are always checked beyond
 MOST_STRAIN = 0.3  # of shear and stretch, with which limits are found
 MOST_NODES = 200
 _FORCES = 1e-8  # tolerance of inverse dynamics by itself, for answers without equations to solve
-_SOLVED = 1e-10  # the same with equations to solve, over the condition number of the mass matrix
+_SOLVED = 1e-10  # the same with equations to solve, over the condition number of the mass matrix, but
+_TREE = 100.0  # at least over this, for what other bodies make of it
 _ENOUGH = 1e-9  # the same for nodes that are chosen
 _TURNS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 _SHAPES = 12
@@ -55,6 +55,7 @@ _EPSILON = 2.0**-52
 TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
 _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
 
+_CLASSES = {"DiscretizationWarning": DiscretizationWarning, "PrecisionWarning": PrecisionWarning}
 _times: ContextVar[Array | None] = ContextVar("times", default=None)  # of the states, if they are those of a motion
 _known: dict[bytes, Array] = {}  # limits by the proportions of bodies
 _lock = Lock()
@@ -74,7 +75,7 @@ def limits(body: SoftBody) -> Array:
 
 def _found_limits(body: SoftBody) -> Array:
     most, rest = body.deformation()
-    condition = 1.0
+    condition = _TREE
     found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
     coarse, fine = _alone(body), _alone(body.refined(2 * body.resolution))
     shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
@@ -96,7 +97,9 @@ def _found_limits(body: SoftBody) -> Array:
         with np.errstate(all="ignore"):
             a, b = (np.asarray(m.inverse_dynamics(q, motions)) / size for m in (coarse, fine))
             off = np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)
-            condition = max(condition, float(np.linalg.cond(np.asarray(fine.mass_matrix(q)) / size / size[:, None]).max()))
+            condition = max(
+                condition, float(np.linalg.cond(np.asarray(fine.mass_matrix(q)) / size / size[:, None]).max())
+            )
         worst = np.maximum.accumulate(off.max(axis=0))
         passing &= worst <= np.array([_FORCES, _SOLVED / condition])[:, None]
         found[passing] = np.linalg.norm(rest) + wanted
@@ -225,11 +228,12 @@ class Discretization:
             answers = [flat[i].reshape(1, -1)]
             if _difference(answers, [answer(self.finer(), states[i]).reshape(1, -1)])[0][0] <= OFF:
                 continue
+
             def again(other: CoreModel, at: Array = states[i]) -> Answers:
                 return [answer(other, at).reshape(1, -1)]
 
             if said := self.explain(what, int(i) if q.ndim > 1 else -1, states[i], answers, again, False):
-                warnings.warn(said[1], getattr(errors, said[0]), stacklevel=4)
+                warnings.warn(said[1], _CLASSES[said[0]], stacklevel=4)
                 return
 
     def inside_out(self, state: int, q: Array) -> str | None:
@@ -314,10 +318,13 @@ class Discretization:
             return missed({**twice, which: count}, reference) <= enough
 
         would_do = self._enough(which, does, lambda count: part(again(self._with({**twice, which: count}))))
-        return "DiscretizationWarning", f"{said} off by {error:.0e} of its largest entry{_where(state)}: {few}; {would_do}"
+        return (
+            "DiscretizationWarning",
+            f"{said} off by {error:.0e} of its largest entry{_where(state)}: {few}; {would_do}",
+        )
 
     def _enough(self, which: int, does: Callable[[int, Array], bool], answer: Callable[[int], Array]) -> str:
-        """How many nodes would do: for the answer with so many nodes of a body, and whether another number comes close."""
+        """How many nodes would do: `answer` with so many nodes of a body, `does` whether another number comes close."""
         low, count = self._resolution(which), 2 * self._resolution(which)
         while not does(count, reference := answer(count + (count + 1) // 2)):
             low, count = count, 2 * count

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from jounce._checks import array_of, quoted, whole
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ class Rod(SoftBody):
         if not -1 < self.poisson <= 0.5:
             raise ValueError(f"poisson is {poisson}, expected more than -1 and at most 0.5")
         self.section = one_of("section", section, "disk", "line")
-        count = None if nodes is None or nodes == "auto" else whole("nodes", nodes, 1, 200)
+        count = None if nodes is None or isinstance(nodes, str) else whole("nodes", nodes, 1, 200)
         self.rest = frozen(array_of("rest", rest, (6,)))
         self._given_radius: Any = radius
         self._radius = _radius(radius, self.length)

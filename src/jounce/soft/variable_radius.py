@@ -154,7 +154,9 @@ class VariableRadius(SoftBody):
         return most, np.zeros(3)
 
     def proportions(self) -> bytes:
-        return repr((type(self).__name__, self.sections_along, self.nodes, round(self.radius / self.length, 9))).encode()
+        return repr(
+            (type(self).__name__, self.sections_along, self.nodes, round(self.radius / self.length, 9))
+        ).encode()
 
     @cached_property
     def _surface(self) -> tuple[Array, Array, Array, Array, Array]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
-from jounce._core import NEGLIGIBLE, least_multipliers
+from jounce._core import NEGLIGIBLE, UnwatchedNodes, least_multipliers
 from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.natural import NaturalRows, nearest_motion
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
@@ -258,6 +258,11 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
     `free`: a mask of the coordinates that may move, all when left out. Loops that rounded digits of a file keep open
     by less than `_ROUNDED_DATA` are closed as well as they can be. Residuals and steps are compared in natural sizes.
     """
+    with UnwatchedNodes():
+        return _assembled(model, start, free)
+
+
+def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> Array:
     rng = np.random.default_rng(0)
     row_sizes, sizes, *_ = model._natural_sizes()
     best, left_at_best = np.inf, np.zeros(0)
