@@ -20,7 +20,7 @@ SAME_WITH_EVERY_PYTHON = (
     *("examples", "notebooks", "plots", "view_browser", "view_geometry", "view_textures"),  # pictures
     *("closed_form_printed", "closed_form_soft", "reproduce", "soft_oracles"),  # the papers, oracles
     *("constraints_truth", "differential", "implicit_constraints", "inverse_dynamics", "large_robots", "random_ties"),
-    *("soft_dynamics", "units"),
+    *("discretization", "inside_out", "soft_dynamics", "stability", "units"),
 )
 
 

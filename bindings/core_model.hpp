@@ -50,6 +50,7 @@ class CoreModel {
   };
   const std::vector<Screen>& screens() const { return screens_; }
   const nb::object& discretization() const { return discretization_; }  // of jounce.dynamics.discretization
+  const CoreModel& finer() const;                                       // with twice the nodes and steps
   // Whether all soft bodies have nodes enough for answers at q with that highest derivative: as far as is known, and for certain, by limits
   // that may have to be found first.
   bool passes(const double* q, int order, bool solves) const;
@@ -104,6 +105,7 @@ class CoreModel {
   NaturalSizes sizes_;
   std::vector<double> path_weights_;
   mutable std::vector<Screen> screens_;  // their limits are found when they are first needed, while Python's lock is held
+  mutable nb::object finer_;             // made when it is first needed
   nb::object discretization_;
   int body_count_ = 0;
   Tree tree_{};

@@ -148,11 +148,10 @@ nb::list NodesWatch::listed(const double* numbers) const {
 void NodesWatch::check(const void* again, Call call) {
   const Apart apart(current_);
   const nb::object& python = model_.discretization();
-  const nb::object finer = python.attr("finer")();
   for (std::size_t begin = 0; begin < doubtful_.size(); begin += at_once) {
     const std::vector<std::ptrdiff_t> some(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + at_once, doubtful_.size()));
     states_ = some;
-    if (!compute(again, call, nb::cast<const CoreModel&>(finer))) return;
+    if (!compute(again, call, model_.finer())) return;
     std::vector<std::size_t> suspects;
     for (std::size_t k = 0; k < some.size(); ++k)
       if (is_off(std::ptrdiff_t(k))) suspects.push_back(k);

@@ -41,6 +41,11 @@ bool CoreModel::passes_limits(const double* q, int order, bool solves) const {
   return passes(q, order, solves);
 }
 
+const CoreModel& CoreModel::finer() const {
+  if (!finer_.is_valid()) finer_ = discretization_.attr("finer")();
+  return nb::cast<const CoreModel&>(finer_);
+}
+
 void CoreModel::find_limits(Screen& screen) const {
   const auto found = nb::cast<std::vector<std::vector<double>>>(discretization_.attr("limits")(screen.soft));
   std::vector<double> squares;

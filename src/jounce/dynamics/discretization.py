@@ -1,19 +1,20 @@
 """Whether the nodes and steps of soft bodies do, for the state at hand.
 
 A body is integrated along its length with so many nodes (Gauss points) and steps. The further it bends, and the more
-often the answer is differentiated, the more of them it takes. No estimate from the nodes at hand predicts the error;
-the same answer from twice the nodes and half the steps does, within a factor of two. So there are two stages.
+often the answer is differentiated, the more of them it takes. No estimate from the nodes at hand predicts the error.
+But the same answer from half as many nodes more does, and as many more steps: the rule converges so fast, where it
+converges at all, that the difference is the error. So there are two stages.
 
 *The screen* sees q and the order only: how far each body turns along its length at most, and how much it is strained,
 a bound from the largest values of its basis. States that turn less than a limit pass. The limits are found by
-convergence, once for all bodies of the same proportions: a body by itself is moved at random from shapes that turn
-more and more, until inverse dynamics with twice the nodes and half the steps differs, at some order, by more than a
-tolerance. Solving for accelerations amplifies errors of forces by the condition number of the mass matrix, and in a
+convergence, once for all bodies of the same proportions: a body by itself, its near end free, is moved at random from
+shapes that turn more and more, until inverse dynamics with more nodes and steps differs, at some order, by more than
+a tolerance. Solving for accelerations amplifies errors of forces by the condition number of the mass matrix, and in a
 tree by more, so what solves has a smaller tolerance.
 
-*The check*, for states that do not pass: the answer again, from twice the nodes and half the steps of all bodies. A
-difference above `OFF` is an error, unless rounding explains it: unless the last digits of the bodies move the finer
-answer as far, or, where equations are solved, ten times the condition number of the mass matrix does.
+*The check*, for states that do not pass: the answer again, from more nodes and steps of all bodies. A difference above
+`OFF` is an error, unless rounding explains it: unless the last digits of the bodies move the finer answer as far, or,
+where equations are solved, ten times the condition number of the mass matrix does.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, own_records
 from jounce.errors import DiscretizationWarning, PrecisionWarning, SingularError
 from jounce.parts.inertia import Inertia
-from jounce.parts.joints import Fixed
+from jounce.parts.joints import Free
 from jounce.parts.sections import Shape, SoftBody
 
 Array = NDArray[np.float64]
@@ -77,15 +78,15 @@ def _found_limits(body: SoftBody) -> Array:
     most, rest = body.deformation()
     condition = _TREE
     found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
-    coarse, fine = _alone(body), _alone(body.refined(2 * body.resolution))
+    coarse, fine = _alone(body), _alone(body.refined(_more(body.resolution)))
     shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
     alone = min(body.n, _SHAPES // 2)  # one coordinate at a time
     shapes[:alone] = np.eye(body.n)[:alone]
     strained = np.sqrt(((np.abs(shapes) @ most[:3].T) ** 2).sum(axis=1))
     turned = np.sqrt(((np.abs(shapes) @ most[3:].T) ** 2).sum(axis=1))
     bends = most[3:].max(axis=0, initial=0.0) > 0
-    size = np.maximum(most.max(axis=0), 1e-300)  # of what a unit of a coordinate does
-    motions = np.random.default_rng(1).normal(size=(_SHAPES, MOST_ORDERS + 1, body.n)) / size
+    size = _sizes(body, most)
+    motions = np.random.default_rng(1).normal(size=(_SHAPES, MOST_ORDERS + 1, len(size))) / size
     for turns in _TURNS:
         wanted = 2 * np.pi * turns
         if wanted > 0 and not bends.any():
@@ -93,13 +94,12 @@ def _found_limits(body: SoftBody) -> Array:
             break
         bend = wanted / np.maximum(turned, 1e-300)
         strain = MOST_STRAIN / np.maximum(strained, MOST_STRAIN)
-        q = np.where(bends, shapes * bend[:, None], shapes * strain[:, None])
+        q = _at_origin(np.where(bends, shapes * bend[:, None], shapes * strain[:, None]))
         with np.errstate(all="ignore"):
             a, b = (np.asarray(m.inverse_dynamics(q, motions)) / size for m in (coarse, fine))
             off = np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)
-            condition = max(
-                condition, float(np.linalg.cond(np.asarray(fine.mass_matrix(q)) / size / size[:, None]).max())
-            )
+            mass = (np.asarray(fine.mass_matrix(q)) / size / size[:, None])[:, 6:, 6:]  # with its near end held
+            condition = max(condition, float(np.linalg.cond(mass).max()))
         worst = np.maximum.accumulate(off.max(axis=0))
         passing &= worst <= np.array([_FORCES, _SOLVED / condition])[:, None]
         found[passing] = np.linalg.norm(rest) + wanted
@@ -115,10 +115,10 @@ def fewest_nodes(body: SoftBody, reach: Array, order: int) -> int:
         ValueError: there would be too many.
     """
     most, _ = body.deformation()
-    size = np.maximum(most.max(axis=0), 1e-300)
+    size = _sizes(body, most)
     rng = np.random.default_rng(0)
-    q = np.concatenate([np.diag(reach), reach * rng.uniform(-1.0, 1.0, (_SHAPES, body.n)), reach[None]])
-    motions = rng.normal(size=(len(q), order + 2, body.n)) / size
+    q = _at_origin(np.concatenate([np.diag(reach), reach * rng.uniform(-1.0, 1.0, (_SHAPES, body.n)), reach[None]]))
+    motions = rng.normal(size=(len(q), order + 2, len(size))) / size
 
     def forces(count: int) -> Array:
         with np.errstate(all="ignore"):
@@ -134,14 +134,31 @@ def fewest_nodes(body: SoftBody, reach: Array, order: int) -> int:
     raise ValueError(f"reach is {quoted(reach.tolist())}: {_TOO_MANY}")
 
 
+def _sizes(body: SoftBody, most: Array) -> Array:
+    """How far a unit of each coordinate of `_alone` moves it, relative to its length: (6 + n,)."""
+    length = body.length or 1.0
+    return np.concatenate([[1 / length] * 3, [1.0] * 3, np.maximum(most.max(axis=0), 1e-300)])
+
+
+def _at_origin(shapes: Array) -> Array:
+    """Configurations of `_alone` with these shapes."""
+    return np.concatenate([np.zeros((len(shapes), 6)), np.ones((len(shapes), 1)), shapes], axis=1)
+
+
 def _off(a: Array, b: Array) -> float:
     """How much two stacks of forces of many states differ, relative to the largest entry of a state and order."""
     return float((np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)).max())
 
 
 def _alone(body: SoftBody) -> CoreModel:
-    record = BodyRecord("body", -1, Fixed(), np.eye(4), Inertia(0.0), body)
+    """A body whose near end is free to move, without weight and elasticity."""
+    record = BodyRecord("body", -1, Free(), np.eye(4), Inertia(0.0), body)
     return CoreModel(compiled([record], np.zeros(3), Leave.ELASTIC | Leave.DAMPING))
+
+
+def _more(count: int) -> int:
+    """Nodes that give a much better answer, wherever so many come close."""
+    return count + max(2, (count + 1) // 2)
 
 
 def shaken(body: SoftBody, seed: int) -> SoftBody:
@@ -187,6 +204,7 @@ class Discretization:
     def __init__(self, bodies: Sequence[BodyRecord], build: Callable[[Sequence[BodyRecord]], CoreModel]) -> None:
         self._bodies, self._build = tuple(bodies), build
         self._checked = [i for i, b in enumerate(bodies) if b.soft is not None and b.soft.checked and b.soft.n > 0]
+        self._advised: dict[tuple[int, str, int], tuple[float, str]] = {}  # for which error, and what
         self._made: dict[tuple[tuple[tuple[int, int], ...], int], CoreModel] = {}
 
     @classmethod
@@ -203,8 +221,8 @@ class Discretization:
         return limits(softs[i])
 
     def finer(self) -> CoreModel:
-        """The robot with twice the nodes and half the steps."""
-        return self._with({i: 2 * self._resolution(i) for i in self._checked})
+        """The robot with more nodes and steps."""
+        return self._with({i: _more(self._resolution(i)) for i in self._checked})
 
     def _resolution(self, i: int) -> int:
         soft = self._bodies[i].soft
@@ -280,10 +298,10 @@ class Discretization:
             again: what another robot answers.
             solves: whether equations of motion were solved on the way.
         """
-        twice = {i: 2 * self._resolution(i) for i in self._checked}
-        finer = again(self._with(twice))
+        finest = {i: _more(self._resolution(i)) for i in self._checked}
+        finer = again(self._with(finest))
         off = _difference(answers, finer)
-        noise = _difference(again(self._with(twice, 1)), finer)
+        noise = _difference(again(self._with(finest, 1)), finer)
         least = OFF
         if solves:
             mass = self._build_own().mass_matrix(q)
@@ -309,15 +327,18 @@ class Discretization:
 
         which = self._checked[0]
         if len(self._checked) > 1:  # the one that changes the answer most
-            which = max(self._checked, key=lambda i: missed({i: twice[i]}, part(answers)))
+            which = max(self._checked, key=lambda i: missed({i: finest[i]}, part(answers)))
         said = _said(what, order)
         few = f"{self._resolution(which)} nodes are too few for how body {quoted(self._bodies[which].name)} is bent"
         enough = max(OFF / 2, _ROUNDED * float(noise[array][order]))
 
         def does(count: int, reference: Array) -> bool:
-            return missed({**twice, which: count}, reference) <= enough
+            return missed({**finest, which: count}, reference) <= enough
 
-        would_do = self._enough(which, does, lambda count: part(again(self._with({**twice, which: count}))))
+        worst, would_do = self._advised.get((which, what, order), (0.0, ""))
+        if not 0.0 < error <= 2 * worst:
+            would_do = self._enough(which, does, lambda count: part(again(self._with({**finest, which: count}))))
+            self._advised[which, what, order] = error, would_do
         return (
             "DiscretizationWarning",
             f"{said} off by {error:.0e} of its largest entry{_where(state)}: {few}; {would_do}",

@@ -201,7 +201,7 @@ class Rod(SoftBody):
     def _converged_stiffness(self) -> Array:
         count = max(self.nodes, _FEWEST)
         K = self._stiffness(count)
-        while count < 400 and np.abs(K - (finer := self._stiffness(2 * count))).max(initial=0.0) > 1e-12 * _most(finer):
+        while count < 200 and np.abs(K - (finer := self._stiffness(2 * count))).max(initial=0.0) > 1e-12 * _most(finer):
             count, K = 2 * count, finer
         return K
 
