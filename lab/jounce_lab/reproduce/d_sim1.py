@@ -47,8 +47,9 @@ def arm(
     law: Literal["beam", "solid"] = "beam", poisson: float = POISSON, nodes: tuple[int, int] | None = None
 ) -> Model:
     """Three bodies, hanging: world z points down, along gravity."""
-    how = {"damping": 0.1, "wall": WALL, "law": law, "nodes": nodes, "check": nodes is None}
-    body = VariableRadius(LENGTH, RADIUS, 1062.0, YOUNG, poisson, **how)
+    body = VariableRadius(
+        *(LENGTH, RADIUS, 1062.0, YOUNG, poisson), damping=0.1, wall=WALL, law=law, nodes=nodes, check=nodes is None
+    )
     b = Builder(gravity=(0.0, 0.0, 9.81))
     for name, parent in zip(_BODIES, ("world", *_BODIES), strict=False):
         b.add(name, parent, body=body)
