@@ -98,6 +98,8 @@ void CoreModel::add_constraints(const nb::list& given) {
     }
   }
   constraints_.path_weights = path_weights_.data();
+  constraints_.moves = sizes_.moves.data(), constraints_.most_moved = 0;
+  for (int c = 0; c < tree_.nv; ++c) constraints_.most_moved = std::max(constraints_.most_moved, sizes_.moves[c] * sizes_.coordinates[c]);
   constraints_.unequal_gears = has_unequal_gears();
 }
 

@@ -129,8 +129,8 @@ LostDigits lost_digits(const ConstrainedDynamicsCall& call, const std::vector<st
     const Consistency& found = call.consistency[i];
     if (found.dependent != consistency[i].dependent) continue;  // which is judged apart
     if (are_stiff(tree) && found.nearly < 0) continue;
-    // What is large even if the answer is zero: what gravity and velocities do, what the order before becomes at that pace, and rounding
-    // errors of what acts before constraints do.
+    // What is large even if the answer is zero: what gravity and velocities do, what loads of the order before become at that pace, and
+    // rounding errors of what acts before constraints do.
     const double pace = std::max(std::sqrt(fall), largest(size, given.v + i * given.v_step, nv));
     const double applied = std::max(weight, largest([&](std::ptrdiff_t j) { return 1 / size(j); }, given.tau + i * given.tau_step, nv));
     double rates = pace * pace, zero = rounding * found.loose, no_load = rounding * applied;
@@ -140,7 +140,8 @@ LostDigits lost_digits(const ConstrainedDynamicsCall& call, const std::vector<st
     };
     for (std::ptrdiff_t k = 0; k < rows; ++k, rates *= pace, zero *= pace, no_load *= pace) {
       const std::ptrdiff_t at = (i * rows + k) * nv, row = (i * rows + k) * m;
-      note(difference(size, given.acc_out + at, acc.get() + at, nv, rates, zero), k, false);
+      double usual = rates;
+      note(difference(size, given.acc_out + at, acc.get() + at, nv, usual, zero), k, false);
       for (int j = 0; call.multipliers && j < constraints.count; ++j, loads[j - 1] *= pace) {
         const Constraint& c = constraints.each[j];
         const auto load = [&](std::ptrdiff_t r) { return 1 / constraints.row_sizes[c.first + r]; };

@@ -67,7 +67,8 @@ class SectionBounds {
 
 class Bounds {
  public:
-  Bounds(const Tree& tree, const Constraints& all) : tree_(tree), all_(all), reach_(tree.size, 0.0), speeds_(tree.size), own_(tree.nv) {
+  Bounds(const Tree& tree, const Constraints& all)
+      : tree_(tree), all_(all), reach_(tree.size, 0.0), speeds_(tree.size), own_(tree.nv), moves_frames_(tree.nv) {
     for (int i = 0; i < tree.size; ++i) read(i);
     find_length();
     for (int i = 0; i < all.count; ++i) all.each[i].tie == Tie::gear ? add_gear(all.each[i]) : add(all.each[i]);
@@ -80,6 +81,7 @@ class Bounds {
   const std::vector<Entry>& entries() const { return entries_; }
   double length() const { return length_; }
   double extent() const { return extent_; }
+  const std::vector<bool>& moves_frames() const { return moves_frames_; }
   double load(const Constraint& c, int r) const {
     if (c.tie == Tie::gear) return usual_size(c.v[1]);
     return size_of(c, r).linear * length_ + (c.tie == Tie::rolling ? 0.0 : size_of(c, r).angular);
@@ -182,7 +184,7 @@ class Bounds {
       climb(c, r, c.b, common, bound);
       if (a >= 0) climb(c, r, c.a, common, bound);
       for (int k = 0; k < tree_.nv; ++k)
-        if (bound[k] > 0) entries_.push_back({c.first + r, k, bound[k]});
+        if (bound[k] > 0) entries_.push_back({c.first + r, k, bound[k]}), moves_frames_[k] = true;
     }
   }
 
@@ -192,7 +194,8 @@ class Bounds {
     const double own = c.tie == Tie::distance || c.tie == Tie::rolling ? std::fabs(c.length) : 0.0;
     for (Place at = frame(from); at.body > common; at = below(at)) {
       const Body& b = tree_.bodies[at.body];
-      const double lever = at.lever + own, far = lever > no_lever * length_ ? lever : 0.0;
+      const double beside = jounce::turns(b.joint) ? std::hypot(at.x[0], at.x[1]) : norm(at.x);
+      const double lever = at.lever - norm(at.x) + beside + own, far = lever > no_lever * length_ ? lever : 0.0;
       for (int k = 0; k < b.count; ++k) {
         const Speed& s = speeds_[at.body][k];
         bound[column_of(b, k)] += std::fabs(b.ratio) * (row.linear * (s.linear + s.angular * far) + row.angular * s.angular);
@@ -216,6 +219,7 @@ class Bounds {
   std::vector<double> reach_;               // of a section of a soft body, from the near end
   std::vector<std::vector<Speed>> speeds_;  // of a body, by each of its coordinates
   std::vector<Speed> own_;                  // by each coordinate, the most it does to any body
+  std::vector<bool> moves_frames_;          // whether a coordinate does
   std::vector<Entry> entries_;
   double length_ = 0, extent_ = 0;
 };
@@ -278,8 +282,9 @@ NaturalSizes natural_sizes(const Tree& tree, const Constraints& constraints) {
     size = next;
   }
   settle(bounds, constraints.rows, x);
-  NaturalSizes found{bounds.length(), bounds.extent(), std::vector<double>(constraints.rows), std::vector<double>(n),
-                     std::vector<double>(constraints.rows)};
+  NaturalSizes found{bounds.length(),        bounds.extent(),        std::vector<double>(constraints.rows),
+                     std::vector<double>(n), std::vector<double>(n), std::vector<double>(constraints.rows)};
+  for (int c = 0; c < n; ++c) found.moves[c] = bounds.moves_frames()[c] ? 1 / bounds.usual_size(c) : 0.0;
   for (int c = 0; c < n; ++c) found.coordinates[c] = std::exp(x[c] += usual[c]);
   row_means(x, 1);
   for (int i = 0; i < constraints.count; ++i)

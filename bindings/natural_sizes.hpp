@@ -28,6 +28,7 @@ namespace jounce {
 struct NaturalSizes {
   double length, extent;  // of the robot: between joints and constraints; or the radius of gyration, if that is larger
   std::vector<double> rows, coordinates;
+  std::vector<double> moves;  // how far a unit of a coordinate turns frames of constraints, rad, or moves them, in lengths of the robot
   std::vector<double> loads;  // of rows: forces compare with moments, each times its row's, where redundant rows share a load
 };
 

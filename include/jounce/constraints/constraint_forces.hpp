@@ -24,6 +24,7 @@
 
 #include "jounce/algorithms/articulated_bodies.hpp"
 #include "jounce/constraints/constraint_series.hpp"
+#include "jounce/constraints/rounding_growth.hpp"
 #include "jounce/constraints/row_factors.hpp"
 #include "jounce/motion/bias_by_order.hpp"
 
@@ -75,7 +76,8 @@ class ConstraintForces {
         z_(arena.template take<T>(tree.nv)),
         loose_(arena.template take<double>(tree.nv)),
         velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
-        spin_(arena.template take<V>((order + 2) * std::size_t(all.count))) {
+        spin_(arena.template take<V>((order + 2) * std::size_t(all.count))),
+        growth_(order, arena) {
     for (int i = 0; i < all.count; ++i) {
       Series made(all.each[i], order + 3, arena);
       if (series_) series_[i] = made;
@@ -206,17 +208,15 @@ class ConstraintForces {
       borne += load * load, pushed += push_[r] * (l * l);
     }
     left = (k + 1) * std::sqrt(left), loose = std::sqrt(loose) + left, borne = std::sqrt(borne);
-    if (k == 0) {
-      const double* g = tree_.gravity;
-      const double weight = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), fall = weight / all_.extent;
-      pace_ = std::sqrt(weight / all_.length), slow_ = std::sqrt(fall), kept_ = fall, borne_ = 0,
-      heaviest_ = least_ease_ > 0 ? 1 / least_ease_ : 0.0;
-      consistency_.loose = loose;
-    }
-    if (k > 0) kept_ *= slow_, borne_ *= slow_;
+    if (k == 0)
+      consistency_.loose = loose, start_weighing();
+    else
+      kept_ *= slow_, borne_ *= slow_, overshot_ *= RoundingGrowth::overshoot;
     if (left > kept_) kept_ = left;
     if (borne > borne_) borne_ = borne;
-    const double rounded_off = unit_rounding * (loose + std::sqrt(most_ease_ * pushed));
+    const double error = growth_.error(k, unit_rounding * (loose + std::sqrt(most_ease_ * pushed)), rows_unit_);
+    growth_.found(k, moved(rate), all_.most_moved * error);
+    const double rounded_off = error / overshot_;
     note_cancelled(rounded_off, kept_);
     note_cancelled(rounded_off * heaviest_, borne_);
     for (int i = 0; i < all_.count; ++i)
@@ -436,6 +436,25 @@ class ConstraintForces {
     }
   }
 
+  void start_weighing() {
+    const double* g = tree_.gravity;
+    const double weight = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), fall = weight / all_.extent;
+    pace_ = std::sqrt(weight / all_.length), slow_ = std::sqrt(fall), kept_ = fall, borne_ = 0, overshot_ = 1;
+    heaviest_ = least_ease_ > 0 ? 1 / least_ease_ : 0.0;
+    growth_.start(moved(bias_.rate(0)));
+    double yielding = 0;  // the largest acceleration that one of a row takes, squared, over most_ease_
+    for (int r = 0; r < all_.rows; ++r) yielding += all_.row_sizes[r] * all_.row_sizes[r] * rounded(rows_.inverse_pivot(r));
+    rows_unit_ = unit_rounding * std::fmax(1.0, std::sqrt(most_ease_ * yielding));
+  }
+  // How fast rates turn frames and move them.
+  double moved(const T* rate) const {
+    double sum = 0;
+    for (int c = 0; c < tree_.nv; ++c) {
+      const double x = all_.moves[c] * rounded(rate[c]);
+      sum += x * x;
+    }
+    return std::sqrt(sum);
+  }
   // How easily a coordinate moves, in its natural size.
   JOUNCE_INLINE void note_ease(int column, const T& inverse_pivot) {
     const double weight = all_.path_weights[column], ease = weight * weight * rounded(inverse_pivot);
@@ -761,11 +780,12 @@ class ConstraintForces {
   T *x_, *z_;            // (nv) D^-1 u, and that of a cluster
   double* loose_;        // (nv) D^-1 u without this order's multipliers
   V *velocity_, *spin_;  // (count, order + 2) of places that move
+  RoundingGrowth growth_;
   bool moving_ = false;
   double kp_ = 0, kd_ = 0;
   // In natural sizes: of a robot that falls, and of its bodies, 1/s; where constraints act, the least and the largest inverse pivot of M,
-  // and the largest pivot; rates, loads.
-  double pace_ = 0, slow_ = 0, least_ease_ = 0, most_ease_ = 0, heaviest_ = 0, kept_ = 0, borne_ = 0;
+  // and the largest pivot; rates, loads; the rounding error that a term of size 1 in a row brings.
+  double pace_ = 0, slow_ = 0, least_ease_ = 0, most_ease_ = 0, heaviest_ = 0, kept_ = 0, borne_ = 0, rows_unit_ = 0, overshot_ = 1;
   Consistency consistency_;
 };
 

@@ -96,6 +96,7 @@ class RowFactors {
   double lost() const { return lost_; }  // relative error of what was factored again, at worst, in row loses()
   int loses() const { return loses_; }
   int dependent() const { return dependent_; }
+  const T& inverse_pivot(int row) const { return pivot_[row]; }  // zero of a dependent row
   bool is_dependent(int row) const { return pivot_[row] == 0.0; }
   bool doubtful() const { return doubtful_; }  // whether a pivot has lost digits
   const T* combination(int row) const { return L(row); }

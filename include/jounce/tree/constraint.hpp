@@ -58,6 +58,8 @@ struct Constraints {
   std::int32_t count, rows, path_count;
   const double *row_sizes, *coordinate_sizes;  // natural ones
   const double* path_weights;                  // 1 / coordinate_sizes on that path, zero elsewhere
+  const double* moves;                         // how far each coordinate turns frames, rad, or moves them, in lengths of the robot
+  double most_moved;                           // by a coordinate that changes by its natural size
   double length, extent;                       // of the robot: between joints and constraints; or of its bodies, if these are larger
   bool unequal_gears;                          // whether a gear joins masses that are more unequal than unequal_gear
 };
