@@ -11,12 +11,25 @@ namespace {
 
 constexpr double prior = 1e-3;
 constexpr double no_lever = 1e-12;  // of the robot's length: digits of a file that should have been zero
+constexpr double same = 1e-12;      // of a screw: what it takes to compute it
 
 double norm(const double* x) { return std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-// What a unit of a coordinate does at most to the body that it moves.
+// What a unit of a coordinate does at most to the body that it moves: moves its origin, turns it.
 struct Speed {
   double linear, angular;
+  bool fixed = false;     // whether its screw stays where it is on the body
+  double v[3]{}, w[3]{};  // then it is this
+
+  static Speed screw(const double* v, const double* w, bool fixed) {
+    return {norm(v), norm(w), fixed, {v[0], v[1], v[2]}, {w[0], w[1], w[2]}};
+  }
+  // Of a place on the body. How far along its axis a joint has its origin makes no difference.
+  double at(const double* x) const {
+    if (!fixed) return linear + angular * norm(x);
+    const double moved[3] = {v[0] + w[1] * x[2] - w[2] * x[1], v[1] + w[2] * x[0] - w[0] * x[2], v[2] + w[0] * x[1] - w[1] * x[0]};
+    return norm(moved);
+  }
 };
 
 // How far the section of a soft body is from the near end, and how a coordinate of the shape moves it, about the shape q = 0.
@@ -32,15 +45,27 @@ class SectionBounds {
 
  private:
   void read_recorded(const SoftBody& b, int section) {
-    const auto values = [&](const Recording& of, int first, int count) {
+    const auto values = [&](const Recording& of, int first, int count, double q) {
       std::vector<double> x(of.inputs + of.size, 0.0), found(count);
+      std::fill_n(x.begin(), b.n, q);
       replay(of, 0, 1, 1, x.data());
       for (int i = 0; i < count; ++i) found[i] = x[of.outputs[first + i]];
       return found;
     };
-    reach = norm(values(*b.pose, 12 * section, 3).data());
-    const std::vector<double> screws = values(*b.screws, 6 * b.n * section, 6 * b.n);
-    for (int c = 0; c < b.n; ++c) speeds.push_back({norm(&screws[6 * c]), norm(&screws[6 * c + 3])});
+    reach = norm(values(*b.pose, 12 * section, 3, 0.0).data());
+    const auto screws = [&](double q) { return values(*b.screws, 6 * b.n * section, 6 * b.n, q); };
+    const std::vector<double> usual = screws(0.0);
+    // Of several coordinates, only what the last one does can be fixed to the body: it carries what those before it do.
+    const std::ptrdiff_t last = 6 * (b.n - 1);
+    bool fixed = true;
+    for (double q : {0.7, -1.3, 2.9}) {
+      const std::vector<double> other = screws(q);
+      for (std::ptrdiff_t i = last; i < last + 6; ++i) {
+        const double size = i < last + 3 ? norm(&usual[last]) + norm(&usual[last + 3]) * reach : norm(&usual[last + 3]);
+        fixed = fixed && std::fabs(other[i] - usual[i]) <= same * size;
+      }
+    }
+    for (int c = 0; c < b.n; ++c) speeds.push_back(Speed::screw(&usual[6 * c], &usual[6 * c + 3], fixed && 6 * c == last));
   }
   void read_steps(const SoftBody& b, const Section& section) {
     const auto size = [&](int first, int step) {
@@ -132,8 +157,9 @@ class Bounds {
       speeds_[i] = bounds.speeds;
     } else {
       for (int c = 0; c < b.count; ++c) {
+        const double up[] = {0, 0, b.slide}, axis[] = {0, 0, 1};
         const bool turns_only = jounce::turns(b.joint) || b.joint == Joint::spherical || c >= 3;
-        speeds_[i].push_back(turns_only ? Speed{std::fabs(b.slide), 1.0} : Speed{1.0, 0.0});
+        speeds_[i].push_back(jounce::turns(b.joint) ? Speed::screw(up, axis, true) : turns_only ? Speed{0.0, 1.0} : Speed{1.0, 0.0});
       }
     }
     for (int c = 0; c < b.count; ++c) {
@@ -194,11 +220,11 @@ class Bounds {
     const double own = c.tie == Tie::distance || c.tie == Tie::rolling ? std::fabs(c.length) : 0.0;
     for (Place at = frame(from); at.body > common; at = below(at)) {
       const Body& b = tree_.bodies[at.body];
-      const double beside = jounce::turns(b.joint) ? std::hypot(at.x[0], at.x[1]) : norm(at.x);
-      const double lever = at.lever - norm(at.x) + beside + own, far = lever > no_lever * length_ ? lever : 0.0;
+      const double beyond = at.lever - norm(at.x) + own;
       for (int k = 0; k < b.count; ++k) {
         const Speed& s = speeds_[at.body][k];
-        bound[column_of(b, k)] += std::fabs(b.ratio) * (row.linear * (s.linear + s.angular * far) + row.angular * s.angular);
+        const double speed = s.at(at.x) + s.angular * beyond, most = speed > no_lever * length_ * s.angular ? speed : 0.0;
+        bound[column_of(b, k)] += std::fabs(b.ratio) * (row.linear * most + row.angular * s.angular);
       }
     }
   }

@@ -7,7 +7,8 @@
 //   B_rc = |f| (|v| + |w| l) + |m| |w|,
 //
 // with f and m the force and the moment of the row, v and w the linear and the angular velocity that a unit of the coordinate gives its
-// body, and l the length of the chain of bodies from there to the constraint; of a gear, 1 and its slope. The sizes R_r and C_c minimize
+// body, and l the length of the chain of bodies from there to the constraint, whose first stretch is measured beside an axis that stays
+// where it is; of a gear, 1 and its slope. The sizes R_r and C_c minimize
 //
 //   sum over B_rc > 0 of log(B_rc C_c / R_r)^2 + prior sum over c of log(C_c / radian or length of the robot)^2
 //
