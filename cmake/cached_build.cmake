@@ -3,8 +3,8 @@
 #
 # A target NAME that builds the CMake project in SOURCE in a folder below JOUNCE_CACHE that outlives this build, and copies its
 # OUTPUTS to DESTINATION, if there is one. The folder, which FOLDER is set to, is named by everything that the objects depend on but
-# for the sources: compiler, flags, settings. So another compiler or another flag gets another folder; whether sources have changed
-# is Ninja's business. Nothing in it may depend on the environment that installs, where pip puts CMake, Ninja, nanobind and NumPy
+# for the sources: CMake, Ninja, compiler, flags, settings. So another compiler or another flag gets another folder; whether sources have
+# changed is Ninja's business. Nothing in it may depend on the environment that installs, where pip puts CMake, Ninja, nanobind and NumPy
 # under a new name each time: what is compiled with is copied there, by content. A list in a value is separated by |.
 set(cached_build_script ${CMAKE_CURRENT_LIST_DIR}/build_in_folder.cmake)
 
@@ -23,7 +23,10 @@ function(cached_build name)
     string(REPLACE "|" ";" value "${CMAKE_MATCH_2}")
     string(APPEND text "set(${CMAKE_MATCH_1} [==[${value}]==] CACHE STRING \"\" FORCE)\n")
   endforeach()
-  string(SHA256 key "${source} ${CMAKE_GENERATOR} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${text}")
+  # Another CMake writes other commands, and another Ninja another log: a folder that two took turns in would be compiled again each time.
+  execute_process(COMMAND ${CMAKE_MAKE_PROGRAM} --version OUTPUT_VARIABLE maker ERROR_QUIET)
+  set(tools "${CMAKE_VERSION} ${CMAKE_GENERATOR} ${maker} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  string(SHA256 key "${source} ${tools} ${text}")
   string(SUBSTRING ${key} 0 10 key)
   set(folder ${JOUNCE_CACHE}/${name}-${key})
   set(settings ${CMAKE_CURRENT_BINARY_DIR}/${name}.cmake)
