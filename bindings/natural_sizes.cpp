@@ -196,7 +196,7 @@ class Bounds {
   static Speed size_of(const Constraint& c, int r) {  // force and moment
     if (c.tie == Tie::distance) return {c.length, 0};
     if (c.tie == Tie::universal && r == 3) return {0, 1};
-    return {norm(c.rows[r]), c.tie == Tie::rolling ? c.length : norm(c.rows[r] + 3)};
+    return {norm(c.rows[r]), c.tie == Tie::rolling ? std::fabs(c.length) : norm(c.rows[r] + 3)};
   }
 
   void add(const Constraint& c) {
@@ -216,11 +216,11 @@ class Bounds {
 
   // From a frame of the constraint inwards, up to a body that carries both.
   void climb(const Constraint& c, int r, const Frame& from, int common, std::vector<double>& bound) const {
-    const Speed row = size_of(c, r);
-    const double own = c.tie == Tie::distance || c.tie == Tie::rolling ? std::fabs(c.length) : 0.0;
+    Speed row = size_of(c, r);
+    if (c.tie == Tie::rolling && r == 0 && norm(c.other) == 0 && &from == &c.b) row.angular = 0;  // a ball turns about where it touches
     for (Place at = frame(from); at.body > common; at = below(at)) {
       const Body& b = tree_.bodies[at.body];
-      const double beyond = at.lever - norm(at.x) + own;
+      const double beyond = at.lever - norm(at.x);
       for (int k = 0; k < b.count; ++k) {
         const Speed& s = speeds_[at.body][k];
         const double speed = s.at(at.x) + s.angular * beyond, most = speed > no_lever * length_ * s.angular ? speed : 0.0;
