@@ -50,7 +50,7 @@ class CoreModel {
   };
   const std::vector<Screen>& screens() const { return screens_; }
   const nb::object& discretization() const { return discretization_; }  // of jounce.dynamics.discretization
-  const CoreModel& finer() const;                                       // with twice the nodes and steps
+  const CoreModel& finer() const;                                       // with half as many more nodes and steps
   // Whether all soft bodies have nodes enough for answers at q with that highest derivative: as far as is known, and for certain, by limits
   // that may have to be found first.
   bool passes(const double* q, int order, bool solves) const;
