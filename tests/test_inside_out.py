@@ -123,6 +123,36 @@ def test_others_do_not_know() -> None:
     assert rod(soft.constant_strain(), rest=(0, 0, 0, 1, 0, 0)).inside_out(np.full(6, -3.0)) is None  # has no tangent
 
 
+# What is passed
+
+
+@pytest.mark.parametrize(
+    "strain", [soft.constant_strain("bend_y", "stretch"), soft.polynomial(1, ("bend_y", "stretch"))]
+)
+def test_a_state_that_is_passed_is_warned_of_once(strain: soft.Strain) -> None:
+    pull = soft.Tendon("pull", lambda s: (0.01, 0.0))
+    robot = built(soft.Rod(L, 0.05, 1000.0, 1e6, strain=strain, actuators=[pull]))
+    q = np.zeros(robot.nq)
+    q[robot.nq // 2] = -1.5
+    rest = np.zeros(robot.nv)
+    calls = {
+        "mass_matrix": (q,), "inverse_dynamics": (q, rest, rest), "forward_dynamics": (q, rest, rest),
+        "pose": ("rod", q), "backbone": ("rod", q), "actuation_matrix": (q,), "linearize": (q, rest, rest),
+        "potential_energy": (q,),
+    }  # fmt: skip
+    for name, given in calls.items():
+        with pytest.warns(jn.ShapeWarning, match=r"^body 'rod' is inside out at s = 0 m$") as caught:
+            getattr(robot, name)(*given)
+        assert len(caught) == 1, name
+    with pytest.warns(jn.ShapeWarning, match=r"^body 'rod' is inside out at s = 0 m, in state 2$") as caught:
+        robot.actuation_matrix(np.stack([rest, rest, q, q]))
+    assert len(caught) == 1
+
+
+def test_a_body_that_is_not_checked_says_nothing() -> None:
+    built(soft.Rod(L, 0.05, 1000.0, 1e6, check=False)).mass_matrix([0.0, 0.0, -1.5])
+
+
 # What is returned
 
 STRETCH = 1e6 * np.pi * 0.05**2  # N, E A

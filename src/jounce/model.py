@@ -27,7 +27,7 @@ from jounce._checks import (
     rows_of,
     shapes,
 )
-from jounce._core import CoreModel
+from jounce._core import CoreModel, UnwatchedNodes
 from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from jounce.display.tree_text import drawn
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics, constrained_dynamics, projected
@@ -1285,23 +1285,30 @@ class Model(CoreModel):
             raise ValueError(
                 f"s is {quoted(s)}, expected numbers (S,) from 0 to {part.body.length:g}, the length of {name!r}"
             )
+        if self._discretization is None or part.body.exact:
+            return self._sections_at(part, q, along)
+        with UnwatchedNodes():
+            sections = self._sections_at(part, q, along)
+        self._discretization.check(
+            self, "the backbone", self._configuration(q), sections, lambda m, q: m.backbone(name, q, along), TURNED
+        )
+        return sections
+
+    def _sections_at(self, part: SoftPart, q: ArrayLike, along: Array) -> Array:
+        """World poses (..., S, 4, 4) of the sections of a soft body at s (S,)."""
         states = States(self.nv, q=(q, 1))
         if states.many:
             made = Gathered(states.lead)
             for some, piece in states.pieces():
-                made.put(some, found=self.backbone(name, piece["q"], along))
+                made.put(some, found=self._sections_at(part, piece["q"], along))
             return made["found"]
-        far = self.pose(name, q)
+        far = self.pose(part.name, q)
         shape = np.ascontiguousarray(q, dtype=np.float64)[..., part.q]
         with np.errstate(over="ignore", invalid="ignore"):
             places = part.body.backbone(shape, np.append(along, part.body.length))
-            sections = (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
+            sections: Array = (far @ np.linalg.inv(places[..., -1, :, :]))[..., None, :, :] @ places[..., :-1, :, :]
         if not np.isfinite(sections).all():
-            raise SingularError(f"the shape of {name!r} is not finite: its q is {quoted(shape.tolist())}")
-        if self._discretization is not None and not part.body.exact:
-            self._discretization.check(
-                self, "the backbone", self._configuration(q), sections, lambda m, q: m.backbone(name, q, along), TURNED
-            )
+            raise SingularError(f"the shape of {part.name!r} is not finite: its q is {quoted(shape.tolist())}")
         return sections
 
     def _frames(

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from jounce._checks import quoted
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, own_records
-from jounce.errors import DiscretizationWarning, PrecisionWarning, SingularError
+from jounce.errors import DiscretizationWarning, PrecisionWarning, ShapeWarning, SingularError
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Free
 from jounce.parts.sections import Shape, SoftBody
@@ -234,11 +234,18 @@ class Discretization:
         return soft.resolution
 
     def check(
-        self, model: Any, what: str, q: Array, found: Array, answer: Callable[[Any, Array], Array], most: float
+        self,
+        model: Any,
+        what: str,
+        q: Array,
+        found: Array,
+        answer: Callable[[Any, Array], Array],
+        most: float,
+        above: int = 3,
     ) -> None:
         """Warns if what was found without the core is off: `found` (..., *item) at q (..., nq) is answer(model, q).
 
-        States that turn less than `most` pass, rad.
+        States that turn less than `most` pass, rad. Inside out is the first that is. The caller is so many calls above.
         """
         if found.size == 0:
             return
@@ -246,7 +253,16 @@ class Discretization:
         item = found.shape[q.ndim - 1 :]
         flat = found.reshape(-1, *item)
         strained, turned = np.moveaxis(model._deformation(states), -1, 0)
-        for i in np.flatnonzero(((strained > MOST_STRAIN) | (turned > most)).any(axis=-1)):
+        doubtful = np.flatnonzero(((strained > MOST_STRAIN) | (turned > most)).any(axis=-1))
+
+        def state(i: int) -> int:
+            return i if q.ndim > 1 else -1
+
+        for i in doubtful:
+            if folded := self.inside_out(state(int(i)), states[i]):
+                warnings.warn(folded, ShapeWarning, stacklevel=above)
+                break
+        for i in doubtful:
             answers = [flat[i].reshape(1, -1)]
             if _difference(answers, [answer(self.finer(), states[i]).reshape(1, -1)])[0][0] <= OFF:
                 continue
@@ -254,8 +270,8 @@ class Discretization:
             def again(other: CoreModel, at: Array = states[i]) -> Answers:
                 return [answer(other, at).reshape(1, -1)]
 
-            if said := self.explain(what, int(i) if q.ndim > 1 else -1, states[i], answers, again, False):
-                warnings.warn(said[1], _CLASSES[said[0]], stacklevel=4)
+            if said := self.explain(what, state(int(i)), states[i], answers, again, False):
+                warnings.warn(said[1], _CLASSES[said[0]], stacklevel=above)
                 return
 
     def inside_out(self, state: int, q: Array) -> str | None:
@@ -274,7 +290,7 @@ class Discretization:
         """Warns if an equilibrium is off: `moved` is a step of Newton's method towards that of another robot."""
         if model._passes(q, 0, True):
             return
-        self.check(model, "the equilibrium", q, q, lambda other, at: moved(other), 0.0)
+        self.check(model, "the equilibrium", q, q, lambda other, at: moved(other), 0.0, above=5)
 
     def _with(self, resolutions: Mapping[int, int], seed: int = 0) -> CoreModel:
         """The robot with other numbers of nodes; and with last digits changed unless the seed is 0."""
