@@ -14,6 +14,7 @@ near an equilibrium, Newton's method ends it; if that one is lost too, it goes o
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -55,10 +56,18 @@ class Follower:
         if self._branch == "stable":
             return self._stable_end(path, now)
         for after in path.points(now):
-            if self._branch is None and self.loss is None and path.lost(after):
-                self.loss = path, path.crossing(now, after)[0]
+            if self._branch is None and self.loss is None:
+                self._watch(path, now, after)
             now = after
         return now
+
+    def _watch(self, path: Path, now: Point, after: Point) -> None:
+        """Notes a loss of stability between two points."""
+        for point in path.between(now, after):
+            if path.lost(point):
+                self.loss = path, path.crossing(now, point)[0]
+                return
+            now = point
 
     def _stable_end(self, path: Path, now: Point) -> Point:
         """The same on stable branches; on one that is lost where no stable one is found."""
@@ -67,7 +76,7 @@ class Follower:
             self.loss = path, now
         for _ in range(_SWITCHES):
             try:
-                for after in path.points(now):
+                for after in _closely(path, now):
                     was, lost = lost, path.lost(after)
                     if lost and not was:
                         break
@@ -116,6 +125,13 @@ class Follower:
                 StabilityWarning,
                 stacklevel=4,  # warn, equilibrium, Model.equilibrium
             )
+
+
+def _closely(path: Path, now: Point) -> Iterator[Point]:
+    """The points of a path, and others between them."""
+    for after in path.points(now):
+        yield from path.between(now, after)
+        now = after
 
 
 def settled(path: Path, at: Point, part: float, pushed: bool = True) -> Point | None:

@@ -35,6 +35,9 @@ _SLOW = 2.0**-100  # the speed of the unit motions; a power of two, so that divi
 _SHORTEST = 1e-5  # step in the load
 _STEPS = 2000  # of the load, on one path; few robots need a hundred
 _EXACT = 1e-4  # of the load, to which the loss of stability is found
+_FAR = 1.0  # in natural sizes, such as radians, from one equilibrium to the next where stability is watched
+_SOFTER = 0.5  # the stiffness that is left there, in any direction
+_SOFTEST = 1e-8  # the least one, relative to the largest, that is asked about
 _ITERATIONS = 12  # of Newton's method, in one step
 _CLOSE = 1e-9  # a correction, relative to how far the robot has moved, whose square is negligible
 _ROUNDING = 1e-14  # a residual, relative to its component forces, that counts as zero
@@ -204,6 +207,34 @@ class Path:
                 raise self.failure(now, f"there {self._obstacle}" if self._obstacle else _GIVES_WAY)
         if now.part < 1:
             raise self.failure(now, f"after {_STEPS} steps the robot still has far to go")
+
+    def between(self, now: Point, after: Point) -> Iterator[Point]:
+        """The second of two points, after others so close to each other that no loss of stability is between them."""
+        ahead = [after]
+        while ahead:
+            far = ahead[-1].part - now.part > _EXACT and self._changes(now, ahead[-1])
+            middle = self.next(now, (now.part + ahead[-1].part) / 2) if far else None
+            if middle is None:
+                now = ahead.pop()
+                yield now
+            else:
+                ahead.append(middle)
+
+    def _changes(self, now: Point, after: Point) -> bool:
+        """Whether the robot moves far from one point to the other, or gets much softer."""
+        statics, robot = self.statics, self.statics.robot
+        if np.abs(robot.difference(now.q, after.q) / robot._natural_sizes()[1]).max(initial=0.0) > _FAR:
+            return True
+        before, last = now.forces.ties.split(statics.scale)[1], after.forces.ties.split(statics.scale)[1]
+        K, softer = (
+            Z.T @ (self.balance(p.forces, p.part)[1] / statics.scale[:, None] / statics.scale) @ Z
+            for p, Z in ((now, before), (after, last @ (last.T @ before)))
+        )
+        values, axes = np.linalg.eigh((K + K.T) / 2)
+        size = np.abs(values)
+        axes = axes / np.sqrt(np.maximum(size, max(_SOFTEST * size.max(initial=0.0), 1e-300)))
+        change = axes.T @ (softer - K) @ axes
+        return bool(np.linalg.eigvalsh((change + change.T) / 2).min(initial=0.0) < _SOFTER - 1)
 
     def failure(self, now: Point, why: str, sought: str = "equilibrium") -> NoEquilibrium:
         loose = self.statics.loose(now.forces, self.balance(now.forces, 1.0)[0])
