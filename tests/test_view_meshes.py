@@ -18,6 +18,7 @@ from jounce.view import creases, mesh_files, mesh_parsing, meshes  # noqa: E402
 from jounce.view.glb import as_glb  # noqa: E402
 from jounce.view.mesh_parsing import MeshError  # noqa: E402
 from jounce.view.meshes import Part, parts_of  # noqa: E402
+from jounce.view.pictures import PictureError, checked_picture  # noqa: E402
 from jounce.view.stl import binary_stl  # noqa: E402
 from strangers import ROOF  # noqa: E402
 
@@ -296,10 +297,48 @@ def test_collada_that_is_not_plain_xml(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "zip.dae", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.dae", b" " * 2**20)
     (tmp_path / "wide.dae").write_bytes('<!DOCTYPE a [<!ENTITY x "n">]><COLLADA/>'.encode("utf-16"))
-    (tmp_path / "other.dae").write_bytes(b'<?xml version="1.0" encoding="utf-7"?><COLLADA/>')
-    for name, why in (("zip.dae", "expected XML in UTF-8"), ("wide.dae", "expected XML"), ("other.dae", "is in utf-7")):
+    heads = {
+        "other": 'version="1.0" encoding="utf-7"',
+        "far": 'version="1.0"' + 400 * " " + "encoding='utf-7' standalone=\"no\" ",
+        "dotted": 'version="1.0" encoding="JISX0208.1983-0"',
+        "twice": 'version="1.0" encoding="utf-8" encoding="utf-7"',
+        "first": 'version=\'"\' encoding="utf-7"',
+        "none": 'version="1.0"',
+    }
+    for name, head in heads.items():
+        (tmp_path / f"{name}.dae").write_text(f"<?xml {head}?><COLLADA/>")
+    for name, why in (
+        ("zip", "expected XML in UTF-8"),
+        ("wide", "expected XML"),
+        ("other", "is in utf-7"),
+        ("far", "is in utf-7"),
+        ("dotted", r"is in JISX0208\.1983-0"),
+        ("twice", "declaration is broken"),
+        ("first", "declaration is broken"),
+        ("none", "DaeIncompleteError|has no faces|not a mesh that can be read"),
+    ):
         with pytest.raises(MeshError, match=why):
-            parts_of(MeshFile(str(tmp_path / name), (str(tmp_path),)))
+            parts_of(MeshFile(str(tmp_path / f"{name}.dae"), (str(tmp_path),)))
+
+
+def test_pictures_that_take_long_for_their_size() -> None:
+    """A scan of a JPEG that changes nothing takes 48 bytes, a strip of a TIFF eight; each has its own cost."""
+    images, made = pytest.importorskip("PIL.Image"), io.BytesIO()
+    images.new("RGB", (64, 64), (9, 99, 199)).save(made, format="JPEG", progressive=True)
+    begin, end = made.getvalue()[:-2], b"\xff\xd9"
+    scan = begin[begin.rindex(b"\xff\xda") :]
+    have = begin.count(b"\xff\xda")
+    assert checked_picture(begin + scan * (100 - have) + end).size == (64, 64)
+    with pytest.raises(PictureError, match=r"^has more than the 100 scans that are read$"):
+        checked_picture(begin + scan * (101 - have) + end)
+    for rows, good in ((50_000, True), (50_001, False)):
+        made = io.BytesIO()
+        images.new("L", (1, rows)).save(made, format="TIFF", tiffinfo={278: 1})
+        if good:
+            assert checked_picture(made.getvalue()).size == (1, rows)
+        else:
+            with pytest.raises(PictureError, match=r"^is in more than the 50,000 pieces that are read$"):
+                checked_picture(made.getvalue())
 
 
 def test_what_binds_materials_is_removed_in_linear_time() -> None:

@@ -56,6 +56,7 @@ SLOW = {
     "solids.stl": lambda: ("solid a\n" + FACET + "endsolid a\n") * 20_000,
     "nodes.dae": lambda: dae(NODE * 20_000),
     "doubled.dae": lambda: doubled(40),
+    "scene.dae": lambda: dae(NODE * 1000, faces="0 1 2 " * 450_000, count=450_000),
 }
 FULL = 2_900_000  # bytes, about as many as are read without a process
 PLAIN: dict[str, Callable[[], str]] = {  # what takes longest of what is
@@ -67,6 +68,7 @@ PLAIN: dict[str, Callable[[], str]] = {  # what takes longest of what is
     "spaces.obj": lambda: POINTS + " " * FULL + "f 1 2 3\n",
     "solids.stl": lambda: ("solid a\n" + FACET * 650 + "endsolid a\n") * 49,
     "nodes.dae": lambda: dae(NODE * 1300),
+    "scene.dae": lambda: dae(NODE * 7, faces="0 1 2 " * 450_000, count=450_000),
     "faces.dae": lambda: dae(faces="0 1 2 " * 450_000, count=450_000),
     "attributes.dae": lambda: dae("<node " + " ".join(f'a{i}="1"' for i in range(240_000)) + f">{NODE}</node>"),
 }
@@ -271,6 +273,8 @@ def test_plain_or_not() -> None:
     assert not is_plain(b"SOLID" * 101, "stl")
     assert not is_plain(b"<a/>" * 4001, "dae")
     assert not is_plain(b"<instance_node/>", "dae")
+    assert is_plain(b"<instance_geometry url='#g'/>" * 9 + b"0 " * 1_000_000, "dae")
+    assert not is_plain(b"<a:instance_geometry\nurl='#g'/>" * 11 + b"0\t" * 1_000_000, "dae")
     for kind in ("ply", "off", "glb"):
         assert not is_plain(b"", kind)
 

@@ -50,11 +50,16 @@ _PLAIN_PARTS = {  # how many of these a file may have: solids, lines that are no
     "obj": (re.compile(rb"^[ \t]*(?![ \t]|v[ \t]|vn[ \t]|vt[ \t]|f[ \t]|#|\r?$).", re.MULTILINE), 400),
     "dae": (re.compile(rb"<"), 4000),
 }
+_PLAIN_SCENE = 10_000_000  # words of a Collada file, as often as its scene names a geometry
+_PLACED = re.compile(rb"instance_geometry\s")
 _PLAIN_NAMES = 50  # files that a mesh may name to be read here
 _PLAIN_PIXELS = 20_000_000  # in all of these together
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".mtl")
 _KINDS = ("stl", "obj", "dae", "ply", "off", "glb")
-_ENCODING = re.compile(rb"<\?xml[^>]*\bencoding\s*=\s*[\"']([-\w]+)[\"']")
+_DECLARATION = re.compile(  # all that may be before the encoding: whoever reads the file must find the same one
+    rb"<\?xml\s+version\s*=\s*([\"'])[\w.]+\1(?:\s+encoding\s*=\s*([\"'])([-\w.:]+)\2)?"
+    rb"(?:\s+standalone\s*=\s*([\"'])(?:yes|no)\4)?\s*\?>"
+)
 _ENCODINGS = (b"utf-8", b"utf8", b"us-ascii", b"ascii", b"iso-8859-1", b"windows-1252")
 
 
@@ -210,6 +215,9 @@ def is_plain(content: bytes, kind: str) -> bool:
         return False
     if kind == "dae" and b"instance_node" in content:  # which may multiply
         return False
+    words = sum(map(content.count, (b" ", b"\t", b"\r", b"\n")))
+    if kind == "dae" and words * len(_PLACED.findall(content)) > _PLAIN_SCENE:
+        return False
     part, most = _PLAIN_PARTS[kind]
     return sum(1 for _ in islice(part.finditer(content), most + 1)) <= most
 
@@ -282,7 +290,11 @@ def _check_collada(content: bytes) -> None:
     start = content.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start.startswith(b"<") or b"\0" in content:
         raise MeshError("is not a mesh that can be read: expected XML in UTF-8")
-    if (said := _ENCODING.match(start[:300])) and said[1].lower() not in _ENCODINGS:
-        raise MeshError(f"is in {short(said[1].decode())}, expected UTF-8")
+    if start.startswith(b"<?xml"):
+        said = _DECLARATION.match(start)
+        if said is None:
+            raise MeshError("is not a mesh that can be read: its XML declaration is broken")
+        if said[3] and said[3].lower() not in _ENCODINGS:
+            raise MeshError(f"is in {short(said[3].decode(errors='replace'))}, expected UTF-8")
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise MeshError("has a document type, which a mesh does not need")

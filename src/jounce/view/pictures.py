@@ -24,6 +24,8 @@ from jounce.view.patterns import pattern_rows, pattern_sides
 
 MAX_BYTES = 20_000_000  # of a file
 MAX_PIXELS = 50_000_000  # in it
+_SCANS = 100  # of a progressive JPEG, each of which goes over all of it and may take only some bytes
+_PIECES = 50_000  # strips of a TIFF
 MAX_SIDE = 1024  # pixels; larger pictures are made smaller
 _KINDS = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "GIF", "WEBP")
 _QUALITY = 88
@@ -65,6 +67,8 @@ def checked_picture(content: bytes) -> Any:
     Raises:
         PictureError: it is none, or too large.
     """
+    if content.startswith(b"\xff\xd8") and content.count(b"\xff\xda") > _SCANS:
+        raise PictureError(f"has more than the {_SCANS} scans that are read")
     images: Any = import_module("PIL.Image")
     try:
         with warnings.catch_warnings():
@@ -72,7 +76,11 @@ def checked_picture(content: bytes) -> Any:
             picture = images.open(io.BytesIO(content), formats=_KINDS)
             if picture.size[0] * picture.size[1] > MAX_PIXELS:
                 raise images.DecompressionBombError
+            if len(picture.tile) > _PIECES:
+                raise PictureError(f"is in more than the {_PIECES:,} pieces that are read")
             return picture
+    except PictureError:
+        raise
     except images.DecompressionBombError:
         raise PictureError(f"has more than the {MAX_PIXELS:,} pixels that are drawn") from None
     except Exception as fault:  # whatever Pillow raises for a file that is not a picture
