@@ -6,6 +6,8 @@ import math
 import os
 import re
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +140,30 @@ def test_warnings_of_the_process_are_heard() -> None:
     heard = compile_mjcf(plain, "plain")[2]
     assert heard == ["mujoco's compiler: XML contains a 'NaN'. Please check it carefully."]
     assert compile_mjcf(plain.replace(ONE, replicate(2, ONE)), "copies")[2] == heard
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 cannot be told where not to look for modules")
+def test_no_module_comes_from_the_working_directory(tmp_path: Path) -> None:
+    """Nor into processes that packages start which MuJoCo imports, in this one and in that with limits."""
+    folder = tmp_path / "stranger"
+    folder.mkdir()
+    for name in ("ctypes", "glfw", "json", "mujoco", "numpy", "runpy", "subprocess", "typing"):
+        (folder / f"{name}.py").write_text(f"open({str(folder / 'ran')!r}, 'w')")
+    body = "<body> <joint/> <geom size='1' mass='1'/> </body>"
+    program = tmp_path / "program.py"
+    program.write_text(f"""
+import os, sys, warnings
+import jounce as jn
+warnings.simplefilter("ignore")
+for body in ("{body}", "<replicate count='2'> {body} </replicate>"):
+    print(jn.load(f"<mujoco> <worldbody> {{body}} </worldbody> </mujoco>").nv)
+print(os.environ.get("PYTHONSAFEPATH"))
+""")
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=HANG, cwd=folder, check=False
+    )
+    assert (done.stdout, done.stderr) == ("1\n2\nNone\n", "")
+    assert not (folder / "ran").exists()
 
 
 def test_without_an_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,6 +122,7 @@ def main() -> None:
     """Replies to a document with the names of the needed meshes, and to these meshes with the model."""
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # MuJoCo and its plugins may print to it
+    os.environ["MUJOCO_GL"] = "disable"  # otherwise it looks for a window system, with a process of its own
     try:
         import mujoco
         import numpy as np

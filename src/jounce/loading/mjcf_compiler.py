@@ -7,7 +7,9 @@ process with limits on time and memory. An MjSpec is compiled as it is: its file
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,9 +90,29 @@ def compile_mjcf(
 def mujoco_package(name: str) -> Any:
     """The package, or an error that says how to install it."""
     try:
-        return import_module("mujoco")
+        with _safe_path():
+            return import_module("mujoco")
     except ImportError as fault:
         raise LoadError(f"{name}: MJCF needs the package mujoco: pip install 'jounce[mjcf]' ({fault})") from None
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Python that is started meanwhile imports nothing from the working directory, from Python 3.11 on.
+
+    The package glfw, which MuJoCo imports, starts it to ask a library for its version.
+    """
+    if "mujoco" in sys.modules:
+        yield
+        return
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextmanager
