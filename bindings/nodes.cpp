@@ -12,7 +12,7 @@ namespace {
 
 constexpr double off = 5e-7;         // of the largest entry: OFF in discretization.py
 constexpr double rounded = 2e-5;     // the same from the third derivative on, where rounding may explain as much
-constexpr std::size_t at_once = 64;  // states
+constexpr std::size_t at_once = 64, at_most = 4096;  // states of the first call and of later ones, each of which looks at all arguments
 constexpr double far = 0.5;          // strain below which no body is inside out
 
 thread_local int unwatched = 0;
@@ -148,8 +148,9 @@ nb::list NodesWatch::listed(const double* numbers) const {
 void NodesWatch::check(const void* again, Call call) {
   const Apart apart(current_);
   const nb::object& python = model_.discretization();
-  for (std::size_t begin = 0; begin < doubtful_.size(); begin += at_once) {
-    const std::vector<std::ptrdiff_t> some(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + at_once, doubtful_.size()));
+  for (std::size_t begin = 0, size = at_once; begin < doubtful_.size(); begin += size, size = std::min(2 * size, at_most)) {
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // a call may be too short to look by itself
+    const std::vector<std::ptrdiff_t> some(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + size, doubtful_.size()));
     states_ = some;
     if (!compute(again, call, model_.finer())) return;
     std::vector<std::size_t> suspects;

@@ -67,6 +67,12 @@ LONG = {
     "inertia of constraints": """
         q, v, a = states({60_000})
         call = lambda: held.inverse_constraint_inertia(q)""",
+    "soft bodies whose nodes are checked": """
+        b = jn.Builder()
+        b.add("rod", "world", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e5))
+        soft = b.build()
+        q = np.tile([0.1, -0.1, 0.31], ({5_000}, 1))  # strained too far to pass
+        call = lambda: soft.forward_dynamics(q, 0 * q, 0 * q)""",
     "regulator": """
         lin = chains({220})
         n = len(lin.A) // 2
@@ -85,7 +91,7 @@ LONG = {
         call = lambda: control.riccati(times, A, B, np.ones(2 * n), np.ones(n), np.ones(2 * n))""",
 }
 WHOLE = {"constrained inverse dynamics": 100_000, "regulator": 450, "regulator in steps": 450}  # as many as were tried
-DAY = ("constrained inverse dynamics", "regulator")
+DAY = ("constrained inverse dynamics", "soft bodies whose nodes are checked", "regulator")
 
 
 def longest(name: str, count: int | None = None) -> tuple[float, int]:
