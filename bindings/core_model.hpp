@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,20 @@ class CoreModel {
   bool passes(const double* q, int order, bool solves) const;
   bool passes_limits(const double* q, int order, bool solves) const;
 
+  // What was found out about a state with too few nodes, or too many derivatives for its last digits: `Verdict` in discretization.py.
+  struct Verdict {
+    std::string what;
+    bool solves;
+    std::size_t count;  // of differences
+    std::vector<double> q;
+    int which;  // of them to speak of; none if rounding explains all, up to `most`
+    double least, most;
+    std::string category, before, after;
+  };
+  using Verdicts = std::deque<std::shared_ptr<const Verdict>>;
+  const Verdicts& verdicts() const { return verdicts_; }  // the latest first
+  void remember(std::shared_ptr<const Verdict> found) const;
+
  private:
   using Integers = std::vector<std::int32_t>;
 
@@ -106,6 +121,7 @@ class CoreModel {
   std::vector<double> path_weights_;
   mutable std::vector<Screen> screens_;  // their limits are found when they are first needed, while Python's lock is held
   mutable nb::object finer_;             // made when it is first needed
+  mutable Verdicts verdicts_;            // a few, by calls that hold Python's lock
   nb::object discretization_;
   int body_count_ = 0;
   Tree tree_{};
@@ -116,6 +132,7 @@ struct Deformation {
   double strained = 0, turned = 0;
 };
 Deformation deformation(const CoreModel::Screen& screen, const double* q);
+bool bent_alike(const std::vector<CoreModel::Screen>& screens, const double* q, const double* other);
 
 // Checks of what compile.py makes.
 void expect_compiled(bool condition, const std::string& what);

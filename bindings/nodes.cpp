@@ -10,10 +10,10 @@
 namespace jounce {
 namespace {
 
-constexpr double off = 5e-7;         // of the largest entry: OFF in discretization.py
-constexpr double rounded = 2e-5;     // the same from the third derivative on, where rounding may explain as much
+constexpr double off = 5e-7;                         // of the largest entry: OFF in discretization.py
+constexpr double rounded = 2e-5;                     // the same from the third derivative on, where rounding may explain as much
 constexpr std::size_t at_once = 64, at_most = 4096;  // states of the first call and of later ones, each of which looks at all arguments
-constexpr double far = 0.5;          // strain below which no body is inside out
+constexpr double far = 0.5;                          // strain below which no body is inside out
 
 thread_local int unwatched = 0;
 
@@ -95,21 +95,51 @@ nb::object NodesWatch::state_of(const double* q) const {
   return std::move(found).object();
 }
 
-bool NodesWatch::is_off(std::ptrdiff_t k) const {
+std::vector<double> NodesWatch::differences(std::ptrdiff_t k) const {
   const std::ptrdiff_t begin = std::lower_bound(doubtful_.begin(), doubtful_.end(), states_[k]) - doubtful_.begin();
   const double *a = first_.data() + begin * stride(), *b = now_.data() + k * stride();
+  std::vector<double> found;
   for (const Block& each : blocks_) {
     const std::ptrdiff_t size = each.size / each.orders;
     for (int order = 0; order < each.orders; ++order, a += size, b += size) {
       double apart = 0, most = 0;
       for (std::ptrdiff_t j = 0; j < size; ++j) {
         apart = std::max(apart, std::fabs(a[j] - b[j]));
-        most = std::max({most, std::fabs(a[j]), std::fabs(b[j])});
+        most = std::max(most, std::fabs(b[j]));
       }
-      if (apart > (order > 2 ? rounded : off) * most) return true;
+      found.push_back(apart > 0 ? apart / std::max(most, 1e-300) : 0.0);
     }
   }
+  return found;
+}
+
+bool NodesWatch::is_off(const std::vector<double>& differences) const {
+  const double* found = differences.data();
+  for (const Block& each : blocks_)
+    for (int order = 0; order < each.orders; ++order)
+      if (*found++ > (order > 2 ? rounded : off)) return true;
   return false;
+}
+
+// What was found out about a state whose bodies are bent much the same, if these differences are as good as those.
+std::shared_ptr<const CoreModel::Verdict> NodesWatch::verdict_near(const double* q, const std::vector<double>& differences) const {
+  for (const std::shared_ptr<const CoreModel::Verdict>& each : model_.verdicts()) {
+    if (each->what != what_ || each->solves != solves_ || each->count != differences.size()) continue;
+    const double found =
+        each->which < 0 ? *std::max_element(differences.begin(), differences.end()) : differences[std::size_t(each->which)];
+    if (each->least <= found && found <= each->most && bent_alike(model_.screens(), q, each->q.data())) return each;
+  }
+  return nullptr;
+}
+
+// Whether there was anything to say.
+bool NodesWatch::say(const CoreModel::Verdict& verdict, std::ptrdiff_t state, const std::vector<double>& differences) const {
+  if (verdict.which < 0) return false;
+  char error[16];
+  std::snprintf(error, sizeof error, "%.0e", differences[std::size_t(verdict.which)]);
+  const auto where = nb::cast<std::string>(model_.discretization().attr("where")(in_batch_ ? state : -1));
+  warn_as(verdict.category.c_str(), verdict.before + error + " of its largest entry" + where + verdict.after);
+  return true;
 }
 
 // Whether another robot has answers for the states; warnings about them have been given.
@@ -153,21 +183,29 @@ void NodesWatch::check(const void* again, Call call) {
     const std::vector<std::ptrdiff_t> some(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + size, doubtful_.size()));
     states_ = some;
     if (!compute(again, call, model_.finer())) return;
-    std::vector<std::size_t> suspects;
+    std::vector<std::pair<std::size_t, std::vector<double>>> suspects;
     for (std::size_t k = 0; k < some.size(); ++k)
-      if (is_off(std::ptrdiff_t(k))) suspects.push_back(k);
-    for (std::size_t k : suspects) {
+      if (std::vector<double> found = differences(std::ptrdiff_t(k)); is_off(found)) suspects.emplace_back(k, std::move(found));
+    for (const auto& [k, found] : suspects) {
+      const double* q = q_.data() + std::ptrdiff_t(begin + k) * model_.tree().nq;
+      if (const auto known = verdict_near(q, found)) {
+        if (say(*known, some[k], found)) return;
+        continue;
+      }
       states_ = {some[k]};
       const nb::object other = nb::cpp_function([this, again, call](const CoreModel& model) {
         if (!compute(again, call, model)) fail_as("SingularError", "the finer robot has no answer");
         return listed(now_.data());
       });
-      const nb::object q = state_of(q_.data() + std::ptrdiff_t(begin + k) * model_.tree().nq);
-      const nb::object said = python.attr("explain")(what_, in_batch_ ? some[k] : -1, q,
-                                                     listed(first_.data() + std::ptrdiff_t(begin + k) * stride()), other, solves_);
-      if (said.is_none()) continue;
-      warn_as(nb::cast<const char*>(said[0]), nb::cast<std::string>(said[1]));
-      return;
+      const nb::object explained = model_.discretization().attr("explain")(
+          what_, state_of(q), listed(first_.data() + std::ptrdiff_t(begin + k) * stride()), other, solves_);
+      const auto verdict = std::make_shared<const CoreModel::Verdict>(
+          CoreModel::Verdict{what_, solves_, found.size(), std::vector<double>(q, q + model_.tree().nq),
+                             nb::cast<int>(explained.attr("which")), nb::cast<double>(explained.attr("least")),
+                             nb::cast<double>(explained.attr("most")), nb::cast<std::string>(explained.attr("category")),
+                             nb::cast<std::string>(explained.attr("before")), nb::cast<std::string>(explained.attr("after"))});
+      model_.remember(verdict);
+      if (say(*verdict, some[k], found)) return;
     }
   }
 }

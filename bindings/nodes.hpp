@@ -49,7 +49,11 @@ class NodesWatch {
   };
   void check(const void* again, Call call);
   bool compute(const void* again, Call call, const CoreModel& model);
-  bool is_off(std::ptrdiff_t k) const;  // of the states computed last
+  std::vector<double> differences(
+      std::ptrdiff_t k) const;  // of the states computed last, by array and order, as parts of the largest entry
+  bool is_off(const std::vector<double>& differences) const;
+  std::shared_ptr<const CoreModel::Verdict> verdict_near(const double* q, const std::vector<double>& differences) const;
+  bool say(const CoreModel::Verdict& verdict, std::ptrdiff_t state, const std::vector<double>& differences) const;
   void warn_of_inside_out(const Shapes& shapes) const;
   nb::object state_of(const double* q) const;
   nb::list listed(const double* numbers) const;

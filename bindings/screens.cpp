@@ -4,6 +4,12 @@
 #include "core_model.hpp"
 
 namespace jounce {
+namespace {
+
+constexpr double alike = 0.1;  // strains and turns, rad
+constexpr std::size_t verdicts_kept = 8;
+
+}  // namespace
 
 Deformation deformation(const CoreModel::Screen& screen, const double* q) {
   Deformation found;
@@ -14,6 +20,18 @@ Deformation deformation(const CoreModel::Screen& screen, const double* q) {
     (i < 3 ? found.strained : found.turned) += most * most;
   }
   return found;
+}
+
+bool bent_alike(const std::vector<CoreModel::Screen>& screens, const double* q, const double* other) {
+  for (const CoreModel::Screen& screen : screens) {
+    const double *row = screen.strained, *a = q + screen.q, *b = other + screen.q;
+    for (int i = 0; i < 6; ++i, row += screen.n) {
+      double change = 0, size = 1;
+      for (int c = 0; c < screen.n; ++c) change += row[c] * std::fabs(a[c] - b[c]), size += row[c] * std::fabs(b[c]);
+      if (!(change <= alike * size)) return false;
+    }
+  }
+  return true;
 }
 
 namespace {
@@ -44,6 +62,11 @@ bool CoreModel::passes_limits(const double* q, int order, bool solves) const {
 const CoreModel& CoreModel::finer() const {
   if (!finer_.is_valid()) finer_ = discretization_.attr("finer")();
   return nb::cast<const CoreModel&>(finer_);
+}
+
+void CoreModel::remember(std::shared_ptr<const Verdict> found) const {
+  verdicts_.push_front(std::move(found));
+  if (verdicts_.size() > verdicts_kept) verdicts_.pop_back();
 }
 
 void CoreModel::find_limits(Screen& screen) const {

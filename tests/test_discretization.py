@@ -10,6 +10,7 @@ from jounce._core import UnwatchedNodes
 
 import jounce as jn
 from bent_bodies import faults
+from jounce.dynamics.discretization import Discretization
 
 TURN = 2 * np.pi
 
@@ -180,6 +181,14 @@ def test_nodes_chosen_for_a_reach_and_an_order():
         v = rng.normal(size=(4, 3))
         a, b = robot.inverse_dynamics(q, v), fine.inverse_dynamics(q, v)
         assert (np.abs(a - b).max(axis=1) < 1e-7 * np.abs(b).max(axis=1)).all()
+    twisted = {"strain": jn.soft.polynomial({"bend_y": 3, "shear_x": 1})}
+    reach = TURN * np.array([2.0, 1.0, 1.0, 1.0, 0.02, 0.02])
+    robot = alone(nodes="auto", reach=reach, **twisted)
+    fine = alone(nodes=2 * robot.bodies[0].soft.nodes, **twisted)
+    for q in rng.uniform(-1, 1, (20, 6)) * reach:  # accelerations multiply errors of forces
+        v, tau = rng.normal(size=6), rng.normal(size=(3, 6))
+        a, b = robot.forward_dynamics(q, v, tau), fine.forward_dynamics(q, v, tau)
+        assert (np.abs(a - b).max(axis=1) < 1e-7 * np.abs(b).max(axis=1)).all()
     swelling = jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5, nodes="auto", reach=[6 * TURN, 0.02, 0.004, 0.004])
     assert swelling.resolution > jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5).resolution
     with pytest.raises(ValueError, match="needs reach="):
@@ -232,3 +241,32 @@ def test_a_motion_that_is_differentiated_too_often_for_its_digits_is_warned_of()
 def test_right_or_warned_at_night(first):
     found = [fault for seed in range(first, first + 100) for fault in faults(10_000 + seed)]
     assert not found, "\n".join(found)
+
+
+def test_what_is_found_out_is_said_of_states_near_it(monkeypatch):
+    """With their own errors; and of all motions, whose forces and accelerations are off differently."""
+    asked = []
+    explain = Discretization.explain
+    monkeypatch.setattr(Discretization, "explain", lambda *given: asked.append(given) or explain(*given))
+    robot, reference = alone(), alone(nodes=60)
+    rng = np.random.default_rng(0)
+    said = 0
+    for _ in range(50):
+        q = np.array([3 * TURN, 0.0, 0.0]) + rng.uniform(-0.1, 0.1, 3)
+        v, tau = rng.normal(size=3), rng.normal(size=(2, 3))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = robot.forward_dynamics(q, v, tau)
+        better = reference.forward_dynamics(q, v, tau)
+        off = np.abs(found - better).max(axis=1) / np.abs(better).max(axis=1)
+        for warning in caught:
+            message = str(warning.message)
+            order = int(message[11]) if message.startswith("derivative") else 0
+            error = float(message.split("off by ")[1].split()[0])
+            assert 0.5 * off[order] < error < 2 * off[order]
+            said += 1
+    assert said == 50
+    assert len(asked) < 10
+    with pytest.warns(jn.DiscretizationWarning, match="nodes="):
+        robot.forward_dynamics([5 * TURN, 0.0, 0.0], v, tau)
+    assert len(asked) < 11

@@ -16,7 +16,7 @@ digits by their fastest rate, whatever their shape, so what solves passes up to 
 *The check*, for states that do not pass: the answer again, from more nodes and steps of all bodies. A difference above
 `OFF` is an error, unless rounding explains it: unless the last digits of the bodies move the finer answer as far, or,
 where equations are solved, ten times the condition number of the mass matrix does. From the third derivative on that is
-said as well.
+said as well. What is found out about one state is said of others whose bodies are bent much the same (`nodes.cpp`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, own_records
 from jounce.errors import DiscretizationWarning, PrecisionWarning, ShapeWarning, SingularError
 from jounce.parts.inertia import Inertia
-from jounce.parts.joints import Free
+from jounce.parts.joints import Fixed, Free, Joint
 from jounce.parts.sections import Shape, SoftBody
 
 Array = NDArray[np.float64]
@@ -50,9 +50,11 @@ _FORCES = 1e-8  # tolerance of inverse dynamics by itself, for answers without e
 _SOLVED = 1e-10  # the same with equations to solve, over the condition number of the mass matrix, but
 _TREE = 100.0  # at least over this, for what other bodies make of it
 _ENOUGH = 1e-9  # the same for nodes that are chosen
+_ENOUGH_SOLVED = 2e-8
 _TURNS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 _SHAPES = 12
 _ROUNDED = 10.0  # times what the last digits change
+_CLEAR = 3.0  # times more or less than what rounding explains: the same is found out for other motions
 _LOST = 2e-5  # from the third derivative on: a fiftieth of what is promised, as the digits lost are a matter of luck
 _PASSED = 3  # orders of answers with equations to solve; beyond them the last digits always count
 _EPSILON = 2.0**-52
@@ -123,18 +125,24 @@ def fewest_nodes(body: SoftBody, reach: Array, order: int) -> int:
     rng = np.random.default_rng(0)
     q = _at_origin(np.concatenate([np.diag(reach), reach * rng.uniform(-1.0, 1.0, (_SHAPES, body.n)), reach[None]]))
     motions = rng.normal(size=(len(q), order + 2, len(size))) / size
+    loads = rng.normal(size=(len(q), order + 1, body.n)) * size[6:]
 
-    def forces(count: int) -> Array:
+    def found(count: int) -> tuple[Array, Array, float]:
+        """Forces; accelerations with the near end held, and what rounding makes of them."""
         with np.errstate(all="ignore"):
-            return np.asarray(_alone(body.refined(count)).inverse_dynamics(q, motions)) / size
+            free, held = (_alone(body.refined(count), joint) for joint in (Free(), Fixed()))
+            forces = np.asarray(free.inverse_dynamics(q, motions)) / size
+            accelerations = np.asarray(held.forward_dynamics(q[:, 7:], motions[:, 0, 6:], loads)) * size[6:]
+            mass = np.asarray(held.mass_matrix(q[:, 7:])) / size[6:] / size[6:, None]
+            return forces, accelerations, _ROUNDED * _EPSILON * float(np.linalg.cond(mass).max(initial=0.0))
 
-    count, now = body.resolution, forces(body.resolution)
+    count, (forces, accelerations, _) = body.resolution, found(body.resolution)
     while count <= MOST_NODES:
         more = count + max(2, count // 4)
-        finer = forces(more)
-        if _off(now, finer) <= _ENOUGH:
+        finer = found(more)
+        if _off(forces, finer[0]) <= _ENOUGH and _off(accelerations, finer[1]) <= max(_ENOUGH_SOLVED, finer[2]):
             return count
-        count, now = more, finer
+        count, (forces, accelerations, _) = more, finer
     raise ValueError(f"reach is {quoted(reach.tolist())}: {_TOO_MANY}")
 
 
@@ -154,9 +162,9 @@ def _off(a: Array, b: Array) -> float:
     return float((np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)).max())
 
 
-def _alone(body: SoftBody) -> CoreModel:
-    """A body whose near end is free to move, without weight and elasticity."""
-    record = BodyRecord("body", -1, Free(), np.eye(4), Inertia(0.0), body)
+def _alone(body: SoftBody, joint: Joint | None = None) -> CoreModel:
+    """A body whose near end is free to move, or on another joint, without weight and elasticity."""
+    record = BodyRecord("body", -1, joint or Free(), np.eye(4), Inertia(0.0), body)
     return CoreModel(compiled([record], np.zeros(3), Leave.ELASTIC | Leave.DAMPING))
 
 
@@ -195,6 +203,18 @@ def shaken(body: SoftBody, seed: int) -> SoftBody:
 
     other.__dict__["_sections"] = sections
     return other
+
+
+class Verdict(NamedTuple):
+    """What was found out about the answers in a state, and says the same of others near it within some errors."""
+
+    which: int = -1  # of all orders of all arrays is to be warned of; -1: none
+    error: float = 0.0
+    least: float = 0.0
+    most: float = 0.0
+    category: str = ""  # of the warning
+    before: str = ""  # the error, in its text
+    after: str = ""
 
 
 class Discretization:
@@ -270,8 +290,10 @@ class Discretization:
             def again(other: CoreModel, at: Array = states[i]) -> Answers:
                 return [answer(other, at).reshape(1, -1)]
 
-            if said := self.explain(what, state(int(i)), states[i], answers, again, False):
-                warnings.warn(said[1], _CLASSES[said[0]], stacklevel=above)
+            said = self.explain(what, states[i], answers, again, False)
+            if said.which >= 0:
+                text = f"{said.before}{said.error:.0e} of its largest entry{self.where(state(int(i)))}{said.after}"
+                warnings.warn(text, _CLASSES[said.category], stacklevel=above)
                 return
 
     def inside_out(self, state: int, q: Array) -> str | None:
@@ -283,7 +305,7 @@ class Discretization:
                 continue
             place = record.soft.inside_out(q[own])
             if place is not None:
-                return f"body {quoted(record.name)} is inside out at s = {place:.4g} m{_where(state)}"
+                return f"body {quoted(record.name)} is inside out at s = {place:.4g} m{self.where(state)}"
         return None
 
     def check_rest(self, model: Any, q: Array, moved: Callable[[Any], Array]) -> None:
@@ -305,14 +327,21 @@ class Discretization:
             self._made[key] = self._build(bodies)
         return self._made[key]
 
+    @staticmethod
+    def where(state: int) -> str:
+        """A state of a batch in a message; none if it is -1."""
+        times = _times.get()
+        if state < 0:
+            return ""
+        return f", in state {state}" if times is None else f", at t = {times[state]:.6g} s"
+
     def explain(
-        self, what: str, state: int, q: Array, answers: Answers, again: Callable[[CoreModel], Answers], solves: bool
-    ) -> tuple[str, str] | None:
-        """The name of a warning and its text, if these answers are off.
+        self, what: str, q: Array, answers: Answers, again: Callable[[CoreModel], Answers], solves: bool
+    ) -> Verdict:
+        """Whether these answers are off, and why.
 
         Args:
             what: was asked for.
-            state: of the batch; -1 if there is none.
             q: (nq,).
             answers: (orders, numbers) each, as computed.
             again: what another robot answers.
@@ -327,17 +356,18 @@ class Discretization:
         if solves:
             mass = self._build_own().mass_matrix(q)
             least = max(least, _ROUNDED * _EPSILON * float(np.linalg.cond(mass)))
-        array, order, excess = _worst([e / np.maximum(least, _ROUNDED * d) for e, d in zip(off, noise, strict=True)])
-        if not excess > 1 and not solves:
-            return None
+        explained = [np.maximum(least, _ROUNDED * d) for d in noise]
+        array, order, excess = _worst([e / most for e, most in zip(off, explained, strict=True)])
         if not excess > 1:  # rounding explains it, which may be too much as well
-            lost = [e / np.maximum(least, np.where(np.arange(len(e)) > 2, _LOST, OFF)) for e in off]
-            array, order, excess = _worst(lost)
-            if not excess > 1:
-                return None
-            text = f"{_said(what, order)} off by {off[array][order]:.0e} of its largest entry{_where(state)}"
-            why = "by rounding: with every derivative, soft bodies multiply it by their fastest rate"
-            return "PrecisionWarning", f"{text} {why}"
+            bearable = [np.maximum(least, np.where(np.arange(len(e)) > 2, _LOST, OFF)) for e in off]
+            array, order, lost = _worst([e / most for e, most in zip(off, bearable, strict=True)])
+            if not solves or not lost > 1:
+                return Verdict(most=least / _CLEAR if solves else -1.0)
+            why = " by rounding: with every derivative, soft bodies multiply it by their fastest rate"
+            most = float(explained[array][order]) / _CLEAR
+            return self._verdict(
+                what, off, array, order, (float(bearable[array][order]), most), "PrecisionWarning", why
+            )
         error = float(off[array][order])
 
         def part(found: Answers) -> Array:
@@ -349,7 +379,6 @@ class Discretization:
         which = self._checked[0]
         if len(self._checked) > 1:  # the one that changes the answer most
             which = max(self._checked, key=lambda i: missed({i: finest[i]}, part(answers)))
-        said = _said(what, order)
         few = f"{self._resolution(which)} nodes are too few for how body {quoted(self._bodies[which].name)} is bent"
         enough = max(OFF / 2, _ROUNDED * float(noise[array][order]))
 
@@ -359,11 +388,18 @@ class Discretization:
         worst, would_do = self._advised.get((which, what, order), (0.0, ""))
         if not 0.0 < error <= 2 * worst:
             would_do = self._enough(which, does, lambda count: part(again(self._with({**finest, which: count}))))
-            self._advised[which, what, order] = error, would_do
-        return (
-            "DiscretizationWarning",
-            f"{said} off by {error:.0e} of its largest entry{_where(state)}: {few}; {would_do}",
-        )
+            worst = error
+            self._advised[which, what, order] = worst, would_do
+        within = _CLEAR * float(explained[array][order]), 2 * worst
+        return self._verdict(what, off, array, order, within, "DiscretizationWarning", f": {few}; {would_do}")
+
+    @staticmethod
+    def _verdict(
+        what: str, off: Sequence[Array], array: int, order: int, within: tuple[float, float], category: str, why: str
+    ) -> Verdict:
+        said = f"{what} is" if order == 0 else f"derivative {order} of {what} is"
+        which = sum(len(e) for e in off[:array]) + order
+        return Verdict(which, float(off[array][order]), *within, category, f"{said} off by ", why)
 
     def _enough(self, which: int, does: Callable[[int, Array], bool], answer: Callable[[int], Array]) -> str:
         """How many nodes would do: `answer` with so many nodes of a body, `does` whether another number comes close."""
@@ -402,17 +438,6 @@ def _worst(excess: Sequence[Array]) -> tuple[int, int, float]:
     array = int(np.argmax([e.max(initial=0.0) for e in excess]))
     order = int(np.argmax(excess[array]))
     return array, order, float(excess[array][order])
-
-
-def _said(what: str, order: int) -> str:
-    return f"{what} is" if order == 0 else f"derivative {order} of {what} is"
-
-
-def _where(state: int) -> str:
-    times = _times.get()
-    if state < 0:
-        return ""
-    return f", in state {state}" if times is None else f", at t = {times[state]:.6g} s"
 
 
 def _difference(answers: Answers, better: Answers) -> list[Array]:
