@@ -8,6 +8,7 @@
 // p_0 s'. Each term is rounded; and an error e_j of s_j, and what it does to p, enter once each.
 #pragma once
 
+#include "jounce/ring/config.hpp"
 #include "jounce/ring/standard.hpp"
 
 JOUNCE_BEGIN
