@@ -202,7 +202,7 @@ void CoreModel::add_soft(const nb::list& given) {
       expect(b.pose || (0 <= sections_[j].step && sections_[j].step < b.step_count), "a section on no step");
     soft_.widest = std::max(soft_.widest, b.n);
     if (b.n > 0 && !discretization_.is_none() && !nb::borrow(d["strained"]).is_none()) {
-      Screen screen{0, b.n, std::int32_t(soft_bodies_.size()), keep(numbers(d, "strained", 6 * n)), {}, {}};
+      Screen screen{0, b.n, std::int32_t(soft_bodies_.size()), keep(numbers(d, "strained", 6 * n)), {}, {}, {}};
       std::copy_n(numbers(d, "turned", 3).data(), 3, screen.turned);
       screens_.push_back(std::move(screen));
     }

@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <cmath>
 #include <deque>
 #include <memory>
 #include <string>
@@ -48,6 +50,7 @@ class CoreModel {
     const double* strained;      // (6, n) by how much a unit of each coordinate deforms it at most: shear and stretch, then turns in rad
     double turned[3];            // at rest
     std::vector<double> limits;  // (2, orders) without and with equations to solve, of the square of all turns; empty: not known yet
+    std::vector<std::array<double, 2>> errors;  // the square of all turns, and the relative error of accelerations up to there
   };
   const std::vector<Screen>& screens() const { return screens_; }
   const nb::object& discretization() const { return discretization_; }  // of jounce.dynamics.discretization
@@ -56,6 +59,9 @@ class CoreModel {
   // that may have to be found first.
   bool passes(const double* q, int order, bool solves) const;
   bool passes_limits(const double* q, int order, bool solves) const;
+  double error_of_accelerations(const double* q) const;  // relative, of states that pass
+  double fastest_rate() const { return fastest_rate_; }  // 1/s; infinite until it is found
+  void find_fastest_rate() const;
 
   // What was found out about a state with too few nodes, or too many derivatives for its last digits: `Verdict` in discretization.py.
   struct Verdict {
@@ -119,9 +125,10 @@ class CoreModel {
   Constraints constraints_{};
   NaturalSizes sizes_;
   std::vector<double> path_weights_;
-  mutable std::vector<Screen> screens_;  // their limits are found when they are first needed, while Python's lock is held
-  mutable nb::object finer_;             // made when it is first needed
-  mutable Verdicts verdicts_;            // a few, by calls that hold Python's lock
+  mutable std::vector<Screen> screens_;     // their limits are found when they are first needed, while Python's lock is held
+  mutable nb::object finer_;                // made when it is first needed
+  mutable double fastest_rate_ = INFINITY;  // the same
+  mutable Verdicts verdicts_;               // a few, by calls that hold Python's lock
   nb::object discretization_;
   int body_count_ = 0;
   Tree tree_{};

@@ -15,7 +15,24 @@ constexpr double rounded = 2e-5;                     // the same from the third 
 constexpr std::size_t at_once = 64, at_most = 4096;  // states of the first call and of later ones, each of which looks at all arguments
 constexpr double far = 0.5;                          // strain below which no body is inside out
 
+constexpr double in_tree = 10;  // what other bodies make of errors of accelerations
+
 thread_local int unwatched = 0;
+
+// Whether the relative error of accelerations, which grows from order to order by the fastest rate, becomes too large.
+bool grows(const Written& answers, std::ptrdiff_t state, double first, double rate) {
+  const double growth = off / (in_tree * first);
+  const std::ptrdiff_t size = answers.size / answers.orders;
+  const double* x = answers.first + state * answers.step;
+  double error = 0;
+  for (int order = 0; order < answers.orders; ++order, x += size) {
+    double most = 0;
+    for (std::ptrdiff_t j = 0; j < size; ++j) most = std::max(most, std::fabs(x[j]));
+    error = order == 0 ? most : std::max(rate * error, most);
+    if (error > growth * most) return true;
+  }
+  return false;
+}
 
 // Calls of Python on the way have answers of their own.
 class Apart {
@@ -50,15 +67,24 @@ void NodesWatch::take(const char* what, const Shape& batch, const Shapes& shapes
     int orders = 1;
     for (int k = 0; k < count; ++k) orders = std::max(orders, written[k].orders);
     const std::ptrdiff_t states = product(batch);
+    const bool solving = shapes.solves && orders > 1;
+    const auto errors_grow = [&](std::ptrdiff_t i) {
+      if (!solving) return false;
+      const double first = model_.error_of_accelerations(shapes.q + i * shapes.step), rate = model_.fastest_rate();
+      return std::any_of(written, written + count, [&](const Written& each) { return grows(each, i, first, rate); });
+    };
     for (std::ptrdiff_t i = 0; i < states; ++i) {
       const double* q = shapes.q + i * shapes.step;
-      if (model_.passes(q, orders - 1, shapes.solves)) continue;
+      if (model_.passes(q, orders - 1, shapes.solves) && !errors_grow(i)) continue;
       doubtful_.push_back(i);
     }
     if (doubtful_.empty()) return;
     {
       const Apart apart(current_);
-      const auto passes = [&](std::ptrdiff_t i) { return model_.passes_limits(shapes.q + i * shapes.step, orders - 1, shapes.solves); };
+      if (solving) model_.find_fastest_rate();
+      const auto passes = [&](std::ptrdiff_t i) {
+        return model_.passes_limits(shapes.q + i * shapes.step, orders - 1, shapes.solves) && !errors_grow(i);
+      };
       doubtful_.erase(std::remove_if(doubtful_.begin(), doubtful_.end(), passes), doubtful_.end());
     }
     in_batch_ = !batch.empty();

@@ -1,4 +1,5 @@
 // The screen of soft bodies: how far they are bent, from their coordinates alone.
+#include <algorithm>
 #include <cmath>
 
 #include "core_model.hpp"
@@ -59,9 +60,26 @@ bool CoreModel::passes_limits(const double* q, int order, bool solves) const {
   return passes(q, order, solves);
 }
 
+double CoreModel::error_of_accelerations(const double* q) const {
+  double most = 0;
+  for (const Screen& screen : screens_) {
+    const double turned = deformation(screen, q).turned;
+    for (const auto& [up_to, error] : screen.errors)
+      if (turned <= up_to) {
+        most = std::max(most, error);
+        break;
+      }
+  }
+  return most;
+}
+
 const CoreModel& CoreModel::finer() const {
   if (!finer_.is_valid()) finer_ = discretization_.attr("finer")();
   return nb::cast<const CoreModel&>(finer_);
+}
+
+void CoreModel::find_fastest_rate() const {
+  if (std::isinf(fastest_rate_)) fastest_rate_ = std::min(nb::cast<double>(discretization_.attr("fastest_rate")()), 1e300);
 }
 
 void CoreModel::remember(std::shared_ptr<const Verdict> found) const {
@@ -70,10 +88,13 @@ void CoreModel::remember(std::shared_ptr<const Verdict> found) const {
 }
 
 void CoreModel::find_limits(Screen& screen) const {
-  const auto found = nb::cast<std::vector<std::vector<double>>>(discretization_.attr("limits")(screen.soft));
+  const nb::object found = discretization_.attr("limits")(screen.soft);
+  const auto square = [](double most) { return most < 0 ? -1 : most * most * (1 + 1e-12); };
   std::vector<double> squares;
-  for (const std::vector<double>& row : found)
-    for (double most : row) squares.push_back(most < 0 ? -1 : most * most * (1 + 1e-12));
+  for (const std::vector<double>& row : nb::cast<std::vector<std::vector<double>>>(found.attr("turns")))
+    for (double most : row) squares.push_back(square(most));
+  for (const std::vector<double>& row : nb::cast<std::vector<std::vector<double>>>(found.attr("errors")))
+    screen.errors.push_back({square(row[0]), row[1]});
   screen.limits = std::move(squares);
 }
 

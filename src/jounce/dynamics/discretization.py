@@ -10,8 +10,9 @@ a bound from the largest values of its basis. States that turn less than a limit
 convergence, once for all bodies of the same proportions: a body by itself, its near end free, is moved at random from
 shapes that turn more and more, until inverse dynamics with more nodes and steps differs, at some order, by more than
 a tolerance. Solving for accelerations amplifies errors of forces by the condition number of the mass matrix, and in a
-tree by more, so what solves has a smaller tolerance. From order to order, stiff or damped bodies multiply even the last
-digits by their fastest rate, whatever their shape, so what solves passes up to the second derivative only.
+tree by more, so what solves has a smaller tolerance. From order to order, stiff or damped bodies multiply what is left,
+even the last digits, by their fastest rate: so what solves passes up to the second derivative only, and only if what
+that makes of the error found with those limits, by the answers' own sizes, is little (`nodes.cpp`).
 
 *The check*, for states that do not pass: the answer again, from more nodes and steps of all bodies. A difference above
 `OFF` is an error, unless rounding explains it: unless the last digits of the bodies move the finer answer as far, or,
@@ -34,9 +35,10 @@ from numpy.typing import NDArray
 from jounce._checks import quoted
 from jounce._core import CoreModel
 from jounce.core_tables import BodyRecord, Leave, compiled, own_records
-from jounce.errors import DiscretizationWarning, PrecisionWarning, ShapeWarning, SingularError
+from jounce.dynamics.rates import rates
+from jounce.errors import DiscretizationWarning, PrecisionWarning, RangeError, ShapeWarning, SingularError
 from jounce.parts.inertia import Inertia
-from jounce.parts.joints import Fixed, Free, Joint
+from jounce.parts.joints import Fixed, Free, Joint, Spherical
 from jounce.parts.sections import Shape, SoftBody
 
 Array = NDArray[np.float64]
@@ -56,6 +58,7 @@ _SHAPES = 12
 _ROUNDED = 10.0  # times what the last digits change
 _CLEAR = 3.0  # times more or less than what rounding explains: the same is found out for other motions
 _LOST = 2e-5  # from the third derivative on: a fiftieth of what is promised, as the digits lost are a matter of luck
+_MOST_LOST = 5e-4  # there, whatever the condition of the mass matrix: half of what is promised
 _PASSED = 3  # orders of answers with equations to solve; beyond them the last digits always count
 _EPSILON = 2.0**-52
 TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
@@ -63,15 +66,25 @@ _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
 
 _CLASSES = {"DiscretizationWarning": DiscretizationWarning, "PrecisionWarning": PrecisionWarning}
 _times: ContextVar[Array | None] = ContextVar("times", default=None)  # of the states, if they are those of a motion
-_known: dict[bytes, Array] = {}  # limits by the proportions of bodies
+_known: dict[bytes, Limits] = {}  # by the proportions of bodies
 _lock = Lock()
 
 
-def limits(body: SoftBody) -> Array:
-    """How far a body may turn along its length at each order, rad: (2, MOST_ORDERS), without and with solving.
+class Limits(NamedTuple):
+    """How far a body may turn along its length, and how exact it is then.
 
-    -1 where its nodes do not even do for the straight one.
+    Attributes:
+        turns: (2, MOST_ORDERS) at each order, rad, without and with solving; -1 where its nodes do not even do for the
+            straight one.
+        errors: (k, 2) how far it turns, rad, and the relative error of accelerations up to there.
     """
+
+    turns: Array
+    errors: Array
+
+
+def limits(body: SoftBody) -> Limits:
+    """Found once for all bodies of the same proportions."""
     key = body.proportions()
     with _lock:
         if key not in _known:
@@ -79,9 +92,9 @@ def limits(body: SoftBody) -> Array:
         return _known[key]
 
 
-def _found_limits(body: SoftBody) -> Array:
+def _found_limits(body: SoftBody) -> Limits:
     most, rest = body.deformation()
-    condition = _TREE
+    condition, errors = _TREE, []
     found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
     passing[1, _PASSED:] = False
     coarse, fine = _alone(body), _alone(body.refined(_more(body.resolution)))
@@ -96,7 +109,7 @@ def _found_limits(body: SoftBody) -> Array:
     for turns in _TURNS:
         wanted = 2 * np.pi * turns
         if wanted > 0 and not bends.any():
-            found[passing] = np.inf
+            found[passing] = errors[-1][0] = np.inf
             break
         bend = wanted / np.maximum(turned, 1e-300)
         strain = MOST_STRAIN / np.maximum(strained, MOST_STRAIN)
@@ -109,9 +122,10 @@ def _found_limits(body: SoftBody) -> Array:
         worst = np.maximum.accumulate(off.max(axis=0))
         passing &= worst <= np.array([_FORCES, _SOLVED / condition])[:, None]
         found[passing] = np.linalg.norm(rest) + wanted
+        errors.append([float(np.linalg.norm(rest)) + wanted, condition * float(worst[_PASSED - 1])])
         if not passing.any():
             break
-    return found
+    return Limits(found, np.array(errors))
 
 
 def fewest_nodes(body: SoftBody, reach: Array, order: int) -> int:
@@ -150,6 +164,13 @@ def _sizes(body: SoftBody, most: Array) -> Array:
     """How far a unit of each coordinate of `_alone` moves it, relative to its length: (6 + n,)."""
     length = body.length or 1.0
     return np.concatenate([[1 / length] * 3, [1.0] * 3, np.maximum(most.max(axis=0), 1e-300)])
+
+
+def _neutral(joint: Joint) -> Array:
+    q = np.zeros(joint.nq)
+    if isinstance(joint, (Free, Spherical)):
+        q[-1] = 1.0
+    return q
 
 
 def _at_origin(shapes: Array) -> Array:
@@ -239,10 +260,23 @@ class Discretization:
         found = cls(bodies, build)
         return found if found._checked else None
 
-    def limits(self, i: int) -> Array:
+    def limits(self, i: int) -> Limits:
         """`limits` of a robot's i-th soft body."""
         softs = [b.soft for b in self._bodies if b.soft is not None]
         return limits(softs[i])
+
+    def fastest_rate(self) -> float:
+        """The largest absolute eigenvalue of the robot's motion about its neutral configuration, 1/s."""
+        model = self._build_own()
+        q = np.concatenate([_neutral(record.joint) for record in own_records(self._bodies)])
+        still = np.zeros(model.nv)
+        try:
+            K, D, M = (
+                np.asarray(block) for block in model._inverse_dynamics_derivatives(q, still, still, None, "body")
+            )
+            return float(np.abs(rates(M, D, K)).max())
+        except (np.linalg.LinAlgError, RangeError):
+            return np.inf
 
     def finer(self) -> CoreModel:
         """The robot with more nodes and steps."""
@@ -359,7 +393,9 @@ class Discretization:
         explained = [np.maximum(least, _ROUNDED * d) for d in noise]
         array, order, excess = _worst([e / most for e, most in zip(off, explained, strict=True)])
         if not excess > 1:  # rounding explains it, which may be too much as well
-            bearable = [np.maximum(least, np.where(np.arange(len(e)) > 2, _LOST, OFF)) for e in off]
+            bearable = [
+                np.where(np.arange(len(e)) > 2, min(max(least, _LOST), _MOST_LOST), max(least, OFF)) for e in off
+            ]
             array, order, lost = _worst([e / most for e, most in zip(off, bearable, strict=True)])
             if not solves or not lost > 1:
                 return Verdict(most=least / _CLEAR if solves else -1.0)

@@ -17,10 +17,11 @@ from jounce import trajectory
 from jounce._checks import counted
 from jounce._core import UnjudgedRates
 from jounce.dynamics.constraints.constrained import onto
+from jounce.dynamics.rates import rates
 from jounce.errors import ConstraintError, RangeError, SimulationError
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
-from jounce.simulation.stiffness import linear_system, rates
+from jounce.simulation.stiffness import linear_system
 from jounce.soft.inside_out import inside_out
 
 WINDOW = 5_000  # steps over which the pace is measured

@@ -1,8 +1,7 @@
 """The motion linearized about a state: needed by implicit methods, and to explain short steps.
 
 Small changes obey M dv' + D dv + K dq = 0, with the exact derivatives of the inverse dynamics, minus those of the
-torque, by differences; with constraints M = 1, and D and K are the negative derivatives of the acceleration. The
-eigenvalues of this system are the rates at which such changes grow, decay and oscillate.
+torque, by differences; with constraints M = 1, and D and K are the negative derivatives of the acceleration.
 """
 
 from __future__ import annotations
@@ -10,9 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jounce.dynamics.interruptible import eigenvalues
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
 
@@ -45,14 +42,3 @@ def torque_slopes(
         moved[i] = dv[i]
         by_v[:, i] = (torque(t, q, v + moved) - now) / dv[i]
     return by_q, by_v
-
-
-def rates(M: Array, D: Array, K: Array) -> NDArray[np.complex128]:
-    """The eigenvalues (2 nv,) of the system, 1/s.
-
-    Raises:
-        LinAlgError: M is singular, or the numbers are not finite.
-    """
-    inverse, one = np.linalg.inv(M), np.eye(len(M))
-    found: NDArray[np.complex128] = eigenvalues(np.block([[0 * one, one], [-inverse @ K, -inverse @ D]]))
-    return found
