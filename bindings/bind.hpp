@@ -21,7 +21,7 @@ void bind_sections(nb::class_<CoreModel>& c);
 void bind_recorded(nb::module_& m);
 void bind_consistency(nb::module_& m);
 void bind_nodes(nb::module_& m, nb::class_<CoreModel>& c);
-void bind_least_multipliers(nb::module_& m);
+void bind_least_multipliers(nb::module_& m, nb::class_<CoreModel>& c);
 void bind_signatures(nb::module_& m, nb::class_<CoreModel>& c);
 void bind_control(nb::module_& m);
 

@@ -2,6 +2,7 @@
 // coefficients follow one after another, with the same inverse at every order. Minimizing the norm of each order by itself would not
 // give the derivatives of anything.
 #include "bind.hpp"
+#include "core_model.hpp"
 #include "parallel.hpp"
 #include "pseudo_inverse.hpp"
 #include "states.hpp"
@@ -76,25 +77,64 @@ Input weights_of(nb::handle given, std::ptrdiff_t m) {
 }
 const double* data_of(const Input& given) { return given.object().is_valid() ? given.data() : nullptr; }
 
-nb::object least_multipliers(nb::handle J_, nb::handle multipliers_, nb::handle weights_) {
+// Natural sizes in which forces are compared: of the rows' loads and of the coordinates; and of the rows, for ranks.
+struct Sizes {
+  const double *loads, *coordinates;
+};
+
+// `in`: J and multipliers are derivatives, in units of their own; otherwise Taylor coefficients, and as they are.
+nb::object least(nb::handle J_, nb::handle multipliers_, const double* weights, std::ptrdiff_t weighted, const Sizes* in) {
   Input J(J_, "J", 3), given(multipliers_, "multipliers", 2);
-  if (J.dimensions() < 3 || given.dimensions() < 2 || given.size(-2) != J.size(-3) || given.size(-1) != J.size(-2))
+  if (J.dimensions() < 3 || given.dimensions() < 2 || given.size(-2) != J.size(-3) || given.size(-1) != J.size(-2) ||
+      (weights && J.size(-2) != weighted))
     fail("J has shape " + describe(J.shape()) + " and multipliers " + describe(given.shape()));
-  const Input weights = weights_of(weights_, J.size(-2));
   const Shape batch = broadcast_shape({&J, &given});
   const std::ptrdiff_t orders = J.size(-3), m = J.size(-2), n = J.size(-1), states = product(batch);
   const std::ptrdiff_t J_step = J.broadcast(batch), step = given.broadcast(batch);
   Shape shape = batch;
   shape.append({orders, m});
   Output out(nb::none(), shape);
-  const double *from = J.data(), *old = given.data(), *each = data_of(weights);
+  const double *from = J.data(), *old = given.data();
   double* to = out.data();
-  for_each_part(states, 0.002 * double(m * n) * double(m + orders), sizeof(double) * (LeastMultipliers::numbers(m, n, orders) + 1),
+  const std::ptrdiff_t own = LeastMultipliers::numbers(m, n, orders), scaled = in ? orders * m * (n + 1) : 0;
+  for_each_part(states, 0.002 * double(m * n) * double(m + orders), sizeof(double) * (own + scaled + 1),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-                  LeastMultipliers least(m, n, orders, static_cast<double*>(workspace));
-                  for (std::ptrdiff_t i = begin; i < end; ++i) least.run(from + i * J_step, old + i * step, each, to + i * orders * m);
+                  double* const space = static_cast<double*>(workspace);
+                  LeastMultipliers least(m, n, orders, space);
+                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                    const double *rows = from + i * J_step, *shares = old + i * step;
+                    double* const result = to + i * orders * m;
+                    if (!in) {
+                      least.run(rows, shares, weights, result);
+                      continue;
+                    }
+                    double *J = space + own, *l = J + orders * m * n, factorial = 1;
+                    for (std::ptrdiff_t k = 0; k < orders; factorial *= double(++k))
+                      for (std::ptrdiff_t r = 0; r < m; ++r) {
+                        const double load = in->loads[r] * factorial;
+                        for (std::ptrdiff_t c = 0; c < n; ++c) *J++ = *rows++ / load * in->coordinates[c];
+                        *l++ = *shares++ * in->loads[r] / factorial;
+                      }
+                    least.run(space + own, space + own + orders * m * n, weights, result);
+                    factorial = 1;
+                    for (std::ptrdiff_t k = 0; k < orders; factorial *= double(++k))
+                      for (std::ptrdiff_t r = 0; r < m; ++r) result[k * m + r] *= factorial / in->loads[r];
+                  }
                 });
   return std::move(out).object();
+}
+
+nb::object least_multipliers(nb::handle J, nb::handle multipliers, nb::handle weights_) {
+  const Input weights = weights_of(weights_, Input(J, "J", 3).size(-2));
+  return least(J, multipliers, data_of(weights), weights.object().is_valid() ? weights.size(-1) : 0, nullptr);
+}
+
+nb::object least_shares(const CoreModel& model, nb::handle J, nb::handle multipliers) {
+  const NaturalSizes& of = model.sizes();
+  std::vector<double> weights(of.rows);
+  for (std::size_t r = 0; r < weights.size(); ++r) weights[r] /= of.loads[r];
+  const Sizes in{of.loads.data(), of.coordinates.data()};
+  return least(J, multipliers, weights.data(), std::ptrdiff_t(weights.size()), &in);
 }
 
 nb::object pseudo_inverse(nb::handle A_, nb::handle weights_) {
@@ -118,7 +158,11 @@ nb::object pseudo_inverse(nb::handle A_, nb::handle weights_) {
 
 }  // namespace
 
-void bind_least_multipliers(nb::module_& m) {
+void bind_least_multipliers(nb::module_& m, nb::class_<CoreModel>& c) {
+  c.def("_least_shares", &least_shares, any("J"), any("multipliers"),
+        nb::sig("def _least_shares(self, J: object, multipliers: object) -> numpy.typing.NDArray[numpy.float64]"),
+        "`least_multipliers` of the model's constraints, in natural sizes, of J (..., r + 1, rows, nv) and multipliers (..., r + 1, rows) "
+        "with their derivatives.");
   m.attr("NEGLIGIBLE") = negligible;
   m.def("least_multipliers", &least_multipliers, any("J"), any("multipliers"), any("weights") = nb::none(),
         nb::sig("def least_multipliers(J: object, multipliers: object, weights: object = None) -> numpy.typing.NDArray[numpy.float64]"),

@@ -44,7 +44,7 @@ NB_MODULE(_core, m) {
   bind_recorded(m);
   bind_consistency(m);
   bind_nodes(m, model);
-  bind_least_multipliers(m);
+  bind_least_multipliers(m, model);
   bind_control(m);
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
-from jounce._core import NEGLIGIBLE, UnwatchedNodes, least_multipliers
+from jounce._core import NEGLIGIBLE, UnwatchedNodes
 from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.natural import NaturalRows, nearest_motion
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
-from jounce.dynamics.factorials import factorial
 from jounce.errors import ConstraintError, ConstraintWarning
 from jounce.parts.constraints import Gear
 from jounce.soft.inside_out import inside_out
@@ -109,7 +108,7 @@ def constrained_dynamics(
     if kp > 0 and model.constraints and not _placed(model).any():
         _warn_of_no_pose(model, f"kp = {kp:g} of correction= has no effect", 4)  # constrained_dynamics of the model
     stacked = is_stack(v, tau)
-    order = np.shape(tau)[-2] - 1 if stacked else 0
+    order = np.shape(tau)[-2] - 1 if stacked and motions is not None else 0
     motion, moves = _motions(model, motions, order)
     if not model.constraints:
         acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
@@ -184,16 +183,13 @@ def _motions(model: Model, motions: Mapping[str, ArrayLike] | None, order: int) 
 def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Array, frame: Frame) -> Array:
     """The least multipliers that give the same forces, and their derivatives."""
     order = acc.shape[-2] - 1
-    first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))
-    scale = np.array([factorial(k) for k in range(order + 1)])
     if order:
+        first = np.broadcast_to(reals("v", v)[..., None, :], (*acc.shape[:-2], 1, model.nv))
         stack = np.concatenate([first, acc[..., : order - 1, :]], axis=-2)
         J = model.constraint_jacobian_derivatives(q, stack, frame=frame)
     else:
         J = model.constraint_jacobian(q, frame=frame)[..., None, :, :]
-    rows, coordinates, loads, _ = model._natural_sizes()
-    J = J / scale[:, None, None] / loads[:, None] * coordinates
-    shares: Array = least_multipliers(J, multipliers / scale[:, None] * loads, rows / loads) * scale[:, None] / loads
+    shares: Array = model._least_shares(J, multipliers)
     return shares
 
 
