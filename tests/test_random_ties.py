@@ -256,10 +256,8 @@ SEEN = {
     "forces that cancel push what hardly moves": ("rolling", (16527,)),
     "the robot is far larger than the levers on which it is held": ("rolling", (22068,)),
     "what cannot move is tried": ("rolling", (10170,)),
-    "something small spins fast far away, and errors grow with every order": (
-        "rolling",
-        (40010, 42523, 48256),
-    ),
+    "a large ball rolls on short levers": ("rolling", (104433,)),
+    "something small spins fast far away: errors grow with every order": ("rolling", (40010, 42523, 48256)),
     "an axis goes through what is held, wherever along it its joint is": ("rolling", (45429, 46894)),
     "derivatives are small beside what large accelerations become": ("loops with gears", (47229, 51461)),
     "behind its gear a motor is 1e30 times as heavy as the rest": ("loops with gears", (19224, 21278)),

@@ -94,7 +94,7 @@ def limits(body: SoftBody) -> Limits:
 
 def _found_limits(body: SoftBody) -> Limits:
     most, rest = body.deformation()
-    condition, errors = _TREE, []
+    condition, errors = _TREE, list[list[float]]()
     found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
     passing[1, _PASSED:] = False
     coarse, fine = _alone(body), _alone(body.refined(_more(body.resolution)))
