@@ -320,6 +320,7 @@ void CoreModel::cluster() {
   }
   Integers up(n);
   for (bool merged = true; merged;) {
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
     merged = false;
     std::fill(up.begin(), up.end(), -2);
     for (int i = n - 1; i >= 0 && !merged; --i) {
@@ -334,12 +335,13 @@ void CoreModel::cluster() {
     }
   }
   Integers local(tree_.nv, -1);
+  std::vector<Integers> members(n);
+  for (int i = 0; i < n; ++i) members[find(i)].push_back(i);
   for (int i = 0; i < n; ++i) {
-    if (find(i) != i) continue;
+    if (members[i].empty()) continue;
     Cluster cluster{i, bodies_[i].parent, std::int32_t(cluster_columns_.size()), 0, tree_.blocks, true, false};
-    for (int j = i; j < n; ++j) {
+    for (int j : members[i]) {
       Body& b = bodies_[j];
-      if (find(j) != i) continue;
       b.cluster = std::int32_t(clusters_.size());
       b.block = tree_.blocks;
       cluster.alone &= j == i;
@@ -363,19 +365,24 @@ void CoreModel::cluster() {
 // The columns of all that a body carries, in ranges.
 void CoreModel::find_ranges() {
   const int n = int(bodies_.size());
-  std::vector<std::vector<bool>> below(n, std::vector<bool>(tree_.columns));
+  std::vector<std::vector<Range>> below(n);
   for (int i = n - 1; i >= 0; --i) {
     Body& b = bodies_[i];
-    if (b.joint != Joint::section)
-      for (int c = 0; c < b.count; ++c) below[i][b.column + c] = true;
+    std::vector<Range>& all = below[i];
+    if (b.joint != Joint::section && b.count > 0) all.push_back({b.column, b.column + b.count});
+    std::sort(all.begin(), all.end(), [](const Range& x, const Range& y) { return x.begin < y.begin; });
     b.span = std::int32_t(ranges_.size());
-    for (int c = 0; c < tree_.columns; ++c) {
-      if (!below[i][c]) continue;
-      if (c > 0 && below[i][c - 1])
-        ++ranges_.back().end;
+    for (const Range& range : all)
+      if (ranges_.size() > std::size_t(b.span) && range.begin <= ranges_.back().end)
+        ranges_.back().end = std::max(ranges_.back().end, range.end);
       else
-        ranges_.push_back({c, c + 1});
+        ranges_.push_back(range);
+    if (b.parent >= 0) {
+      std::vector<Range>& above = below[b.parent];
+      above.insert(above.end(), ranges_.begin() + b.span, ranges_.end());
+      if (b.joint == Joint::section && b.count > 0) above.push_back({b.column, b.column + b.count});
     }
+    all = {};
     b.span_end = std::int32_t(ranges_.size());
     for (int k = b.span; k < b.span_end; ++k)  // its own first
       if (b.joint != Joint::section && ranges_[k].begin <= b.column && b.column < ranges_[k].end) {
@@ -386,11 +393,6 @@ void CoreModel::find_ranges() {
         }
         break;
       }
-    if (b.parent < 0) continue;
-    for (int c = 0; c < tree_.columns; ++c)
-      if (below[i][c]) below[b.parent][c] = true;
-    if (b.joint == Joint::section)
-      for (int c = 0; c < b.count; ++c) below[b.parent][b.column + c] = true;
   }
 }
 
