@@ -66,6 +66,12 @@ inline Counted log(Counted a) { return Counted::note(&Operations::divisions, log
 inline Counted pow(Counted a, Counted b) { return Counted::note(&Operations::divisions, pow(a.x, b.x)); }
 inline Counted atan(Counted a) { return Counted::note(&Operations::divisions, atan(a.x)); }
 inline Counted acos(Counted a) { return Counted::note(&Operations::divisions, acos(a.x)); }
+inline Counted fma(Counted a, Counted b, Counted c) {
+  ++counted.products;
+  return Counted::note(&Operations::additions, fma(a.x, b.x, c.x));
+}
+inline Counted fmax(Counted a, Counted b) { return fmax(a.x, b.x); }
+inline Counted floor(Counted a) { return floor(a.x); }
 inline Counted fabs(Counted a) { return fabs(a.x); }
 inline Counted round(Counted a) { return round(a.x); }
 }  // namespace std

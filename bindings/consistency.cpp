@@ -100,15 +100,19 @@ void warn_of_unequal_masses(const CoreModel& model, const Consistency* each, con
                                   ": masses, or what they are behind gears, are very unequal beside it");
 }
 
+void expect_upright(const CoreModel& model, std::int32_t flat, const Shape& batch, std::ptrdiff_t i) {
+  if (flat >= 0)
+    fail_as("ConstraintError", "constraint " + model.constraint_name(flat) +
+                                   " has no point where it rolls: the wheel lies flat, its axis is along the normal of the plane" +
+                                   in_state(batch, i));
+}
+
 std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch) {
   std::ptrdiff_t most = 0, contradicts = -1;
   std::vector<std::ptrdiff_t> redundant, precise;
   for (std::ptrdiff_t i = 0; i < product(batch); ++i) {
     const Consistency& each = call.consistency[i];
-    if (each.flat >= 0)
-      fail_as("ConstraintError", "constraint " + model.constraint_name(each.flat) +
-                                     " has no point where it rolls: the wheel lies flat, its axis is along the normal of the plane" +
-                                     in_state(batch, i));
+    expect_upright(model, each.flat, batch, i);
     if (each.error > contradiction_fraction && contradicts < 0) contradicts = i;
     if (each.dependent > 0) redundant.push_back(i);
     if (each.precise && judges_rates()) precise.push_back(i);

@@ -18,6 +18,9 @@ bool judges_rates();  // whether this thread is to be warned of digits that deri
 // do. Returns the number of redundant rows, in the worst state.
 std::ptrdiff_t expect_consistent(const CoreModel& model, const ConstrainedDynamicsCall& call, const Shape& batch);
 
+// Raises an error if a wheel, or -1, lies flat on its plane in state i.
+void expect_upright(const CoreModel& model, std::int32_t flat, const Shape& batch, std::ptrdiff_t i);
+
 // Warns where masses, or ratios of gears, are so unequal that too many digits are lost, for calls that have no more of them.
 void warn_of_unequal_masses(const CoreModel& model, const Consistency* each, const Shape& batch);
 

@@ -1,5 +1,6 @@
 #include "answers.hpp"
 #include "bind.hpp"
+#include "consistency.hpp"
 #include "docs.hpp"
 
 namespace jounce {
@@ -24,12 +25,14 @@ nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, n
   residual_shape.push_back(constraints.rows);
   wrench_shape.append({constraints.rows, 6});
   Output jacobian(nb::none(), shape), residual(nb::none(), residual_shape), wrench(nb::none(), wrench_shape);
-  const ConstraintRowsCall call{&tree, &constraints, moving.states(), rows, jacobian.data(), residual.data(), wrench.data()};
+  std::vector<std::int32_t> flat(std::size_t(product(batch)), -1);
+  const ConstraintRowsCall call{&tree, &constraints, moving.states(), rows, jacobian.data(), residual.data(), wrench.data(), flat.data()};
   const auto kernel = kernels().constraint_rows(rows, false);
   Answers("the constraints' Jacobian", batch, {moving.states().q, moving.states().q_step},
           {jacobian.written(batch, rows), residual.written(batch), wrench.written(batch)})
       .run(2 * cost(tree, rows), kernel.workspace(call),
            [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) { kernel.run(call, begin, end, workspace); });
+  for (std::size_t i = 0; i < flat.size(); ++i) expect_upright(model, flat[i], batch, std::ptrdiff_t(i));
   return nb::make_tuple(std::move(jacobian).object(), std::move(residual).object(), std::move(wrench).object());
 }
 

@@ -161,10 +161,11 @@ struct ConstraintRowsCall {
   const Tree* tree;
   const Constraints* constraints;
   States states;
-  int rows;          // derivatives of J, including itself
-  double* jacobian;  // (rows, constraints' rows, nv) per state
-  double* residual;  // (constraints' rows) per state
-  double* wrench;    // (constraints' rows, 6) per state, of unit multipliers, in world axes about the world's origin
+  int rows;            // derivatives of J, including itself
+  double* jacobian;    // (rows, constraints' rows, nv) per state
+  double* residual;    // (constraints' rows) per state
+  double* wrench;      // (constraints' rows, 6) per state, of unit multipliers, in world axes about the world's origin
+  std::int32_t* flat;  // one per state: a wheel that lies flat on its plane, or -1
 };
 
 // M^-1 f. Successive states with the same q share the factorization.

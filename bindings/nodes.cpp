@@ -131,7 +131,7 @@ std::vector<double> NodesWatch::differences(std::ptrdiff_t k) const {
       double apart = 0, most = 0;
       for (std::ptrdiff_t j = 0; j < size; ++j) {
         apart = std::max(apart, std::fabs(a[j] - b[j]));
-        most = std::max(most, std::fabs(b[j]));
+        most = std::max({most, std::fabs(a[j]), std::fabs(b[j])});
       }
       found.push_back(apart > 0 ? apart / std::max(most, 1e-300) : 0.0);
     }

@@ -230,4 +230,5 @@ def apart(x: np.ndarray, y: np.ndarray, zero: float = 1e-10) -> np.ndarray:
     a, b = x.reshape(rows, -1), y.reshape(rows, -1)
     size = np.abs(b).max(axis=1, initial=0.0)
     size = np.maximum(size, zero * size.max(initial=0.0))  # derivatives that are zero but for rounding
-    return np.abs(a - b).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)
+    size = np.maximum(size, 1e-25)  # such as the inertia of a line that turns about itself
+    return np.abs(a - b).max(axis=1, initial=0.0) / size

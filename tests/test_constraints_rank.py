@@ -370,3 +370,23 @@ def test_two_planes_that_meet_at_a_small_angle_hold_on_a_line(seed: int) -> None
     size = np.abs(found.forces["first"][0]).max()
     assert size > 100 * np.abs(held).max()
     np.testing.assert_allclose(held, expected.forces["line"][0], rtol=0, atol=1e-10 * size)
+
+
+def test_a_wheel_that_lies_flat_is_refused_by_all_calls() -> None:
+    builder = jn.Builder()
+    builder.add("disc", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=0.01 * np.eye(3)))
+    free = builder.build()
+    robot = free.constrained({"disc": jn.Contact(jn.Rolling(0.1, axis=(0, 0, 1)), pose=np.eye(4))})
+    q, v = free.neutral(), np.ones(6)
+    q[2] = 0.1
+    calls = {
+        "constraint_jacobian": lambda: robot.constraint_jacobian(q),
+        "residual": lambda: robot.residual(q, v),
+        "project": lambda: robot.project(q, v),
+        "impact": lambda: robot.impact(q, v),
+        "independent_coordinates": lambda: robot.independent_coordinates(q),
+        "constrained_dynamics": lambda: robot.constrained_dynamics(q, v, v),
+    }
+    for call in calls.values():
+        with pytest.raises(jn.ConstraintError, match="'disc' has no point where it rolls: the wheel lies flat"):
+            call()

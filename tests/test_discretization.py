@@ -236,6 +236,36 @@ def test_a_motion_that_is_differentiated_too_often_for_its_digits_is_warned_of()
     assert np.abs(found - v[1:]).max(axis=1)[5] > 1e-3
 
 
+def test_what_is_zero_is_off_by_no_more_than_itself():
+    """The weight of four turns about the vertical has no part along them; and what two turns have is rounding."""
+    robot = alone(-9.81)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.gravity_force([2 * TURN, 0.0, 0.0])
+    with pytest.warns(jn.DiscretizationWarning, match=r"gravity force is off by 1e\+00 of .*; nodes=\d+ would do"):
+        robot.gravity_force([4 * TURN, 0.0, 0.0])
+
+
+def test_the_number_of_nodes_does_not_depend_on_what_was_asked_before():
+    robot, asked = alone(), [3 * TURN, 3.9 * TURN, 6 * TURN]
+    again = [alone() for _ in asked]
+    for fresh, turned in zip(again, asked, strict=True):
+        with pytest.warns(jn.DiscretizationWarning) as caught:
+            robot.mass_matrix([turned, 0.0, 0.0])
+        with pytest.warns(jn.DiscretizationWarning) as alike:
+            fresh.mass_matrix([turned, 0.0, 0.0])
+        assert str(caught[0].message) == str(alike[0].message)
+
+
+def test_a_motion_that_comes_to_rest_is_not_warned_of():
+    """Where forces cancel, what is left of them are errors."""
+    robot = alone(-9.81, damping=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = jn.simulate(robot, [0.9 * TURN, 0.0, 0.0], np.zeros(3), np.linspace(0, 20, 11), method="implicit")
+    assert np.abs(run.a[-1]).max() < 1e-4 * np.abs(run.a).max()
+
+
 @pytest.mark.parametrize("seed", [500188, 500703, 501075, 501221, 501694])
 def test_stiff_and_damped_bodies_multiply_errors_from_order_to_order(seed):
     """Of 1e-9 in the acceleration they made 10 % of its second derivative; drawn by lot, and silent before."""

@@ -120,7 +120,9 @@ def test_others_do_not_know() -> None:
 
     robot = built(Pole())  # type: ignore[arg-type]
     assert robot._soft["rod"].body.inside_out(np.array([-5.0])) is None
-    assert rod(soft.constant_strain(), rest=(0, 0, 0, 1, 0, 0)).inside_out(np.full(6, -3.0)) is None  # has no tangent
+    for rest in ((0, 0, 0, 1, 0, 0), (0, 0, -1, 0, 0, 0)):
+        with pytest.raises(ValueError, match="expected a tangent along z"):
+            rod(soft.constant_strain(), rest=rest)
 
 
 # What is passed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -540,3 +541,15 @@ def gymnasium_files() -> list[Path]:
 def test_robots_of_gymnasium(path: Path) -> None:
     said = check(path)
     assert said.inspect() == []
+
+
+@pytest.mark.parametrize("kind", ["hinge", "slide"])
+def test_an_axis_that_mujoco_makes_zero(kind: str) -> None:
+    """Its length overflows; found by a fuzzer."""
+    text = (
+        f'<mujoco><worldbody><body><joint type="{kind}" axis="1e308 1 0"/><geom size=".1"/></body></worldbody></mujoco>'
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(jn.LoadError, match="expected a non-zero direction"):
+            jn.load(text)

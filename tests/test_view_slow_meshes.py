@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -445,7 +446,8 @@ def children() -> set[str]:
     """Of this process, those that have ended and are not waited for included."""
     found: set[str] = set()
     for task in os.listdir("/proc/self/task"):
-        found |= set(Path(f"/proc/self/task/{task}/children").read_text().split())
+        with contextlib.suppress(FileNotFoundError):  # a thread that has ended meanwhile
+            found |= set(Path(f"/proc/self/task/{task}/children").read_text().split())
     return found
 
 

@@ -31,6 +31,7 @@ struct ConstraintRowsKernel {
       space.rows.run(call.jacobian + i * call.rows * m * call.tree->nv);
       space.rows.residuals(call.residual + i * m);
       space.rows.wrenches(call.wrench + i * m * 6);
+      call.flat[i] = space.rows.flat();
     }
   }
   static constexpr Kernel<ConstraintRowsCall> kernel{workspace, run};

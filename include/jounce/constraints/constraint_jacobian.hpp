@@ -34,6 +34,13 @@ class ConstraintJacobian {
     }
   }
 
+  // A wheel that lies flat on its plane, or -1.
+  std::int32_t flat() const {
+    for (int i = 0; i < all_.count; ++i)
+      if (series_[i].is_flat()) return i;
+    return -1;
+  }
+
   // After WorldFrame::place.
   void place() {
     for (int i = 0; i < all_.count; ++i) {

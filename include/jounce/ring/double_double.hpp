@@ -89,7 +89,7 @@ inline void sincos(const DoubleDouble& x, DoubleDouble& sine, DoubleDouble& cosi
   const double turns = std::round(x.high / half_pi[0]);
   DoubleDouble y = x;
   for (double part : half_pi) y -= DoubleDouble(turns) * part;
-  DoubleDouble s = y, c = 1.0, term = 1.0;  // y^k / k!
+  DoubleDouble s = y, c(1.0), term(1.0);  // y^k / k!
   for (int k = 1; k < 30; ++k) {
     term = term * y / double(k);
     const DoubleDouble signed_term = (k / 2) % 2 == 0 ? term : -term;

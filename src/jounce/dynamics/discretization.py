@@ -55,13 +55,16 @@ _ENOUGH = 1e-9  # the same for nodes that are chosen
 _ENOUGH_SOLVED = 2e-8
 _TURNS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 _SHAPES = 12
+_ALIKE = 100.0  # times the error at which other shapes are tried, too
 _ROUNDED = 10.0  # times what the last digits change
 _CLEAR = 3.0  # times more or less than what rounding explains: the same is found out for other motions
 _LOST = 2e-5  # from the third derivative on: a fiftieth of what is promised, as the digits lost are a matter of luck
 _MOST_LOST = 5e-4  # there, whatever the condition of the mass matrix: half of what is promised
 _PASSED = 3  # orders of answers with equations to solve; beyond them the last digits always count
 _EPSILON = 2.0**-52
+_AT_REST = 0.01  # an acceleration, relative to the largest of a motion
 TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
+_BY_ROUNDING = " by rounding: with every derivative, soft bodies multiply it by their fastest rate"
 _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
 
 _CLASSES = {"DiscretizationWarning": DiscretizationWarning, "PrecisionWarning": PrecisionWarning}
@@ -93,10 +96,8 @@ def limits(body: SoftBody) -> Limits:
 
 
 def _found_limits(body: SoftBody) -> Limits:
+    """Between two shapes that pass at the same orders, with much the same error, none is tried."""
     most, rest = body.deformation()
-    condition, errors = _TREE, list[list[float]]()
-    found, passing = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool)
-    passing[1, _PASSED:] = False
     coarse, fine = _alone(body), _alone(body.refined(_more(body.resolution)))
     shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
     alone = min(body.n, _SHAPES // 2)  # one coordinate at a time
@@ -106,25 +107,41 @@ def _found_limits(body: SoftBody) -> Limits:
     bends = most[3:].max(axis=0, initial=0.0) > 0
     size = _sizes(body, most)
     motions = np.random.default_rng(1).normal(size=(_SHAPES, MOST_ORDERS + 1, len(size))) / size
-    for turns in _TURNS:
-        wanted = 2 * np.pi * turns
-        if wanted > 0 and not bends.any():
-            found[passing] = errors[-1][0] = np.inf
-            break
-        bend = wanted / np.maximum(turned, 1e-300)
+
+    def tried(turns: float) -> tuple[NDArray[np.bool_], float]:
+        """Which orders pass, (2, MOST_ORDERS), and the error of accelerations."""
+        bend = 2 * np.pi * turns / np.maximum(turned, 1e-300)
         strain = MOST_STRAIN / np.maximum(strained, MOST_STRAIN)
         q = _at_origin(np.where(bends, shapes * bend[:, None], shapes * strain[:, None]))
         with np.errstate(all="ignore"):
             a, b = (np.asarray(m.inverse_dynamics(q, motions)) / size for m in (coarse, fine))
             off = np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)
             mass = (np.asarray(fine.mass_matrix(q)) / size / size[:, None])[:, 6:, 6:]  # with its near end held
-            condition = max(condition, float(np.linalg.cond(mass).max()))
+            condition = max(_TREE, float(np.linalg.cond(mass).max()))
         worst = np.maximum.accumulate(off.max(axis=0))
-        passing &= worst <= np.array([_FORCES, _SOLVED / condition])[:, None]
-        found[passing] = np.linalg.norm(rest) + wanted
-        errors.append([float(np.linalg.norm(rest)) + wanted, condition * float(worst[_PASSED - 1])])
-        if not passing.any():
-            break
+        passing = worst <= np.array([_FORCES, _SOLVED / condition])[:, None]
+        passing[1, _PASSED:] = False
+        return passing, condition * float(worst[_PASSED - 1])
+
+    levels = {0: tried(0.0)}
+
+    def fill(low: int, high: int) -> None:
+        apart = (levels[low][0] != levels[high][0]).any() or levels[high][1] > _ALIKE * levels[low][1] > 0
+        if high > low + 1 and apart and levels[low][0].any():
+            middle = (low + high) // 2
+            levels[middle] = tried(_TURNS[middle])
+            fill(low, middle)
+            fill(middle, high)
+
+    if bends.any():
+        levels[len(_TURNS) - 1] = tried(_TURNS[-1])
+        fill(0, len(_TURNS) - 1)
+    found, passing, errors = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool), []
+    for level in sorted(levels):
+        passing &= levels[level][0]
+        up_to = float(np.linalg.norm(rest)) + 2 * np.pi * _TURNS[level] if bends.any() else np.inf
+        found[passing] = up_to
+        errors.append([up_to, levels[level][1]])
     return Limits(found, np.array(errors))
 
 
@@ -249,7 +266,6 @@ class Discretization:
     def __init__(self, bodies: Sequence[BodyRecord], build: Callable[[Sequence[BodyRecord]], CoreModel]) -> None:
         self._bodies, self._build = tuple(bodies), build
         self._checked = [i for i, b in enumerate(bodies) if b.soft is not None and b.soft.checked and b.soft.n > 0]
-        self._advised: dict[tuple[int, str, int], tuple[float, str]] = {}  # for which error, and what
         self._made: dict[tuple[tuple[tuple[int, int], ...], int], CoreModel] = {}
 
     @classmethod
@@ -385,7 +401,7 @@ class Discretization:
         finer = again(self._with(finest))
         off = _difference(answers, finer)
         moved = [_difference(again(self._with(finest, seed)), finer) for seed in (1, 2)]
-        noise = [np.maximum(*each) for each in zip(*moved, strict=True)]
+        noise = [np.max(each, axis=0) for each in zip(*moved, strict=True)]
         least = OFF
         if solves:
             mass = self._build_own().mass_matrix(q)
@@ -393,24 +409,25 @@ class Discretization:
         explained = [np.maximum(least, _ROUNDED * d) for d in noise]
         array, order, excess = _worst([e / most for e, most in zip(off, explained, strict=True)])
         if not excess > 1:  # rounding explains it, which may be too much as well
-            bearable = [
-                np.where(np.arange(len(e)) > 2, min(max(least, _LOST), _MOST_LOST), max(least, OFF)) for e in off
-            ]
+            later = min(max(least, _LOST), _MOST_LOST)
+            bearable = [np.where(np.arange(len(e)) > 2, later, max(least, OFF)) for e in off]
+            inside = self._rounding_inside(finest, again, finer) if solves else noise
+            off = [np.max(each, axis=0) for each in zip(off, noise, inside, strict=True)]
             array, order, lost = _worst([e / most for e, most in zip(off, bearable, strict=True)])
             if not solves or not lost > 1:
                 return Verdict(most=least / _CLEAR if solves else -1.0)
-            why = " by rounding: with every derivative, soft bodies multiply it by their fastest rate"
-            most = float(explained[array][order]) / _CLEAR
-            return self._verdict(
-                what, off, array, order, (float(bearable[array][order]), most), "PrecisionWarning", why
-            )
+            within = float(bearable[array][order]), float(explained[array][order]) / _CLEAR
+            return self._verdict(what, off, array, order, within, "PrecisionWarning", _BY_ROUNDING)
         error = float(off[array][order])
 
         def part(found: Answers) -> Array:
             return found[array][order : order + 1]
 
+        size = np.abs(part(answers)).max()  # what is zero is off by all of it
+
         def missed(resolutions: Mapping[int, int], reference: Array) -> float:
-            return float(_difference([part(again(self._with(resolutions)))], [reference])[0][0])
+            found = part(again(self._with(resolutions)))
+            return float(np.abs(found - reference).max() / max(size, np.abs(reference).max()))
 
         which = self._checked[0]
         if len(self._checked) > 1:  # the one that changes the answer most
@@ -421,13 +438,19 @@ class Discretization:
         def does(count: int, reference: Array) -> bool:
             return missed({**finest, which: count}, reference) <= enough
 
-        worst, would_do = self._advised.get((which, what, order), (0.0, ""))
-        if not 0.0 < error <= 2 * worst:
-            would_do = self._enough(which, does, lambda count: part(again(self._with({**finest, which: count}))))
-            worst = error
-            self._advised[which, what, order] = worst, would_do
-        within = _CLEAR * float(explained[array][order]), 2 * worst
+        would_do = self._enough(which, does, lambda count: part(again(self._with({**finest, which: count}))))
+        within = _CLEAR * float(explained[array][order]), 2 * error
+        if would_do == _TOO_MANY and solves:
+            inside = self._rounding_inside(finest, again, finer)
+            if _ROUNDED * float(inside[array][order]) > error:
+                return self._verdict(what, off, array, order, within, "PrecisionWarning", _BY_ROUNDING)
         return self._verdict(what, off, array, order, within, "DiscretizationWarning", f": {few}; {would_do}")
+
+    def _rounding_inside(
+        self, finest: Mapping[int, int], again: Callable[[CoreModel], Answers], finer: Answers
+    ) -> list[Array]:
+        """How much another number of nodes, which does as well, changes the answer."""
+        return _difference(again(self._with({i: count + 1 for i, count in finest.items()})), finer)
 
     @staticmethod
     def _verdict(
@@ -454,15 +477,20 @@ class Discretization:
 
 
 def check_motion(robot: Any, times: Array, q: Array, v: Array, a: Array, tau: Array) -> None:
-    """Warns if the accelerations at some output time of a simulation, whose trial states nobody judges, are off."""
+    """Warns if the accelerations at some output time of a simulation, whose trial states nobody judges, are off.
+
+    Where they are small beside those of other times, such as at rest, what forces leave of them says nothing.
+    """
     if robot._discretization is None or len(times) == 0:
         return
-    named = _times.set(times)
+    sizes = np.abs(a).max(axis=-1, initial=0.0)
+    some = sizes >= _AT_REST * sizes.max()
+    named = _times.set(times[some])
     try:
         if robot.constraints:
-            robot.inverse_dynamics(q, v, a)
+            robot.inverse_dynamics(q[some], v[some], a[some])
         else:
-            robot.forward_dynamics(q, v, tau)
+            robot.forward_dynamics(q[some], v[some], tau[some])
     except SingularError:  # the run itself has answers there
         pass
     finally:
@@ -477,9 +505,9 @@ def _worst(excess: Sequence[Array]) -> tuple[int, int, float]:
 
 
 def _difference(answers: Answers, better: Answers) -> list[Array]:
-    """By how much each order is off, (orders,), relative to its largest entry."""
+    """By how much each order is off, (orders,), relative to the largest entry of both."""
     found = []
     for x, y in zip(answers, better, strict=True):
-        apart, size = np.abs(x - y).max(axis=-1, initial=0.0), np.abs(y).max(axis=-1, initial=0.0)
+        apart, size = np.abs(x - y).max(axis=-1, initial=0.0), np.abs([x, y]).max(axis=(0, -1), initial=0.0)
         found.append(np.where(apart > 0, apart / np.maximum(size, 1e-300), 0.0))
     return found

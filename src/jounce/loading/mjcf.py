@@ -171,11 +171,12 @@ class _Reading:
         for j in joints:
             kind, own = model.jnt_type[j], self.joint_names[j]
             anchor = model.jnt_pos[j] if kind in (HINGE, BALL) else np.zeros(3)
+            joint = self._joint(j)  # first, as it refuses an axis of no length
             at = np.eye(4) if kind == FREE else placed @ shift(anchor) @ self._back_to_zero(j)
             is_body = j == joints[-1] and not anchor.any()
             label = body if is_body else unused(f"{body}/{own}", self._taken)
             whole, looks = (inertia, self._looks.of(i)) if is_body else (_MASSLESS, ())
-            self.bodies.append(BodyRecord(label, above, self._joint(j), at, whole, visuals=looks))
+            self.bodies.append(BodyRecord(label, above, joint, at, whole, visuals=looks))
             above, placed = len(self.bodies) - 1, shift(-anchor)
         if not joints or not is_body:
             joint = Free(name=unused("root_joint", set(self.joint_names))) if floating else Fixed()

@@ -99,6 +99,11 @@ class Rod(SoftBody):
         self.section = one_of("section", section, "disk", "line")
         count = None if nodes is None or isinstance(nodes, str) else whole("nodes", nodes, 1, 200)
         self.rest = frozen(array_of("rest", rest, (6,)))
+        if not self.rest[2] > 0:
+            raise ValueError(
+                f"rest is {quoted(self.rest.tolist())}, expected a tangent along z: [linear; angular], such as "
+                "[0, 0, 1, 0, 5, 0] for a rod that is curved at rest"
+            )
         self._given_radius: Any = radius
         self._radius = _radius(radius, self.length)
         self._given_strain: Any = strain
