@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import quoted
-from jounce._core import CoreModel
+from jounce._core import CoreModel, UnwatchedNodes
 from jounce.core_tables import BodyRecord, Leave, compiled, own_records
 from jounce.dynamics.rates import rates
 from jounce.errors import DiscretizationWarning, PrecisionWarning, RangeError, ShapeWarning, SingularError
@@ -62,7 +62,8 @@ _LOST = 2e-5  # from the third derivative on: a fiftieth of what is promised, as
 _MOST_LOST = 5e-4  # there, whatever the condition of the mass matrix: half of what is promised
 _PASSED = 3  # orders of answers with equations to solve; beyond them the last digits always count
 _EPSILON = 2.0**-52
-_AT_REST = 0.01  # an acceleration, relative to the largest of a motion
+_AT_REST = 0.01  # an acceleration, relative to the largest of a motion,
+_BALANCED = 1e-6  # and to its parts
 TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
 _BY_ROUNDING = " by rounding: with every derivative, soft bodies multiply it by their fastest rate"
 _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
@@ -477,24 +478,36 @@ class Discretization:
 
 
 def check_motion(robot: Any, times: Array, q: Array, v: Array, a: Array, tau: Array) -> None:
-    """Warns if the accelerations at some output time of a simulation, whose trial states nobody judges, are off.
-
-    Where they are small beside those of other times, such as at rest, what forces leave of them says nothing.
-    """
+    """Warns if the accelerations at some output time of a simulation, whose trial states nobody judges, are off."""
     if robot._discretization is None or len(times) == 0:
         return
-    sizes = np.abs(a).max(axis=-1, initial=0.0)
-    some = sizes >= _AT_REST * sizes.max()
-    named = _times.set(times[some])
+    named = None
     try:
         if robot.constraints:
-            robot.inverse_dynamics(q[some], v[some], a[some])
+            named = _times.set(times)
+            robot.inverse_dynamics(q, v, a)
         else:
+            some = _moving(robot, q, a)
+            named = _times.set(times[some])
             robot.forward_dynamics(q[some], v[some], tau[some])
     except SingularError:  # the run itself has answers there
         pass
     finally:
-        _times.reset(named)
+        if named is not None:
+            _times.reset(named)
+
+
+def _moving(robot: Any, q: Array, a: Array) -> NDArray[np.bool_]:
+    """Of the states of a motion, (count,), those not at rest: there, what forces leave of accelerations says nothing.
+
+    Accelerations are small beside those of other times then, or beside what elasticity and weight make by themselves.
+    """
+    still = np.zeros_like(a)
+    with UnwatchedNodes():
+        parts = [robot.forward_dynamics(q, still, load) for load in (still, robot.gravity_force(q))]
+    sizes, most = (np.abs(x).max(axis=-1, initial=0.0) for x in (a, np.concatenate(parts, axis=-1)))
+    moving: NDArray[np.bool_] = (sizes >= _AT_REST * sizes.max()) & (sizes > _BALANCED * most)
+    return moving
 
 
 def _worst(excess: Sequence[Array]) -> tuple[int, int, float]:
