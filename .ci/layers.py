@@ -29,7 +29,11 @@ HEADERS = [  # from the bottom up
     ("constraints", "loops and contacts"),
 ]
 MODULES = [
-    ("base", "checks, errors, units", ("_checks", "_core", "_signatures", "core_build", "errors", "units")),
+    (
+        "base",
+        "checks, errors, units",
+        ("_checks", "_core", "_elsewhere", "_extras", "_signatures", "core_build", "errors", "units"),
+    ),
     ("recording", "functions of users, recorded", ("recording",)),
     ("parts", "joints, inertias, sections, ties", ("parts",)),
     ("soft", "rods and modules", ("soft",)),

@@ -10,6 +10,8 @@ the first guess of the next. One step of Newton's method per sample is enough, a
 The robot follows a figure of eight while its arm swings, at thrusts near the limit, and is struck by a gust that the
 controller knows nothing of. The numbers to look at are the loop's times.
 
+Needs OSQP and SciPy: pip install 'jounce[control]'.
+
     python examples/model_predictive_control.py [figure.png]
 """
 

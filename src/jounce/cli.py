@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
+from jounce._extras import needed
 from jounce.commands.output import guarded_output
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ def _run() -> Any:
     """The exit code of a command, or what it returned."""
     for module in ("rich", "typer"):
         try:
-            import_module(module)
-        except ImportError:
-            sys.exit(f"The command line needs {module}: pip install 'jounce[demo]'")
+            needed(module, "the command line")
+        except ImportError as fault:
+            sys.exit(f"jounce: {fault}")
     import typer
 
     try:

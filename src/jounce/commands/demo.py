@@ -6,7 +6,8 @@ from pathlib import Path
 
 import typer
 
-from jounce.commands.options import faults_in_one_line, need_matplotlib, need_viewer
+from jounce._extras import needed
+from jounce.commands.options import faults_in_one_line, need_viewer
 
 
 def add(app: typer.Typer) -> None:
@@ -19,7 +20,7 @@ def demo(
 ) -> None:
     """Fly paper A's aerial manipulator: forces to fifth order and back, as tables, figures and an animation."""
     with faults_in_one_line():
-        need_matplotlib()
+        needed("matplotlib", "a figure")
         need_viewer()
     from jounce.demo import run
 

@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -117,16 +116,8 @@ def warn_about(description: Description) -> None:
         warnings.warn(complaint, LoadWarning, stacklevel=2)
 
 
-def need_matplotlib() -> None:
-    """Raises an error that says what to install."""
-    try:
-        import_module("matplotlib")
-    except ImportError as fault:
-        raise ImportError(f"figures need the package matplotlib: pip install 'jounce[demo]' ({fault})") from None
-
-
 def need_viewer() -> None:
-    """Likewise."""
+    """Raises an error that says what to install."""
     from jounce.view.show import need_extra
 
     need_extra()

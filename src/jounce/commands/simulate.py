@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import typer
 
 from jounce._checks import counted
+from jounce._extras import needed
 from jounce.commands.options import (
     allow_option,
     base_option,
@@ -17,7 +18,6 @@ from jounce.commands.options import (
     faults_in_one_line,
     file_argument,
     friction_option,
-    need_matplotlib,
     need_viewer,
     number,
     one_line,
@@ -81,7 +81,7 @@ def simulate(
         times = _times(duration, rate)
         chosen = _chosen(method, hold, friction)
         if plot is not None:  # before a long run, not after it
-            need_matplotlib()
+            needed("matplotlib", "a figure")
         if view is not None:
             need_viewer()
         description = described(file, base, allow, untrusted, friction, gravity)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import one_of, printable, quoted, reals
+from jounce._extras import needed
 from jounce.display import panels
 from jounce.display.panels import LINES, Coordinate, Panel, Quantity
 from jounce.display.style import BLACK, COLOURS, GREY, RC
@@ -141,6 +142,7 @@ def _lines(count: int, robot: Model | None, what: str) -> list[Coordinate]:
 
 
 def _drawn(time: Array, rows: list[list[Panel | None]], path: str | PathLike[str] | None) -> Figure:
+    needed("matplotlib", "a figure")
     from matplotlib import rc_context
 
     from jounce.display.figure import ShownOnce

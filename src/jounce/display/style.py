@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from jounce._extras import needed
+
 BLUE, ORANGE, GREEN, PINK, AMBER, SKY = COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 )  # fmt: skip  # Okabe and Ito's
@@ -29,6 +31,7 @@ def picture(path: Path, rows: int = 1, columns: int = 1, **options: Any) -> Iter
     ...     (Path(folder) / "line.png").exists()
     True
     """
+    needed("matplotlib", "a figure")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -13,12 +13,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path, PurePath
 from typing import IO, Any
 
 import numpy as np
 
+from jounce._extras import needed
 from jounce.errors import LoadError, MissingFileError
 from jounce.loading import mjcf_child
 from jounce.loading.apart import Apart, NoProcessError
@@ -91,9 +91,9 @@ def mujoco_package(name: str) -> Any:
     """The package, or an error that says how to install it."""
     try:
         with _safe_path():
-            return import_module("mujoco")
+            return needed("mujoco", "MJCF")
     except ImportError as fault:
-        raise LoadError(f"{name}: MJCF needs the package mujoco: pip install 'jounce[mjcf]' ({fault})") from None
+        raise LoadError(f"{name}: {fault}") from None
 
 
 @contextmanager

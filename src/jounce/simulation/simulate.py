@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from jounce._checks import array_of, counted, flag, is_masked, one_of, quoted, real, reals, whole
 from jounce._core import MAX_ORDER, UnwatchedNodes
+from jounce._extras import needed
 from jounce.dynamics.constraints.static_ties import anchored
 from jounce.dynamics.discretization import check_motion
 from jounce.model import Model, a_model
@@ -233,6 +234,7 @@ def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report
         yield lambda t, steps: None
         return
 
+    needed("rich", "a progress bar")
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from jounce._extras import needed
+
 PROGRAMS = (
     "chromium",
     "chromium-browser",
@@ -60,8 +62,7 @@ class Browser:
     """
 
     def __init__(self, width: int = 900, height: int = 600, scale: float = 1.0, path: str | None = None) -> None:
-        from websockets.sync.client import connect
-
+        connect = needed("websockets.sync.client", "a browser without a window").connect
         path = path or program()
         if path is None:
             raise RuntimeError(

@@ -14,12 +14,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce._extras import needed
 from jounce.errors import LoadError
 from jounce.loading.xml_source import short
 from jounce.parts.visual import Colour
@@ -118,7 +118,7 @@ def _without_bindings(content: bytes) -> bytes:
 
 
 def _scene(content: bytes, kind: str, beside: _Beside) -> Any:
-    trimesh: Any = import_module("trimesh")
+    trimesh = needed("trimesh", "reading meshes")
     options = {"resolver": beside} if kind in ("obj", "dae") else {}
     return trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False, **options)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce._extras import needed
 from jounce.dynamics.interruptible import aside
 from jounce.errors import LoadError
 from jounce.loading.height_fields import from_bytes, surface
@@ -102,8 +102,7 @@ def triangles_of_file(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
         LoadError: there is none; the message says why.
     """
     real = os.path.realpath(path)
-    if find_spec("trimesh") is None:
-        raise ImportError("reading meshes needs trimesh: pip install 'jounce[view]'")
+    needed("trimesh", "reading meshes")
     try:
         with MeshReader() as reader:
             parts = reader.read(MeshFile(real, (os.path.dirname(real),)), {})

@@ -8,12 +8,12 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce._extras import needed
 from jounce.dynamics.interruptible import aside
 from jounce.errors import LoadError
 from jounce.loading.folders import to_allow
@@ -69,7 +69,7 @@ def checked_picture(content: bytes) -> Any:
     """
     if content.startswith(b"\xff\xd8") and content.count(b"\xff\xda") > _SCANS:
         raise PictureError(f"has more than the {_SCANS} scans that are read")
-    images: Any = import_module("PIL.Image")
+    images = needed("PIL.Image", "reading pictures")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its size
@@ -103,7 +103,7 @@ def as_rows(picture: Any) -> Rows:
 
 
 def _on_white(picture: Any) -> Rows:
-    images: Any = import_module("PIL.Image")
+    images = needed("PIL.Image", "reading pictures")
     sheer = "A" in picture.mode or "transparency" in picture.info
     small = picture.convert("RGBA" if sheer else "RGB")
     small.thumbnail((MAX_SIDE, MAX_SIDE))
@@ -116,7 +116,7 @@ def _on_white(picture: Any) -> Rows:
 
 def packed(rows: Rows) -> bytes:
     """As PNG if it has few colours, such as a pattern, otherwise as JPEG."""
-    images: Any = import_module("PIL.Image")
+    images = needed("PIL.Image", "reading pictures")
     some = rows[:: 1 + rows.shape[0] // 256, :: 1 + rows.shape[1] // 256].reshape(-1, 3).astype(np.int32)
     few = len(np.unique(some @ [1 << 16, 1 << 8, 1])) <= _FEW
     with io.BytesIO() as file:
@@ -192,5 +192,5 @@ def _square(rows: Rows, width: int | None = None) -> Rows:
     width = width or rows.shape[1]
     if rows.shape[:2] == (width, width):
         return rows
-    images: Any = import_module("PIL.Image")
+    images = needed("PIL.Image", "reading pictures")
     return np.asarray(images.fromarray(np.ascontiguousarray(rows)).resize((width, width)), dtype=np.uint8)

@@ -15,11 +15,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
 from jounce._checks import quoted
+from jounce._extras import needed
 
 _starting = threading.Lock()
 _SILENT = 2.0  # s; browsers keep connections in reserve, and a server that stops waits for them to say what they are
@@ -28,7 +28,7 @@ _SILENT = 2.0  # s; browsers keep connections in reserve, and a server that stop
 def start(host: str, port: int) -> Any:
     """A server on that address, at that port or the next free one."""
     _check_address(host, port)
-    viser: Any = import_module("viser")
+    viser = needed("viser", "showing robots")
     _remember_hints()
     with _starting, _silence(), _guarded(host):
         server = viser.ViserServer(host=host, port=port, label="jounce", verbose=False)
@@ -105,7 +105,7 @@ def _remember_hints() -> None:
 @contextmanager
 def _guarded(host: str) -> Iterator[None]:
     """Makes the server that viser starts meanwhile refuse the sockets of other pages."""
-    sockets: Any = import_module("websockets.asyncio.server")
+    sockets = needed("websockets.asyncio.server", "showing robots")
     serve, guarded = sockets.serve, []
 
     def serve_guarded(*args: Any, **options: Any) -> Any:

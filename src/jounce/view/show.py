@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, flag, near, pose, quoted, real, text
+from jounce._extras import needed
 from jounce.model import Model, a_model
 from jounce.trajectory import Trajectory
 
@@ -26,12 +26,7 @@ MOST_SECONDS = 86_400  # for reading a mesh
 def need_extra() -> None:
     """Raises an error that says what to install if a package is missing."""
     for package in ("viser", "trimesh"):
-        try:
-            import_module(package)
-        except ImportError as fault:
-            raise ImportError(
-                f"showing robots needs the package {package}: pip install 'jounce[view]' ({fault})"
-            ) from None
+        needed(package, "showing robots")
 
 
 def configuration(robot: Model, q: ArrayLike) -> Array:

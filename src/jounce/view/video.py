@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import quoted, real, whole
+from jounce._extras import needed
 from jounce.view.browser import Browser
 
 Picture = NDArray[np.uint8]
@@ -27,12 +27,8 @@ def checked_path(path: str | PathLike[str]) -> Path:
     if not isinstance(path, (str, PathLike)) or Path(fspath(path)).suffix.lower() not in KINDS:
         raise ValueError(f"path is {quoted(path)}, expected one that ends in {' or '.join(KINDS)}")
     if Path(path).suffix.lower() == ".mp4":
-        try:
-            import_module("imageio_ffmpeg")
-        except ImportError as fault:
-            raise ImportError(
-                f"MP4 needs the package imageio-ffmpeg: pip install 'jounce[video]' ({fault}); GIF does not"
-            ) from None
+        for package in ("imageio", "imageio_ffmpeg"):
+            needed(package, "MP4, unlike GIF,")
     return Path(path)
 
 
@@ -116,12 +112,12 @@ def _settle(client: Any, width: int, height: int) -> None:
 def _writer(path: Path, rate: float) -> Iterator[Callable[[Picture], None]]:
     """A function that adds a frame."""
     if path.suffix.lower() == ".mp4":
-        imageio: Any = import_module("imageio.v2")
+        imageio = needed("imageio.v2", "MP4")
         options = {"fps": rate, "codec": "libx264", "quality": 8, "pixelformat": "yuv420p", "macro_block_size": 2}
         with imageio.get_writer(str(path), format="FFMPEG", **options) as writer:
             yield writer.append_data
         return
-    images: Any = import_module("PIL.Image")
+    images = needed("PIL.Image", "GIF")
     frames: list[Any] = []
     yield lambda picture: frames.append(images.fromarray(picture).quantize(128))
     first, *rest = frames

@@ -6,7 +6,6 @@ import threading
 import time
 import webbrowser
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import printable, quoted, real, whole
+from jounce._extras import needed
 from jounce.parts.visual import Colour
 from jounce.view.arrows import TwistArrows, WrenchArrows, Wrenches, twists
 from jounce.view.camera import set_stage
@@ -310,7 +310,7 @@ class Viewer:
             timeout: s, to wait for a browser to open the page.
         """
         self._check_open()
-        images: Any = import_module("PIL.Image")
+        images = needed("PIL.Image", "a picture")
         until = time.monotonic() + timeout
         while not (clients := self._server.get_clients()):
             if time.monotonic() > until:
