@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
+import re
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -83,14 +86,16 @@ def test_noise_stalls(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the step limit, nor a hundred times it: noise counts as soon as the limit would be exceeded at all."""
     monkeypatch.setattr(run, "WINDOW", 300)
     monkeypatch.setattr(run, "HOPELESS", math.inf)
-    assert "after 300 steps: it stalls, at the pace of the last 300 the rest would" in str(stopped(noise(), method))
+    assert "after 300 steps: it has stalled: at the pace of the last 300, the rest would" in str(
+        stopped(noise(), method)
+    )
 
 
 @pytest.mark.parametrize("method", ["taylor", "rkmk"])
 def test_what_would_take_a_hundred_times_too_long_stalls(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "WINDOW", 300)
     error = stopped(drag(1e9), method)
-    assert "after 300 steps: it stalls" in str(error)
+    assert "after 300 steps: it has stalled" in str(error)
     assert "because the motion has rates up to 1e+09 1/s; if they fade, method 'implicit'" in str(error)
 
 
@@ -113,7 +118,7 @@ except jn.SimulationError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
-    assert "it stalls" in done.stdout, done.stderr
+    assert "it has stalled" in done.stdout, done.stderr
 
 
 def test_implicit_follows_what_is_stiff() -> None:
@@ -180,6 +185,51 @@ def test_without_limits() -> None:
 def test_instability_is_named(method: str) -> None:
     error = stopped(drag(-1e6), method, max_steps=60)
     assert "because the motion is unstable: it grows by a factor of e every 1e-06 s" in str(error)
+
+
+@pytest.mark.parametrize("method", ["taylor", "rkmk"])
+def test_damping_is_named(method: str) -> None:
+    """A finger that follows a thumb, 0.3 kg each, with a ratio of -2: 2^2 1e6 N s/m on 0.3 (1 + 2^2) kg."""
+    builder = jn.Builder(gravity=(0, 0, 0))
+    builder.add("arm", "world", jn.Revolute((0, 0, 1), damping=1.0), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    for name, damping, follows in (("thumb", 0.0, None), ("finger", 1e6, jn.Follow("thumb", ratio=-2.0))):
+        joint = jn.Prismatic((0, 0, 1), damping=damping, follows=follows)
+        builder.add(name, "arm", joint, inertia=jn.Inertia(0.3))
+    words = "joint 'finger' has damping 4e+06 N/(m/s), under which its motion fades at 2.67e+06 1/s; method 'implicit'"
+    with pytest.raises(jn.SimulationError, match=re.escape(words)):
+        jn.simulate(builder.build(), [0, 0], [0.1, 1.0], [0, 1], method=method, max_steps=60)  # type: ignore[arg-type]
+
+
+def test_damping_that_is_harmless_is_not_named() -> None:
+    builder = jn.Builder()
+    builder.add("cart", "world", jn.Prismatic((1, 0, 0), damping=1.0), inertia=jn.Inertia(MASS))
+    with pytest.raises(jn.SimulationError, match=r"because the motion has rates up to 1e\+09 1/s; if they fade"):
+        jn.simulate(builder.build(), [0.0], [1.0], [0, 0.1], drag(1e9), max_steps=60)
+
+
+def test_damping_in_a_file() -> None:
+    """The grippers of TALOS: the fastest rate of the linearized robot is that of one of them."""
+    pytest.importorskip("pinocchio")
+    from urdf_peer import urdf_path
+
+    robot = jn.load(urdf_path("talos_full_v2.urdf"), base="floating", friction=False)
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    fastest = np.abs(np.linalg.eigvals(robot.linearize(q, rest, rest).A)).max()
+    assert round(fastest) == 886
+    with pytest.raises(
+        jn.SimulationError, match=r"'gripper_right_joint' has damping 1 N m/\(rad/s\), under .* fades at 886 1/s"
+    ):
+        jn.simulate(robot, q, rest, [0, 1], method="rkmk", max_steps=10, rtol=1e-6, atol=1e-6)
+
+
+def test_damping_under_constraints() -> None:
+    """Two carts of 2 kg held together by a gear move as one of 4 kg."""
+    builder = jn.Builder(gravity=(0, 0, 0))
+    for name, damping in (("left", 0.0), ("right", 4e6)):
+        builder.add(name, "world", jn.Prismatic((1, 0, 0), damping=damping), inertia=jn.Inertia(MASS))
+    builder.close("gear", "left", "right", jn.Gear((0.0, 1.0)))
+    with pytest.raises(jn.SimulationError, match=r"joint 'right' has damping 4e\+06 N/\(m/s\), .* at 1e\+06 1/s"):
+        jn.simulate(builder.build(), [0, 0], [1, 1], [0, 1], method="rkmk", max_steps=60)
 
 
 def test_the_coordinate_in_the_way_is_named() -> None:
@@ -307,6 +357,15 @@ def test_a_long_run_without_a_bar_says_that_it_is_there(monkeypatch: pytest.Monk
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         jn.simulate(slider(), [0.0], [1.0], [0, 1], [1.0], method="rkmk", progress=False)
+
+
+def test_a_long_run_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "time", SimpleNamespace(monotonic=itertools.count().__next__))  # a second a step
+    builder = jn.Builder()
+    builder.add("cart", "world", jn.Prismatic(damping=2e6), inertia=jn.Inertia(MASS))
+    words = "after 60 s and 60 steps, because joint 'cart' has damping 2e+06 N/(m/s), under which its motion fades at"
+    with pytest.warns(RuntimeWarning, match=re.escape(words)):
+        jn.simulate(builder.build(), [0.0], [1.0], [0, 1e-3], method="rkmk")
 
 
 def test_the_bar_appears_where_no_step_is_taken(

@@ -14,14 +14,14 @@ from collections.abc import Callable
 import numpy as np
 
 from jounce import trajectory
-from jounce._checks import counted
+from jounce._checks import counted, quoted
 from jounce._core import UnjudgedRates
 from jounce.dynamics.constraints.constrained import onto
 from jounce.dynamics.rates import rates
 from jounce.errors import ConstraintError, RangeError, SimulationError
 from jounce.model import Model
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
-from jounce.simulation.stiffness import linear_system
+from jounce.simulation.stiffness import Fading, linear_system
 from jounce.soft.inside_out import inside_out
 
 WINDOW = 5_000  # steps over which the pace is measured
@@ -29,7 +29,7 @@ HOPELESS = 100  # times the allowed steps
 _FELT = 0.01  # rate times step length above which the rate may be what keeps steps short
 _PATIENCE = 0.5  # s, approximately, that finding the reason may take
 
-Report = Callable[[float, int], None]  # called with the time reached and the number of steps, after every step
+Report = Callable[[float, int, Callable[[], str]], None]  # after every step: time, number of steps, why they are short
 
 
 class Run:
@@ -146,7 +146,7 @@ class Run:
         self.steps += 1
         self._length, self._errors = length, errors
         t, end = self._state[0] if self._state else float(self._times[0]), float(self._times[-1])
-        self._report(t, self.steps)
+        self._report(t, self.steps, lambda: self._cause(length))
         if t >= end:
             return
         if time.monotonic() > self._deadline:
@@ -159,8 +159,8 @@ class Run:
             hopeless = needed > HOPELESS * self._allowed or (needed > self._allowed and self._is_noisy())
             if self._max_steps is not None and hopeless:
                 raise self._given_up(
-                    f"after {self.steps} steps: it stalls, at the pace of the last {WINDOW} the rest would take "
-                    f"{needed:.1g} more, where max_steps is {self._max_steps}"
+                    f"after {self.steps} steps: it has stalled: at the pace of the last {WINDOW}, the rest would take "
+                    f"{needed:.1g} more, and max_steps is {self._max_steps}"
                 )
 
     def stopped(self, why: str, at: float | None = None) -> SimulationError:
@@ -200,14 +200,20 @@ class Run:
                 return ""
             t, q, v, a, _ = self._state
             found = rates(*linear_system(self.robot, Layout(self.robot), self._first_row, t, q, v, a))
+            fading = Fading.of(self.robot, q, v, self._first_row(t, q, v))
         except Exception:  # from the user's function, near this state: the run has failed already
             return ""
         fastest, growth = float(np.abs(found).max(initial=0.0)), float(found.real.max(initial=0.0))
         if growth * length > _FELT and growth > 0.1 * fastest:
             return f"the motion is unstable: it grows by a factor of e every {1 / growth:.1g} s"
-        if fastest * length > _FELT:
-            return f"the motion has rates up to {fastest:.1g} 1/s; if they fade, method 'implicit' need not follow them"
-        return ""
+        if fastest * length <= _FELT:
+            return ""
+        if fading and fading.rate > 0.5 * fastest:
+            return (
+                f"joint {quoted(fading.joint)} has damping {fading.damping:.3g} {fading.unit}, under which its "
+                f"motion fades at {fading.rate:.3g} 1/s; method 'implicit' need not follow that"
+            )
+        return f"the motion has rates up to {fastest:.1g} 1/s; if they fade, method 'implicit' need not follow them"
 
     def _is_noisy(self) -> bool:
         if self._state is None:

@@ -210,13 +210,14 @@ def _saying_so_once(start: float, end: float) -> Report:
     """A report function that warns if the run takes long."""
     due = time.monotonic() + _SILENCE
 
-    def report(t: float, steps: int) -> None:
+    def report(t: float, steps: int, why: Callable[[], str]) -> None:
         nonlocal due
         if time.monotonic() >= due and t < end:
-            due = math.inf
+            due, cause = math.inf, why()
             warnings.warn(
                 f"simulation has come to t = {t:.4g} s of {end:.4g} s after {_SILENCE:g} s and "
-                f"{counted(steps, 'step')}; time_limit and max_steps set limits, progress=True shows a bar",
+                f"{counted(steps, 'step')}{cause and f', because {cause}'}; time_limit and max_steps set limits, "
+                "progress=True shows a bar",
                 RuntimeWarning,
                 stacklevel=5,  # report, tried, integrate, simulate
             )
@@ -231,7 +232,7 @@ def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report
         yield _saying_so_once(start, end)
         return
     if wanted is not None and not wanted:
-        yield lambda t, steps: None
+        yield lambda t, steps, why: None
         return
 
     needed("rich", "a progress bar")
@@ -243,7 +244,7 @@ def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report
     task = bar.add_task("simulation", total=end - start)
     due = time.monotonic() + (0.0 if wanted else _PATIENCE)
 
-    def report(t: float, steps: int) -> None:
+    def report(t: float, steps: int, why: Callable[[], str]) -> None:
         nonlocal due
         now = time.monotonic()
         if now >= due or t == end:

@@ -7,11 +7,16 @@ torque, by differences; with constraints M = 1, and D and K are the negative der
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from jounce.core_tables import resolve
 from jounce.model import Model
+from jounce.parts.joints import Follow
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
+from jounce.trajectory import names
+from jounce.units import UNITS
 
 _SLIGHT = math.sqrt(np.finfo(float).eps)  # relative step for differences of torques
 
@@ -27,6 +32,47 @@ def linear_system(
         return np.eye(robot.nv), -acc_v - acc_tau @ by_v, -acc_q - acc_tau @ by_q
     K, D, M = robot.inverse_dynamics_derivatives(q, v, a)
     return M, D - by_v, K - by_q
+
+
+@dataclass(frozen=True)
+class Fading:
+    """How fast joints come to rest under their own damping and dry friction.
+
+    Attributes:
+        rate: of the fastest such motion, 1/s.
+        joint: that slows down fastest by itself.
+        damping: of that joint, friction at standstill included.
+        unit: of that.
+    """
+
+    rate: float
+    joint: str
+    damping: float
+    unit: str
+
+    @staticmethod
+    def of(robot: Model, q: Array, v: Array, tau: Array) -> Fading | None:
+        """At a state; None if no joint has damping or friction."""
+        leaders, slope = resolve(robot.bodies), np.zeros(robot.nv)
+        largest, owners = np.zeros(robot.nv), [""] * robot.nv
+        for body in robot.bodies:
+            if not body.joint.nv:
+                continue
+            follow = leaders.get(body.joint_name, Follow(body.joint_name))
+            own = follow.ratio**2 * (body.joint.damping + body.joint.friction / body.joint.friction_speed)
+            where = robot.coordinate(follow.joint)
+            slope[where] += own
+            for i, share in zip(range(where.start, where.stop), own, strict=True):
+                if share > largest[i]:
+                    largest[i], owners[i] = share, body.joint_name
+        if not slope.any():
+            return None
+        lightness = robot.forward_dynamics_derivatives(q, v, tau)[2]
+        fastest = int(np.argmax(slope * np.diagonal(lightness)))
+        rates = np.linalg.eigvalsh(np.sqrt(slope)[:, None] * lightness * np.sqrt(slope))
+        speed = names(robot).v_units[fastest]
+        force = next(units.force for units in UNITS.values() if units.rate == speed)
+        return Fading(float(rates[-1]), owners[fastest], float(slope[fastest]), f"{force}/({speed})")
 
 
 def torque_slopes(
