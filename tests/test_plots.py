@@ -212,11 +212,19 @@ def test_rounding_errors_do_not_fill_a_panel() -> None:
     assert low < -0.9
     assert high > 0.9
     low, high = reach([0.0, 1e-13, -2e-13], [0.0, 500.0, 100.0])  # next to moments of 500 N m
-    assert high > 100
-    assert reach([0.0, 1e-8, -2e-8], [0.0, 500.0, 100.0])[1] > 100
+    assert high > 1e6 * 1e-13
+    assert reach([0.0, 1e-8, -2e-8], [0.0, 500.0, 100.0])[1] > 1e6 * 1e-8
+    low, high = reach([0.0, 3.0, -5.0], [0.0, 5e10, 1e10])
+    assert (low, high) == pytest.approx((-1.12 * 5e4, 1.12 * 5e4))
     low, high = reach([3.0, 3.0 + 4e-16, 3.0])  # a constant
     assert 2 < low < 2.8
     assert 3.2 < high < 4
+
+
+def test_what_is_zero_has_no_scale_of_another() -> None:
+    """A force of 0 N next to a moment of 500 N m, or of 1e-3 N m, is not drawn as if it were small or large."""
+    zero = [0.0, 0.0, 0.0]
+    assert reach(zero, [0.0, 500.0, 100.0]) == reach(zero, [0.0, 1e-3, 0.0]) == reach(zero, zero)
 
 
 def test_small_numbers_that_are_no_rounding_errors_do() -> None:

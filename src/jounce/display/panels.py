@@ -205,7 +205,7 @@ def _panel(one: Quantity, keys: list[str], all_of_them: Sequence[Quantity]) -> P
     values = one.values[:, which]
     limits = np.tile((-np.inf, np.inf), (len(which), 1)) if one.limits is None else one.limits[which]
     floor = noise(one.values, [each.values for each in all_of_them])
-    bottom, top = _reach(values, floor, largest(one.values))
+    bottom, top = _reach(values, floor)
     close = _close(values, limits)
     shown = close[np.isfinite(close)]
     bottom, top = float(shown.min(initial=bottom)), float(shown.max(initial=top))
@@ -242,15 +242,19 @@ def _widened(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return wide
 
 
-def _reach(values: Array, floor: float, scale: float) -> tuple[float, float]:
-    """The lowest and highest value, 0 in place of rounding errors; more if all lines are level but for these."""
+def _reach(values: Array, floor: float) -> tuple[float, float]:
+    """The lowest and highest value, 0 in place of rounding errors; more if all lines are level but for these.
+
+    Lines at zero get a scale of their own: another one's, of other units perhaps, would say that they are small.
+    """
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     if high - low > max(floor, 1e-9 * max(abs(low), abs(high))):
         return (0.0 if abs(low) <= floor else low), (0.0 if abs(high) <= floor else high)
     centre = (low + high) / 2
-    half = 0.1 * abs(centre) if abs(centre) > floor else (scale if scale > floor else 1.0)
-    return centre - half, centre + half
+    if abs(centre) > floor:
+        return centre - 0.1 * abs(centre), centre + 0.1 * abs(centre)
+    return -max(1.0, 1e3 * floor), max(1.0, 1e3 * floor)
 
 
 def noise(values: Array, others: Iterable[Array]) -> float:
