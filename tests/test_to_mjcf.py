@@ -113,9 +113,8 @@ def test_every_kind_of_robot_comes_back_or_is_refused(name: str) -> None:
             robot.to_mjcf(skip=skip)
     else:
         back = loaded(robot.to_mjcf(skip=skip))
-        followers = [b for b in robot.bodies if b.joint.follows]
-        assert len(back.constraints) == len(followers)
-        if not followers and not any(isinstance(b.joint, jn.Free) for b in robot.bodies):
+        assert not back.constraints
+        if not any(isinstance(b.joint, jn.Free) for b in robot.bodies):
             assert not Twins(robot, back).faults()
 
 
@@ -123,7 +122,7 @@ def test_random_robots() -> None:
     count = 0
     for seed in range(80):
         robot = random_robot(seed).model
-        if any(b.joint.follows or isinstance(b.joint, jn.Free) for b in robot.bodies):
+        if any(isinstance(b.joint, jn.Free) for b in robot.bodies):
             continue
         try:
             text = robot.to_mjcf(skip="constraints")
@@ -154,9 +153,67 @@ def test_several_joints_of_one_body_stay_so() -> None:
 # --- ties -----------------------------------------------------------------------------------------------
 
 
-def test_followers_are_tied() -> None:
+def test_fingers_that_mimic_come_back() -> None:
     robot = from_file("panda.urdf", "fixed", damping=True)
-    back = loaded(robot.to_mjcf(skip="visuals"))
+    text = robot.to_mjcf(skip="visuals")
+    for options in ({}, {"constraints": False}):
+        back = loaded(text, **options)
+        assert (back.nv, back.constraint_names) == (robot.nv, ()) == (8, ())
+        for name in ("panda_finger_joint1", "panda_finger_joint2"):
+            mine, other = (next(b.joint for b in r.bodies if b.joint_name == name) for r in (robot, back))
+            assert other.follows == mine.follows
+            assert (other.limits.lower, other.limits.upper, other.limits.effort) == (0.0, 0.04, 100.0)
+            assert other.damping == mine.damping == 0.3
+        assert not (faults := Twins(robot, back).faults()), faults
+    assert other.follows == jn.Follow("panda_finger_joint1", ratio=1.0, offset=0.0)
+    assert loaded(text, mimic="independent").nv == 9
+    assert loaded(text, mimic="independent").constraint_names == ()
+
+
+def test_followers_of_followers_come_back() -> None:
+    """The chain c = -0.5 b + 0.1 = -0.5 (3 a + 0.2) + 0.1, the same joint by another way: -1.5 a."""
+    robot = built(
+        a=jn.Revolute((0, 1, 0)),
+        b=jn.Revolute((0, 0, 1), follows=jn.Follow("a", 3.0, 0.2), limits=jn.Limits(-1.0, 2.0)),
+        c=jn.Prismatic((1, 0, 0), follows=jn.Follow("b", -0.5, 0.1)),
+    )
+    back = loaded(robot.to_mjcf())
+    follows = {body.joint_name: body.joint.follows for body in back.bodies if body.joint.follows}
+    assert follows["b"] == jn.Follow("a", 3.0, 0.2)
+    assert (follows["c"].joint, follows["c"].ratio, follows["c"].offset) == ("a", -1.5, pytest.approx(0.0, abs=1e-15))
+    assert not (faults := Twins(robot, back).faults()), faults
+
+
+FOUR = """<mujoco> <worldbody> {} </worldbody> <equality> {} </equality> </mujoco>"""
+SLIDE = '<body> <joint name="{0}" type="slide"/> <geom size="0.1"/> </body>'
+TIE = '<joint name="{0} follows {1}" joint1="{0}" joint2="{1}" polycoef="0 2 {2} 0 0"/>'
+
+
+@pytest.mark.parametrize(
+    ("ties", "followers"),
+    [
+        ([TIE.format("b", "a", 0), TIE.format("c", "a", 0)], 2),
+        ([TIE.format("b", "a", 0.3)], 0),  # not linear
+        ([TIE.format("b", "a", 0), TIE.format("a", "b", 0)], 0),  # in a circle
+        ([TIE.format("b", "a", 0), '<joint joint1="c" joint2="b"/>'], 0),  # tied by others too
+        ([TIE.format("b", "a", 0), '<joint joint1="b" joint2="c"/>'], 0),
+        ([TIE.format("b", "a", 0), '<joint joint1="d" joint2="c"/>'], 1),
+        ([TIE.format("b", "a", 0).replace("/>", ' active="false"/>')], 0),
+        ([TIE.format("b", "a", 0).replace("b follows a", "b with a")], 0),
+        (['<joint name="a follows a" joint1="a"/>'], 0),
+    ],
+)
+def test_which_ties_of_a_file_are_followers(ties: list[str], followers: int) -> None:
+    robot = loaded(FOUR.format("".join(SLIDE.format(name) for name in "abcd"), "".join(ties)))
+    assert robot.nv == 4 - followers
+    assert len(robot.constraints) == sum('active="false"' not in tie for tie in ties) - followers
+
+
+def test_followers_in_mujoco() -> None:
+    """There they have coordinates of their own, and are tied."""
+    robot = from_file("panda.urdf", "fixed", damping=True)
+    text = robot.to_mjcf(skip="visuals").replace("panda_finger_joint2 follows panda_finger_joint1", "tie")
+    back = loaded(text)
     assert (robot.nv, back.nv, len(back.constraints)) == (8, 9, 1)
     rng = np.random.default_rng(6)
     q, v, tau = robot.random_configuration(rng), *rng.normal(size=(2, robot.nv))

@@ -104,7 +104,7 @@ def load(
         base: "fixed", where the root link is part of the world, or "floating", where it moves freely: a `Free` joint
             "root_joint".
         mimic: "coupled", where a joint that mimics another has no coordinate of its own, or "independent", where
-            it has one and the coupling is left out, as Pinocchio does by default.
+            it has one and the coupling is left out, as Pinocchio does by default. For URDF, and MJCF by `Model.to_mjcf`.
         damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
         friction: a speed, rad/s and m/s, such as 0.01: the joints get the dry friction of the file, smoothed at this
             speed, friction * tanh(v / speed). When left out, they get none, and a warning says so if the file has any;
@@ -219,6 +219,7 @@ def _describe_mjcf(source: Source, options: Options) -> Description:
     return describe_mjcf(
         source.given,
         options.base,
+        mimic=options.mimic,
         name=source.name,
         damping=options.damping,
         friction=options.friction,

@@ -11,7 +11,8 @@ the origin; otherwise the body is a frame fixed to it. Either way the frame of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from jounce.core_tables import BodyRecord
 from jounce.errors import LoadError
 from jounce.loading.description import Description, listed
 from jounce.loading.folders import Folders
-from jounce.loading.formats import Friction
+from jounce.loading.formats import Friction, Mimic
 from jounce.loading.mjcf_compiler import compile_mjcf, mujoco_package
 from jounce.loading.mjcf_equality import Equalities, Places, equalities
 from jounce.loading.mjcf_left_out import left_out
@@ -31,7 +32,7 @@ from jounce.loading.mjcf_names import body_names, joint_names, unused
 from jounce.loading.mjcf_visuals import MjcfVisuals
 from jounce.loading.xml_source import MAX_NUMBER, short
 from jounce.parts.inertia import Inertia
-from jounce.parts.joints import Fixed, Free, Joint, Limits, Prismatic, Revolute, Spherical
+from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Prismatic, Revolute, Spherical
 from jounce.parts.pose import Array, pose, rotation, shift
 from jounce.parts.visual import Visual
 
@@ -45,6 +46,7 @@ def describe_mjcf(
     source: Any,
     base: str = "fixed",
     *,
+    mimic: Mimic = "coupled",
     name: str | None = None,
     gravity: ArrayLike | None = None,
     damping: bool = True,
@@ -59,6 +61,7 @@ def describe_mjcf(
             a ``mujoco.MjModel`` or ``MjSpec``, which is not changed.
         base: "fixed" takes the file as it is, with its free joints; "floating" gives the only root body, if it is
             welded to the world, a `Free` joint "root_joint".
+        mimic: "independent" leaves out how joints follow others, in a file that jounce wrote.
         name: of the file, for messages.
         gravity: (3,) m/s^2 instead of that of the file.
         damping: False leaves out the damping of the joints.
@@ -77,7 +80,11 @@ def describe_mjcf(
     model, left, warnings, meshes = compile_mjcf(source, called, folders)
     try:
         reading = _Reading(model, called, base, damping, friction, MjcfVisuals(model, meshes))
-        ties = reading.equalities() if constraints else Equalities()
+        ties = reading.equalities()
+        if mimic == "coupled":
+            reading.couple(ties.followers)
+        if not constraints:
+            ties = Equalities()
         left += reading.ignored + ties.left_out + left_out(model, reading.body_names, reading.joint_names, friction)
     except UnicodeDecodeError as fault:
         raise LoadError(f"{called}: has a name that is not UTF-8: {fault}") from None
@@ -142,6 +149,12 @@ class _Reading:
             return Equalities()
         places = Places(self.model, self.bodies, self.body_names, self._sites)
         return equalities(self.model, places, self.joint_names, self._made)
+
+    def couple(self, followers: Mapping[str, Follow]) -> None:
+        """Lets joints follow others."""
+        for i, body in enumerate(self.bodies):
+            if body.joint.nv and body.joint_name in followers:
+                self.bodies[i] = replace(body, joint=body.joint.changed(follows=followers[body.joint_name]))
 
     def _floating_root(self) -> int | None:
         """The body that needs a free joint; None if it already has one."""

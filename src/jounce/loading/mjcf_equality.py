@@ -4,7 +4,8 @@
               data 6-9, a quaternion w x y z, relative to body1; or two sites coincide, with the same orientation.
               `Fixed`; if its torquescale, data 10, is zero, MuJoCo only uses the points: `Spherical`
     connect   a point of body1, data 0-2, stays at a point of body2, data 3-5; or two sites coincide. `Spherical`
-    joint     q1 - ref1 = p(q2 - ref2), the coefficients of p in data 0-4; p(0) if there is no second joint. `Gear`
+    joint     q1 - ref1 = p(q2 - ref2), the coefficients of p in data 0-4; p(0) if there is no second joint. `Gear`, or,
+              in a file that jounce wrote, a joint that follows another
 
 MuJoCo's compiler fills in what the file leaves open from the configuration qpos0. MuJoCo's constraints are soft, set by
 solref and solimp; jounce's are not.
@@ -24,7 +25,7 @@ from jounce.core_tables import BodyRecord
 from jounce.loading.mjcf_left_out import line_of
 from jounce.loading.xml_source import short
 from jounce.parts.constraints import ConstraintRecord, Gear
-from jounce.parts.joints import Fixed, Spherical
+from jounce.parts.joints import Fixed, Follow, Spherical
 from jounce.parts.pose import Array, pose, shift
 
 CONNECT, WELD, JOINT = range(3)  # mjtEq
@@ -39,11 +40,18 @@ class Equalities:
         records: the constraints.
         left_out: those that jounce does not have, one line per kind.
         odd: those that have no effect, one line per kind.
+        followers: joints that follow others, in files that jounce wrote.
     """
 
     records: list[ConstraintRecord] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
+    followers: dict[str, Follow] = field(default_factory=dict)
+
+
+def following(joint: str, leader: str) -> str:
+    """The name, in a file, of the equality that stands for a joint that follows another: such a joint is no `Gear`."""
+    return f"{joint} follows {leader}"
 
 
 class Places:
@@ -86,8 +94,8 @@ def equalities(model: Any, places: Places, joints: Sequence[str], made: Callable
         joints: names of its joints.
         made: calls its second argument with the arguments after it; the first is what errors refer to.
     """
-    found = Equalities()
     given = [model.equality(i).name for i in range(model.neq)]
+    found = Equalities(followers=_followers(model, given, joints))
     names = _Names(given)
     others, idle = [], []
     for i in range(model.neq):
@@ -96,6 +104,8 @@ def equalities(model: Any, places: Places, joints: Sequence[str], made: Callable
             continue
         if kind == JOINT:
             first, second = _joints(model, i, joints)
+            if second in found.followers:
+                continue
             name = name or names.unused(f"{second} held" if first == second else f"{second} to {first}")
             gear = made(f"equality constraint {short(name)!r}", Gear, _polynomial(model, i))
             found.records.append(ConstraintRecord(name, gear, first, second))
@@ -115,6 +125,23 @@ def equalities(model: Any, places: Places, joints: Sequence[str], made: Callable
     if idle:
         found.odd.append(line_of("nothing moves between the ends of equality constraints", idle))
     return found
+
+
+def _followers(model: Any, names: Sequence[str], joints: Sequence[str]) -> dict[str, Follow]:
+    """The joints that follow others, by the names that jounce gives to equalities: none if others tie these too."""
+    found: dict[str, Follow] = {}
+    tied = Counter[str]()
+    for i in range(model.neq):
+        if model.eq_type[i] == JOINT and model.eq_active0[i]:
+            first, second = _joints(model, i, joints)
+            tied.update({second})
+            offset, ratio, *more = _polynomial(model, i)
+            if names[i] == following(second, first) and first != second and not more:
+                found[second] = Follow(first, ratio, offset)
+            else:
+                tied.update({first})
+    alone = all(tied[joint] == 1 and follow.joint not in found for joint, follow in found.items())
+    return found if alone else {}
 
 
 class _Names:

@@ -1,7 +1,8 @@
 """<equality>: joints that follow others, and the constraints that MJCF has.
 
 `Fixed` is a weld and `Spherical` a connect, each between two sites at the places that the constraint ties together; a
-`Gear`, and a joint that follows another, is a joint whose position is a polynomial of another's.
+`Gear`, and a joint that follows another, is a joint whose position is a polynomial of another's. The name of the latter
+says which it is, to those who read the file again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import quoted
+from jounce.core_tables import resolve
+from jounce.loading.mjcf_equality import following
 from jounce.parts.constraints import ConstraintRecord, Gear
 from jounce.parts.joints import Fixed, Spherical
 from jounce.parts.pose import quaternions
@@ -49,9 +52,10 @@ def add_equalities(root: Element, robot: Model, bodies: Mapping[str, Element], s
         skip: whether to leave out constraints; joints still follow others.
     """
     found = Element("equality")
-    for body in robot.bodies:
-        if follow := body.joint.follows:
-            _add_joint(found, body.joint_name, follow.joint, np.array([follow.offset, follow.ratio]))
+    names = {c.name for c in robot.constraints}
+    for joint, follow in resolve(robot.bodies).items():
+        name = unused(following(joint, follow.joint), names)
+        _add_joint(found, joint, follow.joint, np.array([follow.offset, follow.ratio]), name)
     taken: set[str] = set()
     for c in () if skip else robot.constraints:
         if isinstance(c.kind, Gear):
