@@ -14,7 +14,7 @@ Axes axes_named(nb::handle name, const char* argument) {
   if (given == "world") return Axes::world;
   if (given == "mixed") return Axes::mixed;
   PyErr_Clear();
-  fail(std::string(argument) + " is " + quoted(name) + ", expected 'body', 'world' or 'mixed'");
+  fail(nb::str(nb::module_::import_("jounce._checks").attr("not_axes")(argument, name)).c_str());
 }
 
 Axes velocity_axes_named(const Tree& tree, nb::handle name, Axes axes) {

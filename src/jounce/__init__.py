@@ -146,4 +146,8 @@ def __getattr__(name: str) -> Any:
             if name in _ON_DEMAND
             else import_module(f".{name}", __name__)
         )
-    raise AttributeError(f"module 'jounce' has no attribute {name!r}")
+    from jounce._elsewhere import FUNCTIONS, method_here
+
+    method = method_here(name)
+    ours = FUNCTIONS.get(name) or (f"Model.{method}" if method[:1] != "_" and hasattr(Model, method) else "")
+    raise AttributeError(f"module 'jounce' has no attribute {name!r}{ours and f': that is {ours}'}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable
-from typing import Literal, TypeGuard
+from typing import Literal, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from jounce._elsewhere import FRAMES
 
 Frame = Literal["body", "world", "mixed"]  # the axes of twists and wrenches
 
@@ -139,6 +141,26 @@ def one_of(name: str, value: object, *choices: str) -> str:
     return value
 
 
+def axes(name: str, value: object) -> Frame:
+    """The axes of twists and wrenches."""
+    if not isinstance(value, str) or value not in ("body", "world", "mixed"):
+        raise ValueError(not_axes(name, value))
+    return cast(Frame, value)
+
+
+def not_axes(name: str, value: object) -> str:
+    """What to say of a value that is no `Frame`, also in the core: with our name, if it is that of another library.
+
+    >>> not_axes("frame", "LOCAL_WORLD_ALIGNED")
+    "frame is 'LOCAL_WORLD_ALIGNED', expected 'body', 'world' or 'mixed': that is 'mixed'"
+    """
+    given = quoted(value)
+    word = (re.findall(r"\w+", given) or [""])[-1].lower()  # of an enumeration: pinocchio.ReferenceFrame.LOCAL
+    ours = FRAMES.get(word, word)
+    hint = f": that is {ours!r}" if ours in ("body", "world", "mixed") else ""
+    return f"{name} is {given}, expected 'body', 'world' or 'mixed'{hint}"
+
+
 def real(name: str, value: object) -> float:
     """A number, infinity allowed."""
     given = np.asarray(None)
@@ -215,13 +237,18 @@ def shapes(of: object, *keys: str) -> str:
     return f"<jounce.{type(of).__name__}: {parts}>"
 
 
-def near(name: str, names: Iterable[str]) -> str:
-    """A hint for an unknown name: close matches, or the first few names."""
+def close(name: str, names: Iterable[str], alike: float = 0.5) -> list[str]:
+    """Up to three of the names that are much like another one, at least to this part, the likeliest first."""
     import difflib  # on demand: few programs make mistakes
 
+    return difflib.get_close_matches(name[:200], names, n=3, cutoff=alike)
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """A hint for an unknown name: close matches, or the first few names."""
     known = list(names)
-    close = difflib.get_close_matches(name[:200], known, n=3, cutoff=0.5)
-    if close:
-        return "did you mean " + " or ".join(map(repr, close)) + "?"
+    alike = close(name, known)
+    if alike:
+        return "did you mean " + " or ".join(map(repr, alike)) + "?"
     shown = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
     return f"there are {shown}" if known else "there are none"

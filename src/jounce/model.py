@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import (
     Frame,
+    axes,
     batch_of,
     counted,
     depth,
@@ -28,6 +29,7 @@ from jounce._checks import (
     shapes,
 )
 from jounce._core import CoreModel, UnwatchedNodes
+from jounce._elsewhere import method_here
 from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from jounce.display.tree_text import drawn
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics, constrained_dynamics, projected
@@ -163,6 +165,18 @@ class Model(CoreModel):
 
     def __delattr__(self, key: str) -> None:
         raise AttributeError(f"a model cannot be changed: {key}")
+
+    if not TYPE_CHECKING:  # to type checkers, a robot would have attributes of any name
+
+        def __getattr__(self, name: str) -> Any:
+            """Of an attribute that is not there: the error, with our name for what other libraries call so."""
+            try:
+                return object.__getattribute__(self, name)
+            except AttributeError as fault:
+                ours = method_here(name)
+                if ours == name or not hasattr(Model, ours):
+                    raise
+                raise AttributeError(f"{fault}: that is {ours}", name=name, obj=self) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         scenery = (tuple(self.scenery),) if self.scenery else ()
@@ -772,7 +786,7 @@ class Model(CoreModel):
         >>> hit.v, hit.impulses["ball"]
         (array([1. , 0. , 1.5, 0. , 0. , 0. ]), array([0., 0., 9., 0., 0., 0.]))
         """
-        return impact(self, q, v, restitution, normals, _axes("wrench_frame", wrench_frame), _axes("frame", frame))
+        return impact(self, q, v, restitution, normals, axes("wrench_frame", wrench_frame), axes("frame", frame))
 
     def independent_coordinates(self, q: ArrayLike, names: Sequence[str] | None = None) -> IndependentCoordinates:
         """Velocity coordinates that the constraints leave independent, and how the others follow from them.
@@ -1206,7 +1220,7 @@ class Model(CoreModel):
         >>> b.build().equilibrium(branch="stable").q.round(3)  # bends over
         array([1.98])
         """
-        return equilibrium(self, u, q0, tau, wrenches, _axes("wrench_frame", wrench_frame), held, branch)
+        return equilibrium(self, u, q0, tau, wrenches, axes("wrench_frame", wrench_frame), held, branch)
 
     # Kinematics
 
@@ -1349,7 +1363,7 @@ class Model(CoreModel):
         Returns:
             (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and so on.
         """
-        return self._frames(frames, q, v, -1, "body", _axes("frame", frame))[1]
+        return self._frames(frames, q, v, -1, "body", axes("frame", frame))[1]
 
     # Files
 
@@ -1530,12 +1544,6 @@ def _core_without(
 
 def _model(tree: Tree) -> Model:
     return Model(tree.bodies, tree.gravity, tree.constraints, tree.scenery)
-
-
-def _axes(name: str, value: Frame) -> Frame:
-    if not isinstance(value, str) or value not in ("body", "world", "mixed"):
-        raise ValueError(f"{name} is {quoted(value)}, expected 'body', 'world' or 'mixed'")
-    return value
 
 
 def a_model(name: str, value: object) -> Model:

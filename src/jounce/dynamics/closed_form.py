@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, a_class, array_of, counted, is_masked, quoted
+from jounce._checks import Frame, a_class, array_of, axes, counted, is_masked, quoted
 from jounce._core import MAX_ORDER
 from jounce.core_tables import BodyRecord, marks_on, resolve
 from jounce.parts.custom_joint import CustomJoint
@@ -438,8 +438,7 @@ def _applied(
     wrench_frame: Frame,
 ) -> list[_Applied]:
     """The wrenches on links; those on fixed bodies have no effect."""
-    if not isinstance(wrench_frame, str) or wrench_frame not in ("body", "world", "mixed"):
-        raise ValueError(f"wrench_frame is {quoted(wrench_frame)}, expected 'body', 'world' or 'mixed'")
+    axes("wrench_frame", wrench_frame)
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise ValueError(f"wrenches must be a dict of name: array, got {a_class(wrenches)}")
     applied = []

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, batch_of, quoted, real, reals, rows_of, shapes
+from jounce._checks import Frame, axes, batch_of, real, reals, rows_of, shapes
 from jounce._core import discretize
 from jounce.dynamics.constraints.derivatives import constrained_derivatives
 from jounce.dynamics.constraints.natural import NaturalRows
@@ -124,8 +124,7 @@ def linearize(
 ) -> Linearization:
     if u is not None:
         return _with_inputs(model, q, v, tau, u, actuated, wrenches, wrench_frame, frame)
-    if not isinstance(frame, str) or frame not in ("body", "world", "mixed"):
-        raise ValueError(f"frame is {quoted(frame)}, expected 'body', 'world' or 'mixed'")
+    axes("frame", frame)
     columns = actuated_columns(model, actuated)
     states = States(model.nv, q=(q, 1), v=(v, 1), tau=(tau, 1), wrenches=(wrenches, 1))
     if states.many and (model.constraints or frame != "body"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, near, quoted, real, reals
+from jounce._checks import Frame, axes, near, quoted, real, reals
 from jounce.model import Model
 from jounce.parts.constraints import Gear
 from jounce.view.scene import DrawnRobot
@@ -50,8 +50,7 @@ class Wrenches:
             frame: axes.
             times: T, of a trajectory.
         """
-        if frame not in ("body", "mixed", "world"):
-            raise ValueError(f"wrench_frame is {quoted(frame)}, expected 'body', 'world' or 'mixed'")
+        axes("wrench_frame", frame)
         if given is None:
             return None
         if not isinstance(given, Mapping):
