@@ -86,6 +86,33 @@ def test_coordinates_are_in_the_order_of_the_bodies(seed: int) -> None:
             assert (q.stop - q.start, v.stop - v.start) == (NQ[b.joint], NV[b.joint])
 
 
+def test_the_joint_of_a_body() -> None:
+    panda, flyer = jn.robots.panda(), jn.robots.quadrotor_arm()
+    swing = jn.load("""<robot name="r"> <link name="frame"/> <link name="seat"> <inertial> <mass value="1"/>
+      <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial> </link>
+      <link name="wheel"> <inertial> <mass value="1"/>
+      <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial> </link>
+      <joint name="chain" type="continuous"> <parent link="frame"/> <child link="seat"/> </joint>
+      <joint name="spin" type="continuous"> <parent link="seat"/> <child link="wheel"/> <mimic joint="chain"/> </joint>
+      </robot>""")
+    builder = jn.Builder()
+    builder.add("base", "world", jn.Revolute(name="turn"), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    builder.add("rod", "base", body=jn.soft.Rod(0.3, 0.02, 1000.0, 1e6))
+    builder.add("tip", "rod", jn.Fixed())
+    for robot, name, hint in (
+        (panda, "link3", "body 'link3' is moved by joint 'q3'"),
+        (flyer, "quadrotor", "body 'quadrotor' is moved by joint 'base'"),
+        (flyer, "tool", "frame 'tool' is moved by joint 'elbow'"),
+        (swing, "frame", "frame 'frame' is fixed in the world"),
+        (swing, "wheel", "body 'wheel' is moved by joint 'spin', which follows 'chain'"),
+        (builder.build(), "tip", "frame 'tip' is part of 'rod'"),
+        (panda, "lnk3", "there are 'q1', 'q2'"),
+    ):
+        for ask in (robot.coordinate, robot.position, lambda joint, of=robot: of.linearize(0, 0, 0, actuated=[joint])):
+            with pytest.raises(ValueError, match=f"^no joint is named '{name}': {hint}"):
+                ask(name)
+
+
 def test_coordinates_move_what_they_name(robot: jn.Model) -> None:
     """A body and all it carries move with its coordinates, and nothing else does."""
     below = {"floating": {"base", "left", "right", "hand"}, "left": {"left", "hand"}, "screw": {"right"}}

@@ -284,7 +284,22 @@ class Model(CoreModel):
         except (KeyError, TypeError):
             if isinstance(joint, str) and joint in self._followers:
                 raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate") from None
-            raise ValueError(f"no joint is named {quoted(joint)}: {_near(joint, self.joint_names)}") from None
+            hint = self._moved_by(joint) or _near(joint, self.joint_names)
+            raise ValueError(f"no joint is named {quoted(joint)}: {hint}") from None
+
+    def _moved_by(self, name: object) -> str:
+        """What moves a body or frame of that name, for those who ask for a joint by it; "" if there is none."""
+        if not isinstance(name, str) or name not in self._frame_index:
+            return ""
+        what, mover = "body" if name in self.body_names else "frame", rigidly(self.bodies, name)[0]
+        if mover == "world":
+            return f"{what} {name!r} is fixed in the world"
+        body = next(b for b in self.bodies if b.name == mover)
+        if not body.joint.nv:
+            return f"{what} {name!r} is part of {body.shape_name!r}"
+        joint = body.joint_name
+        follows = f", which follows {self._followers[joint]!r}" if joint in self._followers else ""
+        return f"{what} {name!r} is moved by joint {joint!r}{follows}"
 
     # Configurations
 
