@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +53,60 @@ def test_a_name_of_two_robots() -> None:
     both = "'anymal_b_simple_description/anymal' or 'anymal_c_simple_description/anymal'"
     with pytest.raises(jn.LoadError, match=rf"there are several, expected {both}"):
         jn.load("example-robot-data:anymal")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("panda", "jn.robots.panda() or 'example-robot-data:panda'"),
+        ("panda.urdf", "jn.robots.panda() or 'example-robot-data:panda'"),
+        ("Pandda", "jn.robots.panda() or 'example-robot-data:panda'"),
+        ("aerial-manipulator", "jn.robots.aerial_manipulator()"),
+        (
+            "anymal",
+            "'example-robot-data:anymal_b_simple_description/anymal' or "
+            "'example-robot-data:anymal_c_simple_description/anymal'",
+        ),
+        (
+            "talos_red",
+            "'example-robot-data:talos_reduced' or 'example-robot-data:talos_reduced_box' or "
+            "'example-robot-data:talos_reduced_corrected'",
+        ),
+    ],
+)
+def test_the_name_of_a_robot_instead_of_a_file(
+    name: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(jn.LoadError, match=f"^{re.escape(f'{name}: does not exist; did you mean {hint}?')}$"):
+        jn.load(name)
+    for each in hint.split(" or "):
+        robot = eval(each, {"jn": jn})
+        assert isinstance(robot, jn.Model) or jn.load(robot, friction=False).nv > 0
+
+
+@pytest.mark.parametrize("name", ["gadget", "x", "p", "some/panda", "panda/panda.urdf"])
+def test_names_that_are_no_robot(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(jn.LoadError, match=f"^{name}: does not exist$"):
+        jn.load(name)
+
+
+def test_a_file_with_a_similar_name_is_meant_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "panda2.urdf").touch()
+    with pytest.raises(jn.LoadError, match=r"^panda: does not exist; did you mean 'panda2\.urdf'\?$"):
+        jn.load("panda")
+
+
+def test_robots_without_a_file_need_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.metadata.distribution", missing)
+    with pytest.raises(jn.LoadError, match=r"^panda: does not exist; did you mean jn\.robots\.panda\(\)\?$"):
+        jn.load("panda")
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

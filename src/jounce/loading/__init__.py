@@ -104,7 +104,8 @@ def load(
         base: "fixed", where the root link is part of the world, or "floating", where it moves freely: a `Free` joint
             "root_joint".
         mimic: "coupled", where a joint that mimics another has no coordinate of its own, or "independent", where
-            it has one and the coupling is left out, as Pinocchio does by default. For URDF, and MJCF by `Model.to_mjcf`.
+            it has one and the coupling is left out, as Pinocchio does by default. For URDF, and what
+            `Model.to_mjcf` wrote.
         damping: False leaves out the joints' damping, as Pinocchio's ``rnea`` does.
         friction: a speed, rad/s and m/s, such as 0.01: the joints get the dry friction of the file, smoothed at this
             speed, friction * tanh(v / speed). When left out, they get none, and a warning says so if the file has any;

@@ -5,6 +5,7 @@ The wheel contains files only, in the prefix of cmeel wheels, and its metadata l
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from jounce._checks import near
@@ -28,6 +29,16 @@ def example_robot(source: str) -> Path:
     alike = [each for each in known if name and each.startswith(name)]
     hint = near(name, alike or known) if len(alike) != 1 else f"did you mean {alike[0]!r}?"
     raise MissingFileError(f"{short(source)}: the package has no such robot: {hint}", source)
+
+
+def example_names() -> list[str]:
+    """What may follow "example-robot-data:", the shortest for each robot; none without the package."""
+    try:
+        files = _files(SCHEME)
+    except LoadError:
+        return []
+    count = Counter(path.stem for path in files)
+    return sorted(path.stem if count[path.stem] == 1 else _full(path) for path in files)
 
 
 def _files(source: str) -> list[Path]:

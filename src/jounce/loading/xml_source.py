@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from jounce._checks import near
+from jounce._checks import close
 from jounce.errors import LoadError, MissingFileError
 from jounce.loading.regular_files import Within, regular_bytes, too_large
 
@@ -187,8 +187,11 @@ def _robots_in(folder: Path) -> str:
 
 
 def _likely(path: Path) -> str:
-    hint = near(short(path.name), _robot_files(path.parent))
-    return f"; {hint}" if hint.startswith("did you mean") else ""
+    from jounce.loading.robot_names import robots_called  # on demand: few names are wrong
+
+    files = [repr(name) for name in close(short(path.name), _robot_files(path.parent))]
+    several = files or (robots_called(path.stem) if path.name == str(path) else [])
+    return f"; did you mean {' or '.join(several)}?" if several else ""
 
 
 def _robot_files(folder: Path) -> list[str]:
