@@ -85,8 +85,8 @@ void Answers::expect_finite() const {
         if (const double x = each.first[i * each.step + j]; !std::isfinite(x))
           fail_as("RangeError", std::string(what_) + " has no answer in double precision" + in_state(i) + ": it is " +
                                     (x != x ? "nan" : "infinite") +
-                                    ", as numbers on the way are beyond 1e308; look for large or tiny ones in the arguments, and in the "
-                                    "robot's masses, lengths and functions");
+                                    ", because intermediate results exceed 1e308; check the arguments, and the robot's masses, lengths and "
+                                    "functions, for very large or very small numbers");
   }
 }
 
@@ -97,15 +97,16 @@ void Answers::expect_regular(const CoreModel& model, const std::vector<Solvabili
     if (each.singular)
       fail_as("SingularError",
               std::string(what_) + " has no answer: " + joint(each.doubtful) +
-                  " moves nothing that resists it, or too little to be seen in double precision beside the levers it is on (its "
-                  "articulated inertia is singular" +
+                  " moves no inertia, or so little that rounding hides it, as at the end of a long lever arm (its articulated inertia is "
+                  "singular" +
                   in_state(&each - equations.data()) + ")");
     if (each.error > worst->error) worst = &each;
   }
   char text[32];
   std::snprintf(text, sizeof text, "%.0e", worst->error);
   const std::string message = std::string(what_) + " may be off by " + text + " of its size" + in_state(worst - equations.data()) +
-                              ": what " + joint(worst->doubtful) + " moves is a small difference of large inertias, as with long levers";
+                              ": the inertia that " + joint(worst->doubtful) +
+                              " moves is a small difference between large numbers, as at the end of a long lever arm";
   warn_as("PrecisionWarning", message);
 }
 

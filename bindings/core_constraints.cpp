@@ -1,4 +1,4 @@
-// The constraints of a compiled robot: from what compile.py makes to what constraint.hpp describes.
+// The constraints of a compiled robot: from what core_tables.py makes to what constraint.hpp describes.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>

@@ -22,7 +22,7 @@ namespace nb = nanobind;
 
 class CoreModel {
  public:
-  // Everything that compile.py makes, by name; checked here so that no index can be out of bounds.
+  // Everything that core_tables.py makes, by name; checked here so that no index can be out of bounds.
   explicit CoreModel(nb::dict compiled);
   CoreModel(const CoreModel&) = delete;
   CoreModel& operator=(const CoreModel&) = delete;
@@ -141,7 +141,7 @@ struct Deformation {
 Deformation deformation(const CoreModel::Screen& screen, const double* q);
 bool bent_alike(const std::vector<CoreModel::Screen>& screens, const double* q, const double* other);
 
-// Checks of what compile.py makes.
+// Checks of what core_tables.py makes.
 void expect_compiled(bool condition, const std::string& what);
 std::vector<double> compiled_numbers(const nb::dict& from, const char* key, std::size_t count);
 

@@ -72,7 +72,7 @@ Args:
 Returns:
     dv/dt with the shape of tau: (..., nv), or the stack (..., r + 1, nv) of dv/dt and its component-wise time derivatives.
 
-Raises ``SingularError``, naming the body, if a joint moves nothing that resists it.
+Raises ``SingularError``, naming the body, if a joint moves no inertia.
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()

@@ -63,7 +63,7 @@ Args:
 Returns:
     (..., nv, nv), symmetric.
 
-Raises ``SingularError``, naming the body, if a joint moves nothing that resists it. To solve with a few right-hand sides,
+Raises ``SingularError``, naming the body, if a joint moves no inertia. To solve with a few right-hand sides,
 `inverse_mass_matrix_apply` is faster.
 )";
 

@@ -170,8 +170,9 @@ void bind_least_multipliers(nb::module_& m, nb::class_<CoreModel>& c) {
         "all are Taylor coefficients, and weighted as in `pseudo_inverse`.");
   m.def("pseudo_inverse", &pseudo_inverse, any("A"), any("weights") = nb::none(),
         nb::sig("def pseudo_inverse(A: object, weights: object = None) -> numpy.typing.NDArray[numpy.float64]"),
-        "The pseudo-inverses (..., n, m) of matrices A (..., m, n). In A with its rows divided by the weights (m,), what is left of a "
-        "column below 1e-6 counts as none: there, 1 must be large.");
+        "The pseudo-inverses (..., n, m) of matrices A (..., m, n). To judge which rows are "
+        "independent, they are divided by the weights (m,), which should make large entries about 1: a row then counts as a combination of "
+        "the others if less than 1e-6 is left of it once they are projected out.");
 }
 
 }  // namespace jounce

@@ -49,7 +49,7 @@ NB_MODULE(_core, m) {
 
   m.def("num_threads", &thread_count, "How many threads a batch may use.");
   m.def("set_num_threads", &set_thread_count, nb::arg("n").none(), nb::sig("def set_num_threads(n: int) -> None"),
-        "Lets a batch use n threads; 0 stands for one a core.");
+        "Lets a batch use n threads; 0 means one per core.");
   m.def("instruction_set", [] { return kernels().name; }, "The kernels that run: generic, avx2 or avx512.");
   m.def(
       "instruction_sets", [] { return names(runnable_kernels()); }, nb::sig("def instruction_sets() -> list[str]"),

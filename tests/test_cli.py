@@ -365,6 +365,14 @@ def test_what_is_missing_is_said_before_the_run(option: str, missing: str, extra
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_quaternion_of_no_length() -> None:
+    from jounce import robots
+    from jounce.commands.start import start_of
+
+    with pytest.raises(ValueError, match=r"^the quaternion of 'base' has length 0, expected 1$"):
+        start_of(robots.quadrotor_arm(), None, ["base.qw=0"], [])
+
+
 def test_simulate_with_friction(tmp_path: Path) -> None:
     import jounce as jn
 

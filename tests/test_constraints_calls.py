@@ -960,7 +960,7 @@ def test_rate_of_a_distance_that_is_none():
     b.close("string", "world", "bead", jn.Distance(0.3))
     robot = b.build()
     assert robot.loop_coordinate("string", robot.neutral()) == 0
-    with pytest.raises(jn.SingularError, match="constraint 'string': its points are in one place"):
+    with pytest.raises(jn.SingularError, match="constraint 'string': its points coincide"):
         robot.loop_coordinate("string", robot.neutral(), np.ones(6))
 
 

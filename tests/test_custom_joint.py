@@ -306,7 +306,14 @@ def turn_z(q: Any) -> Any:
         (lambda: jn.CustomJoint(lambda q: 2 * turn_z(q), 1), "expected a rotation and a translation"),
         (lambda: jn.CustomJoint(lambda q: np.eye(4), 1), r"coordinate 0 does not move the body at q = \[0.0\]"),
         (lambda: jn.CustomJoint(lambda q: turn_z(q * q), 1), r"coordinate 0 does not move the body at q = \[0.0\]"),
-        (lambda: jn.CustomJoint(lambda q: turn_z([q[0] + q[1]]), 2), "coordinates move the body alike"),
+        (
+            lambda: jn.CustomJoint(lambda q: turn_z([q[0] + q[1]]), 2),
+            r"coordinates move the body alike at q = \[.*\], expected each coordinate to move it independently$",
+        ),
+        (
+            lambda: jn.CustomJoint(turn_z, 1).changed(armature=0.1),
+            "armature is 0.1, but a CustomJoint has none: give a rotor",
+        ),
         (
             lambda: jn.CustomJoint(lambda q: turn_z([q[1]]), 1),
             "pose does not take 1 coordinate, which n says: index 1",

@@ -412,7 +412,7 @@ def test_what_project_leaves_open_counts_as_closed(apart: float) -> None:
         here, there = jn.placement((apart * i, 0, height)), jn.placement((0, 0, height))
         b.close(f"hinge {i}", "world", "door", jn.Revolute((0, 0, 1)), placement_a=here, placement_b=there)
     robot = b.build()
-    with pytest.warns(jn.ConstraintWarning, match="cannot be obeyed exactly"):
+    with pytest.warns(jn.ConstraintWarning, match="cannot be satisfied exactly"):
         q, v = robot.project(robot.neutral(), [0, 0, 0, 0, 0, 1.0])
     assert v[5] == pytest.approx(1.0, abs=1e-9)
     acc = robot.forward_dynamics(q, 0 * v, [0, 0, 0, 0, 0, 1.0])

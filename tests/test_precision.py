@@ -62,7 +62,7 @@ def test_long_levers_warn_with_the_error(length: float, call: str) -> None:
         "inverse_mass_matrix_apply": lambda: robot.inverse_mass_matrix_apply(ANGLES, TAU),
         "linearize": lambda: robot.linearize(ANGLES, rest, TAU).acceleration,
     }[call]
-    with pytest.warns(jn.PrecisionWarning, match=r"may be off by .* the joint of body 'link\d' moves") as caught:
+    with pytest.warns(jn.PrecisionWarning, match=r"the inertia that the joint of body 'link\d' moves is") as caught:
         found = ask()
     told = float(str(caught[0].message).split("may be off by ")[1].split()[0])
     exact = exact_acceleration(length, ANGLES, TAU)
@@ -72,7 +72,7 @@ def test_long_levers_warn_with_the_error(length: float, call: str) -> None:
 
 def test_levers_beyond_double_precision() -> None:
     robot = long_arm(1e6)
-    with pytest.raises(jn.SingularError, match="too little to be seen in double precision beside the levers it is on"):
+    with pytest.raises(jn.SingularError, match="or so little that rounding hides it, as at the end of a long"):
         robot.forward_dynamics(ANGLES, np.zeros(4), TAU)
 
 
@@ -99,7 +99,7 @@ def test_overflow_is_an_error(order: int) -> None:
     robot = cart_and_arm()
     q, v, tau = robot.neutral(), np.zeros((order + 2, robot.nv)), np.zeros((order + 1, robot.nv))
     v[0, 3:6] = 1e155
-    with pytest.raises(jn.RangeError, match="inverse dynamics has no answer in double precision: it is"):
+    with pytest.raises(jn.RangeError, match=r"inverse dynamics has no answer .*, because intermediate results exceed"):
         robot.inverse_dynamics(q, v)
     with pytest.raises(jn.RangeError, match="forward dynamics has no answer in double precision: it is"):
         robot.forward_dynamics(q, v[0], tau)

@@ -105,7 +105,7 @@ def test_a_rotor_alone_makes_a_joint_movable() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: jn.Rotor(0.0, 1.0), "ratio of a rotor is 0"),
+        (lambda: jn.Rotor(0.0, 1.0), "ratio of a rotor is 0, expected the rotor's speed as a multiple of the joint's"),
         (lambda: jn.Rotor(1.0, 0.0), "inertia of a rotor is 0, expected a positive number"),
         (lambda: jn.Rotor(1.0, 1.0, (0, 0, 0)), "axis of a rotor"),
         (lambda: jn.Revolute(armature=0.1, rotor=jn.Rotor(1.0, 1.0)), "armature and rotor were both given"),

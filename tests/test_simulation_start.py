@@ -72,7 +72,7 @@ def test_a_loop_that_rounded_digits_keep_open_starts() -> None:
     b.add("other", "crank", jn.Revolute(HINGE), shift(0.1, 2e-8), jn.Inertia(0.6, (0.15, 0, 0.01), SOLID))
     b.close("other pin", "other", "rocker", jn.Revolute(HINGE), placement_a=shift(0.3), placement_b=shift(0.2))
     robot = b.build()
-    with pytest.warns(jn.ConstraintWarning, match="cannot be obeyed exactly"):
+    with pytest.warns(jn.ConstraintWarning, match="cannot be satisfied exactly"):
         q = robot.project([0.5, 0.5, 2.0, 0.5])
     jn.simulate(robot, q, np.zeros(4), [0.0, 1e-3])
 

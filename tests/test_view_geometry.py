@@ -309,7 +309,10 @@ def test_height_fields_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "ground" / "hills.png").write_bytes(b"not a picture")
     (tmp_path / "ground" / "hills.bin").write_bytes(b"\x02\0\0\0\x02\0\0\0" + bytes(12))
     robot = quietly(path)
-    for visual, reason in ((robot.scenery[0], "is not a picture"), (robot.bodies[0].visuals[0], "2 x 2 numbers")):
+    for visual, reason in (
+        (robot.scenery[0], "is not a picture"),
+        (robot.bodies[0].visuals[0], "is not a height field: 2 x 2"),
+    ):
         with pytest.raises(MeshError, match=reason):
             parts_of(visual.shape)
     (tmp_path / "ground" / "hills.png").unlink()

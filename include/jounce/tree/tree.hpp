@@ -1,6 +1,6 @@
 // The robot as the algorithms see it: an array of bodies, parents before children, each with one primitive joint.
 //
-// The Python side (compile.py) turns every joint of the user's model into these primitives, and chooses each body's internal frame so
+// The Python side (core_tables.py) turns every joint of the user's model into these primitives, and chooses each body's internal frame so
 // that its joint turns about, or slides along, its own z axis: rotating by a series then only takes a 2x2 matrix. The joint frame P is
 // fixed in the parent, x_parent = R x_P + p; the joint moves the body frame in P. Matrices are row-major.
 //

@@ -69,7 +69,7 @@ def _normalise(robot: Model, q: Array) -> None:
             part = q[robot.position(joint)][-4:]
             length = float(np.linalg.norm(part))
             if length == 0:
-                raise ValueError(f"the quaternion of {quoted(joint)} is zero, expected one that is not")
+                raise ValueError(f"the quaternion of {quoted(joint)} has length 0, expected 1")
             part /= length
 
 

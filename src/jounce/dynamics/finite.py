@@ -26,9 +26,9 @@ def finite_answers(what: str) -> Iterator[Callable[..., None]]:
         for x in results:
             if not np.isfinite(x).all():
                 raise RangeError(
-                    f"{what} has no answer in double precision: it is {'nan' if np.isnan(x).any() else 'infinite'}, as "
-                    "numbers on the way are beyond 1e308; look for large or tiny ones in the arguments, and in the "
-                    "robot's masses, lengths and functions"
+                    f"{what} has no answer in double precision: it is {'nan' if np.isnan(x).any() else 'infinite'}, "
+                    "because intermediate results exceed 1e308; check the arguments, and the robot's masses, lengths "
+                    "and functions, for very large or very small numbers"
                 )
 
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

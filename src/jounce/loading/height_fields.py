@@ -62,10 +62,10 @@ class FieldSource:
 def from_bytes(content: bytes) -> Array:
     """The heights (R, C) in MuJoCo's binary format: rows, columns, and the numbers."""
     if len(content) < 8:
-        raise LoadError("is no height field: it has less than 8 bytes")
+        raise LoadError("is not a height field: it has fewer than 8 bytes")
     rows, columns = struct.unpack("<ii", content[:8])
     if rows < 2 or columns < 2 or len(content) != 8 + 4 * rows * columns:
-        raise LoadError(f"is no height field: {rows} x {columns} numbers do not take {len(content)} bytes")
+        raise LoadError(f"is not a height field: {rows} x {columns} numbers do not take {len(content)} bytes")
     return np.frombuffer(content, dtype="<f4", offset=8).reshape(rows, columns).astype(np.float64)
 
 

@@ -127,7 +127,7 @@ class CustomJoint(Joint):
         own = {key: options.pop(key) for key in ("rest", "limits") if key in options}
         current = {key: getattr(self, key) for key in Options.__annotations__ if key not in ("rest", "limits")}
         if np.any(options.get("armature", 0.0)):
-            raise ValueError(f"armature is {quoted(options['armature'])}, which a CustomJoint has not: give a rotor")
+            raise ValueError(f"armature is {quoted(options['armature'])}, but a CustomJoint has none: give a rotor")
         Joint.__init__(made, **(current | options))
         each = _limits(own["limits"], n) if "limits" in own else self.coordinate_limits
         rest = array_of("rest", own.get("rest", self.coordinate_rest), (), (n,))
@@ -292,4 +292,4 @@ def _check_screws(places: Array, lower: Array, upper: Array, frame: Expressions,
     at = q[int(least.argmin())]
     still = np.flatnonzero(np.linalg.norm(frame.values(at)[12:].reshape(n, 6), axis=1) <= 1e-6 * most)
     what = f"coordinate {still[0]} does not move the body" if len(still) else "coordinates move the body alike"
-    raise ValueError(f"pose(q): {what} at q = {at.tolist()}, expected each to move it in a way of its own")
+    raise ValueError(f"pose(q): {what} at q = {at.tolist()}, expected each coordinate to move it independently")

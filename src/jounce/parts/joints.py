@@ -119,7 +119,7 @@ class Rotor:
         for key in ("ratio", "inertia"):
             object.__setattr__(self, key, float(array_of(f"{key} of a rotor", getattr(self, key), ())))
         if self.ratio == 0:
-            raise ValueError("ratio of a rotor is 0, expected how many times as fast as the joint the rotor turns")
+            raise ValueError("ratio of a rotor is 0, expected the rotor's speed as a multiple of the joint's")
         if self.inertia <= 0:
             raise ValueError(f"inertia of a rotor is {self.inertia:g}, expected a positive number")
         if self.axis is not None:

@@ -23,21 +23,21 @@ Colour = tuple[float, float, float, float]  # red, green, blue, opacity, each 0 
 
 @dataclass(frozen=True)
 class Box:
-    """With these edges, m."""
+    """A box about the origin, with the lengths of its edges, m."""
 
     size: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class Sphere:
-    """Of this radius, m."""
+    """A sphere about the origin; its radius in m."""
 
     radius: float
 
 
 @dataclass(frozen=True)
 class Cylinder:
-    """Along z, with its middle at the origin, m."""
+    """A cylinder along z about the origin; its radius and length in m."""
 
     radius: float
     length: float
@@ -45,7 +45,7 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Capsule:
-    """A cylinder along z with a half sphere on each end, which its length does not count, m."""
+    """A cylinder along z about the origin with a hemisphere on each end; `length` is that of the cylinder alone, m."""
 
     radius: float
     length: float
@@ -53,7 +53,7 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """With these half axes, m."""
+    """An ellipsoid about the origin, with its semi-axes, m."""
 
     radii: tuple[float, float, float]
 

@@ -290,8 +290,8 @@ def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> Ar
             if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA and rows.sum() == placed.sum():
                 left = np.abs(broken).max(initial=0.0)
                 warnings.warn(
-                    f"constraint {most_broken(model, broken)} cannot be obeyed exactly: {left:.1e} is left at best, as "
-                    "of data with rounded digits",
+                    f"constraint {most_broken(model, broken)} cannot be satisfied exactly: an error of {left:.1e} "
+                    "remains, as where the numbers of a file are rounded",
                     ConstraintWarning,
                     stacklevel=4,  # assembled, projected, project
                 )
@@ -305,7 +305,7 @@ def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> Ar
     name = most_broken(model, model.residual(start))
     left = np.abs(left_at_best).max(initial=0.0)
     raise ConstraintError(
-        f"q cannot be brought onto the constraints{kept}: {left:.1e} is left at best, mostly of {name}"
+        f"q cannot be brought onto the constraints{kept}: the smallest error found is {left:.1e}, mostly in {name}"
     )
 
 

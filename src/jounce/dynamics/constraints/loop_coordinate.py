@@ -40,7 +40,9 @@ def loop_coordinate(model: Model, name: str, q: ArrayLike, v: ArrayLike | None) 
     motion = relative(model, record, q, speed)
     where, rate = position(record.kind, motion), velocity(record.kind, motion)
     if not np.isfinite(rate).all():
-        raise SingularError(f"constraint {quoted(name)}: its points are in one place, where their distance has no rate")
+        raise SingularError(
+            f"constraint {quoted(name)}: its points coincide, and their distance has no derivative there"
+        )
     lead = np.broadcast_shapes(where.shape[:-1], rate.shape[:-1])
     return np.broadcast_to(where, (*lead, where.shape[-1])).copy(), rate
 
