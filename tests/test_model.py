@@ -111,6 +111,9 @@ def test_the_joint_of_a_body() -> None:
         for ask in (robot.coordinate, robot.position, lambda joint, of=robot: of.linearize(0, 0, 0, actuated=[joint])):
             with pytest.raises(ValueError, match=f"^no joint is named '{name}': {hint}"):
                 ask(name)
+        for change, of in ((robot.lock, "positions"), (lambda given, of=robot: of.replace(damping=given), "damping")):
+            with pytest.raises(ValueError, match=f"^{of}: no joint is named '{name}': {hint}"):
+                change({name: 1.0})
 
 
 def test_coordinates_move_what_they_name(robot: jn.Model) -> None:

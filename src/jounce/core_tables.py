@@ -7,7 +7,7 @@ joints are merged into the body that carries them and remain as frames. A soft b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Flag, auto
 from functools import lru_cache
@@ -90,6 +90,21 @@ def rigidly(bodies: Sequence[BodyRecord], name: str) -> tuple[str, float | None]
             index = body.parent  # the near end of a rod that is fixed
         index = bodies[index].parent
     return "world", None
+
+
+def joint_hint(bodies: Sequence[BodyRecord], name: object, known: Iterable[str]) -> str:
+    """For who names no joint: what moves the body or frame of that name, or which of the known names are like it."""
+    named = next((b for b in bodies if b.name == name), None) if isinstance(name, str) else None
+    if named is None:
+        return near(name if isinstance(name, str) else quoted(name), known)
+    what, mover = f"{'body' if named.moves else 'frame'} {named.name!r}", rigidly(bodies, named.name)[0]
+    if mover == "world":
+        return f"{what} is fixed in the world"
+    body = next(b for b in bodies if b.name == mover)
+    if not body.joint.nv:
+        return f"{what} is part of {body.shape_name!r}"
+    follows = f", which follows {body.joint.follows.joint!r}" if body.joint.follows else ""
+    return f"{what} is moved by joint {body.joint_name!r}{follows}"
 
 
 @dataclass

@@ -30,7 +30,7 @@ from jounce._checks import (
 )
 from jounce._core import CoreModel, UnwatchedNodes
 from jounce._elsewhere import method_here
-from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
+from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, joint_hint, own_records, rigidly
 from jounce.display.tree_text import drawn
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics, constrained_dynamics, projected
 from jounce.dynamics.constraints.derivatives import ConstrainedDerivatives, constrained_derivatives
@@ -284,22 +284,8 @@ class Model(CoreModel):
         except (KeyError, TypeError):
             if isinstance(joint, str) and joint in self._followers:
                 raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate") from None
-            hint = self._moved_by(joint) or _near(joint, self.joint_names)
+            hint = joint_hint(self.bodies, joint, self.joint_names)
             raise ValueError(f"no joint is named {quoted(joint)}: {hint}") from None
-
-    def _moved_by(self, name: object) -> str:
-        """What moves a body or frame of that name, for those who ask for a joint by it; "" if there is none."""
-        if not isinstance(name, str) or name not in self._frame_index:
-            return ""
-        what, mover = "body" if name in self.body_names else "frame", rigidly(self.bodies, name)[0]
-        if mover == "world":
-            return f"{what} {name!r} is fixed in the world"
-        body = next(b for b in self.bodies if b.name == mover)
-        if not body.joint.nv:
-            return f"{what} {name!r} is part of {body.shape_name!r}"
-        joint = body.joint_name
-        follows = f", which follows {self._followers[joint]!r}" if joint in self._followers else ""
-        return f"{what} {name!r} is moved by joint {joint!r}{follows}"
 
     # Configurations
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._checks import near, quoted
-from jounce.core_tables import BodyRecord, resolve
+from jounce._checks import quoted
+from jounce.core_tables import BodyRecord, joint_hint, resolve
 from jounce.editing.frozen_shape import frozen_shape
 from jounce.editing.ties import expect_mobile, stuck
 from jounce.editing.tree import Tree
@@ -47,7 +47,7 @@ def _positions(tree: Tree, positions: Mapping[str, object]) -> dict[str, Array]:
     at: dict[str, Array] = {}
     for name, value in positions.items():
         if not isinstance(name, str) or name not in joints | shapes:
-            hint = near(name if isinstance(name, str) else quoted(name), [*joints, *shapes])
+            hint = joint_hint(tree.bodies, name, [*joints, *shapes])
             raise ValueError(f"positions: no joint is named {quoted(name)}: {hint}")
         if name in follows:
             leader = follows[name].joint

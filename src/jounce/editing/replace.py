@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from jounce._checks import a_class, array_of, frozen, near, quoted
+from jounce._checks import a_class, array_of, frozen, quoted
+from jounce.core_tables import joint_hint
 from jounce.editing.tree import Tree
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Joint, Limits
@@ -49,7 +50,7 @@ def _by_joint(tree: Tree, key: str, given: Any) -> dict[int, Any]:
         if isinstance(name, str) and name in shapes and name not in joints:
             raise ValueError(f"{key}: {quoted(name)} is the shape of a soft body, whose material decides its {key}")
         if not isinstance(name, str) or name not in joints:
-            hint = near(name if isinstance(name, str) else quoted(name), joints)
+            hint = joint_hint(tree.bodies, name, joints)
             raise ValueError(f"{key}: no joint is named {quoted(name)}: {hint}")
         joint = tree.bodies[joints[name]].joint
         if not _can_have(key, joint):
