@@ -495,6 +495,12 @@ def test_hints_are_options() -> None:
         ("pass allow= to jounce.load with the folder 'b', or", "pass --allow with the folder 'b', or"),
     ):
         assert expected in in_shell_terms(said)
+    for said, expected in (
+        ("panda: does not exist; did you mean jn.robots.panda() or 'a:panda'?", "; did you mean 'a:panda'?"),
+        ("pand: does not exist; did you mean 'a:pan' or jn.robots.panda()?", "; did you mean 'a:pan'?"),
+        ("panda: does not exist; did you mean jn.robots.panda()?", ""),
+    ):
+        assert in_shell_terms(said).partition("does not exist")[2] == expected
     assert in_shell_terms("skip=1 friction=2.urdf: does not exist") == "skip=1 friction=2.urdf: does not exist"
 
 

@@ -164,6 +164,8 @@ _HINTS = (  # arguments of the library's functions, as options
     (r"\bpass allow=(?=['\"])", "pass --allow "),
     (r"^(allow|base|host|name|port|save|skip) (?:is|has)\b", r"--\1 is"),
     (r"^time_limit is\b", "--time-limit is"),
+    (r"; did you mean jn\.robots\.\w+\(\)\?", ""),  # which have no file
+    (r"jn\.robots\.\w+\(\) or | or jn\.robots\.\w+\(\)", ""),
     (r"^rtol and atol are\b", "--rtol and --atol are"),
 )
 
