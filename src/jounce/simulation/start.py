@@ -54,15 +54,15 @@ def _expect_obeyed(robot: Model, q: Array, v: Array, tolerance: Tolerance, layou
     allowed = max(_ROUNDING, _STEPS * float(np.max(tolerance.of(layout.size(q)) / sizes, initial=0.0)))
     if broken.max(initial=0.0) > allowed and not _as_near_as_can_be(robot, q, broken):
         raise ConstraintError(
-            f"q0 is off the constraints, by {np.abs(position).max():.1e}, mostly of {most_broken(robot, position)}: "
-            "give start='project', or start from robot.project(q0, v0)"
+            f"q0 violates the constraints by {np.abs(position).max():.1e}, most of all {most_broken(robot, position)}: "
+            "pass start='project', or start from robot.project(q0, v0)"
         )
     allowed = max(_ROUNDING * speed.max(initial=0.0), _STEPS * float(np.max(tolerance.of(v) / sizes, initial=0.0)))
     if closing.max(initial=0.0) > allowed and _removable(robot, q, velocity).max(initial=0.0) > allowed:
         raise ConstraintError(
-            f"v0 breaks the constraints, by {np.abs(velocity).max():.1e}, mostly {most_broken(robot, velocity)}: give "
-            "start='impact' if they close at this instant, or start='project' if v0 is an estimate of a velocity that "
-            "obeys them (robot.impact, robot.project)"
+            f"v0 violates the constraints by {np.abs(velocity).max():.1e}, most of all {most_broken(robot, velocity)}: "
+            "pass start='impact' if they close at this instant, or start='project' if v0 is an estimate of a velocity "
+            "that obeys them (robot.impact, robot.project)"
         )
 
 
