@@ -292,7 +292,11 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "Universal": (jn.Universal, {"first": (1, 0, 0), "second": (0, 1, 0)} | OPTIONS),
     "Spherical": (jn.Spherical, OPTIONS),
     "Free": (jn.Free, OPTIONS),
-    "Limits": (jn.Limits, {"lower": -1, "upper": 1, "velocity": 1, "effort": 1}),
+    "Limits": (
+        jn.Limits,
+        {"lower": -1, "upper": 1, "velocity": 1, "effort": 1, "acceleration": 1, "deceleration": 1, "jerk": 1,
+         "effort_rate": 1},
+    ),
     "Follow": (jn.Follow, {"joint": "x", "ratio": 1.0, "offset": 0.0}),
     "Rotor": (jn.Rotor, {"ratio": 20.0, "inertia": 1e-4, "axis": (0, 0, 1)}),
     "Spline": (jn.Spline, {"knots": [0.0, 1.0, 3.0, 4.0], "values": [0.0, 2.0, 1.0, 1.0], "degree": 5}),

@@ -25,7 +25,8 @@ def test_panda_is_that_of_its_urdf() -> None:
         assert body.inertia.mass == theirs.inertia.mass
         assert np.array_equal(body.inertia.com, theirs.inertia.com)
         assert np.array_equal(body.inertia.rotational, theirs.inertia.rotational)
-        assert body.joint.limits == theirs.joint.limits
+        for key in ("lower", "upper", "velocity", "effort"):
+            assert getattr(body.joint.limits, key) == getattr(theirs.joint.limits, key)
     rng = np.random.default_rng(0)
     q, full = robot.random_configuration(rng), np.zeros(other.nq)
     full[:7] = q
@@ -39,6 +40,15 @@ def test_panda_stays_within_its_limits() -> None:
     assert (q >= robot.lower).all()
     assert (q <= robot.upper).all()
     assert robot.velocity_limit.tolist() == [2.175] * 4 + [2.61] * 3
+
+
+def test_the_rates_of_panda_are_those_of_its_manual() -> None:
+    """The table "Limits for Panda" of Franka's "Robot and interface specifications"."""
+    robot = jn.robots.panda()
+    assert robot.acceleration_limit.tolist() == [15, 7.5, 10, 12.5, 15, 20, 20]
+    assert robot.deceleration_limit.tolist() == robot.acceleration_limit.tolist()
+    assert robot.jerk_limit.tolist() == [7500, 3750, 5000, 6250, 7500, 10000, 10000]
+    assert robot.effort_rate_limit.tolist() == [1000] * 7
 
 
 def test_a_tilted_panda_feels_a_tilted_gravity() -> None:

@@ -270,13 +270,34 @@ class Model(CoreModel):
         """(nv,) maximum force of each joint, infinity where there is no limit."""
         return self._limits("nv", "effort", np.inf)
 
+    @property
+    def acceleration_limit(self) -> Array:
+        """(nv,) maximum acceleration of each joint, infinity where there is no limit."""
+        return self._limits("nv", "acceleration", np.inf)
+
+    @property
+    def deceleration_limit(self) -> Array:
+        """(nv,) maximum acceleration of each joint while it slows down; `acceleration_limit` unless given."""
+        given = self._limits("nv", "deceleration", np.nan)
+        return np.where(np.isnan(given), self.acceleration_limit, given)
+
+    @property
+    def jerk_limit(self) -> Array:
+        """(nv,) maximum jerk of each joint, infinity where there is no limit."""
+        return self._limits("nv", "jerk", np.inf)
+
+    @property
+    def effort_rate_limit(self) -> Array:
+        """(nv,) how fast the force of each joint may change, infinity where there is no limit."""
+        return self._limits("nv", "effort_rate", np.inf)
+
     def _limits(self, size: str, key: str, unlimited: float) -> Array:
         joints = [b.joint for b, _ in self._moving()]
         values: list[float] = []
         for j in joints:
             each = j.coordinate_limits if isinstance(j, CustomJoint) else (j.limits,) * getattr(j, size)
             values += [unlimited if x is None else getattr(x, key) for x in each]
-        return np.array(values)
+        return np.array(values, dtype=np.float64)  # None becomes nan
 
     def _where(self, joint: str) -> tuple[slice, slice]:
         try:

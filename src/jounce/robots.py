@@ -37,11 +37,17 @@ _PANDA_INERTIAS = (
     (1.666555, (6.0149e-2, -1.4117e-2, -1.0517e-2), (1.964e-3, 4.354e-3, 5.433e-3, 1.09e-4, -1.158e-3, 3.41e-4)),
     (0.735522, (1.0517e-2, -4.252e-3, 6.1597e-2), (1.2516e-2, 1.0027e-2, 4.815e-3, -4.28e-4, -1.196e-3, -7.41e-4)),
 )
-_PANDA_LIMITS = (  # rad, rad/s, N m
-    *((low, high, 2.175, 87.0) for low, high in ((-2.8973, 2.8973), (-1.7628, 1.7628), (-2.8973, 2.8973))),
-    (-3.0718, -0.0698, 2.175, 87.0),
-    *((low, high, 2.61, 12.0) for low, high in ((-2.8973, 2.8973), (-0.0175, 3.7525), (-2.8973, 2.8973))),
+# position (rad, from and to); velocity (rad/s), torque (N m), acceleration (rad/s^2), jerk (rad/s^3)
+_PANDA_LIMITS = (
+    (-2.8973, 2.8973, 2.175, 87.0, 15.0, 7500.0),
+    (-1.7628, 1.7628, 2.175, 87.0, 7.5, 3750.0),
+    (-2.8973, 2.8973, 2.175, 87.0, 10.0, 5000.0),
+    (-3.0718, -0.0698, 2.175, 87.0, 12.5, 6250.0),
+    (-2.8973, 2.8973, 2.61, 12.0, 15.0, 7500.0),
+    (-0.0175, 3.7525, 2.61, 12.0, 20.0, 10000.0),
+    (-2.8973, 2.8973, 2.61, 12.0, 20.0, 10000.0),
 )
+_PANDA_TORQUE_RATE = 1000.0  # N m/s, the same for all joints
 
 
 def __dir__() -> list[str]:
@@ -112,13 +118,16 @@ def quadrotor_arm(payload: float = 0.0) -> Model:
 def panda(tilt: float = 0.0) -> Model:
     """Franka Emika's Panda, seven revolute joints on a fixed base, with the inertial parameters that paper C uses.
 
-    Geometry, inertial parameters and limits are those published by the manufacturer (franka_description), in the link
-    frames of its model (modified Denavit-Hartenberg): ``link1`` to ``link7`` with the joints ``q1`` to ``q7``. The
-    inertial parameters were identified by C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic
+    Geometry and inertial parameters are those published by the manufacturer (franka_description), in the link frames
+    of its model (modified Denavit-Hartenberg): ``link1`` to ``link7`` with the joints ``q1`` to ``q7``. The inertial
+    parameters were identified by C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic
     Identification of the Franka Emika Panda Robot With Retrieval of Feasible Parameters Using Penalty-Based
     Optimization", IEEE Robotics and Automation Letters 4(4), 2019, which the paper cites. The height of the first
     link's centre of mass differs between copies; it loads no joint. No hand, no friction, no rotor inertia. The paper
     speaks of six degrees of freedom; the robot has seven.
+
+    The limits, those of acceleration, jerk and torque rate among them, are those of motions and torques sent to it: the
+    manufacturer's Franka Control Interface documentation, "Robot and interface specifications", "Limits for Panda".
 
     Args:
         tilt: of the base about x, rad.
@@ -126,19 +135,20 @@ def panda(tilt: float = 0.0) -> Model:
     >>> robot = panda()
     >>> robot.nv, round(sum(body.inertia.mass for body in robot.bodies), 3)
     (7, 16.062)
-    >>> robot.effort_limit
-    array([87., 87., 87., 87., 12., 12., 12.])
+    >>> robot.effort_limit, robot.acceleration_limit
+    (array([87., 87., 87., 87., 12., 12., 12.]), array([15. ,  7.5, 10. , 12.5, 15. , 20. , 20. ]))
     """
     angle = float(array_of("tilt", tilt, ()))
     builder = Builder()
-    for i, ((turn, *shift), (mass, com, (xx, yy, zz, xy, xz, yz)), limits) in enumerate(
+    for i, ((turn, *shift), (mass, com, (xx, yy, zz, xy, xz, yz)), (*ends, acceleration, jerk)) in enumerate(
         zip(_PANDA_PLACES, _PANDA_INERTIAS, _PANDA_LIMITS, strict=True), 1
     ):
         placement = _shift(*shift)
         turn += angle if i == 1 else 0.0
         placement[1:3, 1:3] = [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]
         rotational = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        joint = Revolute((0, 0, 1), limits=Limits(*limits), name=f"q{i}")
+        limits = Limits(*ends, acceleration=acceleration, jerk=jerk, effort_rate=_PANDA_TORQUE_RATE)
+        joint = Revolute((0, 0, 1), limits=limits, name=f"q{i}")
         parent = f"link{i - 1}" if i > 1 else "world"
         builder.add(f"link{i}", parent, joint, placement, Inertia(mass, com, rotational))
     return builder.build()

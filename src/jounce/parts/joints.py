@@ -23,7 +23,7 @@ The velocities of ``Free`` and ``Spherical`` are relative to the parent, in body
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 import numpy as np
@@ -60,26 +60,50 @@ _Z = frozen(np.array([0.0, 0.0, 1.0]))
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on a joint with one coordinate: position (rad or m), velocity (rad/s or m/s) and effort (N m or N).
+    """Limits on a joint with one coordinate; infinity, the default, is none.
 
-    jounce only stores them (``robot.lower`` and ``upper``, ``velocity_limit``, ``effort_limit``); the dynamics ignore
-    them.
+    jounce only stores them (``robot.lower`` and ``upper``, ``velocity_limit``, ``effort_limit``, ``jerk_limit``, ...);
+    the dynamics ignore them.
+
+    Args:
+        lower, upper: of the position, rad or m.
+        velocity: speed in either direction, rad/s or m/s.
+        effort: force in either direction, N m or N.
+        acceleration: rad/s^2 or m/s^2.
+        deceleration: that of a joint that slows down: its velocity and acceleration have opposite signs. When left out,
+            `acceleration` is the limit there too, as in URDF 1.2 and in MoveIt. Positive, like the others.
+        jerk: rad/s^3 or m/s^3.
+        effort_rate: how fast the force may change, N m/s or N/s.
+
+    >>> Limits(-2.9, 2.9, velocity=2.2, effort=87.0, acceleration=15.0)
+    Limits(lower=-2.9, upper=2.9, velocity=2.2, effort=87.0, acceleration=15.0, deceleration=None, jerk=inf,
+        effort_rate=inf)
     """
 
     lower: float = -np.inf
     upper: float = np.inf
     velocity: float = np.inf
     effort: float = np.inf
+    _: KW_ONLY
+    acceleration: float = np.inf
+    deceleration: float | None = None
+    jerk: float = np.inf
+    effort_rate: float = np.inf
 
     def __post_init__(self) -> None:
-        for key in ("lower", "upper", "velocity", "effort"):
-            object.__setattr__(self, key, real(key, getattr(self, key)))
+        for key in ("lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk", "effort_rate"):
+            if key != "deceleration" or self.deceleration is not None:
+                object.__setattr__(self, key, real(key, getattr(self, key)))
         if self.lower > self.upper:
             raise ValueError(f"lower is {self.lower:g}, above upper, {self.upper:g}")
         if self.velocity < 0 or self.effort < 0:
             raise ValueError(
                 f"velocity and effort are {self.velocity:g} and {self.effort:g}, expected non-negative numbers"
             )
+        for key in ("acceleration", "deceleration", "jerk", "effort_rate"):
+            value = getattr(self, key)
+            if value is not None and value <= 0:
+                raise ValueError(f"{key} is {value:g}, expected a positive number")
 
 
 @dataclass(frozen=True)
