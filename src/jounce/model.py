@@ -1401,7 +1401,9 @@ class Model(CoreModel):
             path: file to write; when left out, nothing is written.
             name: of the robot.
             skip: what to leave out, one or more of "armature", "constraints", "damping" (where it differs between the
-                coordinates of a `Free` joint), "gravity", "rotors", "springs" and "visuals".
+                coordinates of a `Free` joint), "gravity", "rates", "rotors", "springs" and "visuals". The "rates" are
+                limits on acceleration, deceleration and jerk. A file with one is URDF 1.2, which ROS reads since
+                urdfdom 6.0 (2026) and refuses before; without, it is URDF 1.0.
 
         Returns:
             The text: metres, kilograms, radians.
@@ -1411,8 +1413,8 @@ class Model(CoreModel):
                 and what `skip` leaves out, unless it does; or the file cannot be written.
 
         Warns:
-            SaveWarning: once, about visuals that URDF cannot express, and about `Helical` joints: a turn and a slide
-                that mimics it, which readers that ignore <mimic> take for free.
+            SaveWarning: once, about visuals and limits on the rate of a force, which URDF cannot express, and about
+                `Helical` joints: a turn and a slide that mimics it, which readers that ignore <mimic> take for free.
 
         >>> import jounce as jn
         >>> b = jn.Builder()

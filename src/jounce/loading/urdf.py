@@ -38,6 +38,10 @@ KNOWN = frozenset(
         *("color", "texture"),
     )
 )
+# In <limit> from URDF 1.2 on: not negative, unlimited when left out, except that deceleration then is acceleration; ROS
+# ignores them in files of another version, or of none. From README.md of urdfdom 6.0, "URDF Versioning", and from what
+# its reader says.
+RATES = ("acceleration", "deceleration", "jerk")
 MAX_LINKS = 20_000  # a model of that many takes seconds to build
 _MASSLESS = Inertia(0.0)
 
@@ -91,7 +95,8 @@ def describe_urdf(
         raise root.error(f"has {len(links)} links, expected at most {MAX_LINKS}: more than any robot has")
     edges = [_edge(element, links) for element in _named(root.all("joint"), "joint").values()]
     order = _depth_first(links, edges)
-    said = _Said(mimic == "coupled", damping, friction, {edge.name: edge for edge in edges})
+    joints = {edge.name: edge for edge in edges}
+    said = _Said(mimic == "coupled", damping, friction, joints, _version(root))
     looks = UrdfVisuals(root, meshes or MeshPaths(Folders(None)))
 
     bodies: list[BodyRecord] = []
@@ -125,6 +130,12 @@ def describe_urdf(
         warnings=said.odd(),
         scenery=scenery,
     )
+
+
+def _version(root: Element) -> tuple[int, ...]:
+    """That of the format which the file claims to have; 1.0 if it says none, or nothing that is one."""
+    words = root.attributes.get("version", "").split(".")
+    return tuple(map(int, words)) if all(word.isdecimal() and len(word) < 5 for word in words) else (1, 0)
 
 
 # The tree
@@ -218,12 +229,16 @@ def _inertia(link: Element) -> Inertia:
 class _Said:
     """The joints of a file; also collects what is suspicious about them and what is left out."""
 
-    def __init__(self, coupled: bool, damping: bool, friction: Friction, edges: dict[str, _Edge]) -> None:
+    def __init__(
+        self, coupled: bool, damping: bool, friction: Friction, edges: dict[str, _Edge], version: tuple[int, ...]
+    ) -> None:
         self.coupled = coupled
         self.damping = damping
         self.friction = friction
         self.edges = edges
+        self.version = version
         self.warnings: list[str] = []
+        self._early: list[str] = []
         self._follows: dict[str, Follow | None] = {}  # known so far; None for a joint that moves on its own
         self._friction: list[str] = []
         self._unknown: dict[tuple[str, ...], list[str]] = {}
@@ -252,11 +267,16 @@ class _Said:
         return lines
 
     def odd(self) -> list[str]:
-        """The warnings, with one about friction."""
-        if not self._friction or self.friction is not None:
-            return self.warnings
-        left = f"dry friction of {_count(self._friction, 'joint')} is left out: friction=0.01 includes it, smoothed at"
-        return [f"{left} 0.01 rad/s or m/s, and friction=False leaves it out for good", *self.warnings]
+        """The warnings, with one about friction and one about limits before their version."""
+        found = list(self.warnings)
+        if self._early:
+            whose = _count(self._early, "joint")
+            early = f"limits on acceleration, deceleration or jerk of {whose} are read, but ROS ignores them"
+            found.append(f'{early} without <robot version="1.2">')
+        if self._friction and self.friction is None:
+            left = f"dry friction of {_count(self._friction, 'joint')} is left out: friction=0.01 includes it, smoothed"
+            found.insert(0, f"{left} at 0.01 rad/s or m/s, and friction=False leaves it out for good")
+        return found
 
     def _losses(self, edge: _Edge) -> Losses:
         """Damping and friction of a joint."""
@@ -298,7 +318,20 @@ class _Said:
                 "taken as unlimited"
             )
             lower, upper = -math.inf, math.inf
-        return Limits(lower, upper, *bounds)
+        return Limits(lower, upper, *bounds, **self._rates(edge, element))
+
+    def _rates(self, edge: _Edge, element: Element) -> dict[str, float]:
+        """The limits that URDF has from version 1.2 on."""
+        found = {key: _bound(element, key, math.inf) for key in RATES if key in element.attributes}
+        if found and self.version < (1, 2):
+            self._early.append(edge.name)
+        for key in list(found):
+            if found[key] < 0:
+                raise element.error(f"{key} is {found[key]:g}, expected a positive number")
+            if found[key] == 0:
+                self.warnings.append(f"joint {short(edge.name)!r} has {key} 0 in <limit>, which is left out")
+                del found[key]
+        return found
 
     def _follow(self, edge: _Edge) -> Follow | None:
         """The joint at the end of a chain of <mimic>, with the ratio and offset of the whole chain."""

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce._checks import quoted
 from jounce.core_tables import BodyRecord
-from jounce.loading.urdf import in_plane
+from jounce.loading.urdf import RATES, in_plane
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Planar
 from jounce.saving.document import Element, a_name, a_path, add, number, numbers, text_of, write
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
-SKIP = ("armature", "constraints", "damping", "friction", "gravity", "rotors", "springs", "visuals")
+SKIP = ("armature", "constraints", "damping", "friction", "gravity", "rates", "rotors", "springs", "visuals")
 _UNLIMITED = 1e308  # URDF's readers take no "inf", and need the attribute
 _NO_LIMITS = Limits()
 Losses = dict[str, float]  # of <dynamics>
@@ -57,7 +58,7 @@ def to_urdf(robot: Model, path: Any, name: str, skip: Any) -> str:
     _check(robot, left_out)
     left_out.check()
     looks = UrdfVisuals(file, left_out)
-    links = _Links(root, robot.bodies)
+    links = _Links(root, robot.bodies, rates="rates" not in left_out.skip)
     if _needs_world(robot):
         looks.add(add(root, "link", {"name": "world"}), "world", robot.scenery)
     for body in robot.bodies:
@@ -84,6 +85,8 @@ def _check(robot: Model, left_out: LeftOut) -> None:
             left_out.refuse("springs of joints", name, "springs")
         if joint.armature.any():
             left_out.refuse("armature of joints", name, "armature")
+        if joint.limits is not None and math.isfinite(joint.limits.effort_rate) and "rates" not in left_out.skip:
+            left_out.mention(f"effort_rate of joint {quoted(name)}", "URDF has no such limit")
         for key in ("damping", "friction"):
             if isinstance(joint, Free) and np.ptp(getattr(joint, key)) > 0:
                 left_out.refuse(f"{key} that differs between the coordinates of joints", name, key)
@@ -105,8 +108,8 @@ def _needs_world(robot: Model) -> bool:
 class _Links:
     """The links and joints of a document, in the order of the bodies."""
 
-    def __init__(self, root: Element, bodies: Sequence[BodyRecord]) -> None:
-        self._root, self._bodies = root, bodies
+    def __init__(self, root: Element, bodies: Sequence[BodyRecord], rates: bool) -> None:
+        self._root, self._bodies, self._rates = root, bodies, rates
         self._links = {"world", *(body.name for body in bodies)}
         follows = {body.joint_name: body.joint.follows.joint for body in bodies if body.joint.follows is not None}
         self._tied = {*follows, *follows.values()}
@@ -166,27 +169,36 @@ class _Links:
         add(element, "child", {"link": child})
         if step.axis is not None:
             add(element, "axis", {"xyz": numbers(step.axis)})
-        _add_limit(element, step)
+        self._add_limit(element, step)
         if any(step.losses.values()):
             add(element, "dynamics", {key: number(value) for key, value in step.losses.items() if value})
         if step.follows is not None:
             ratio, offset = number(step.follows.ratio), number(step.follows.offset)
             add(element, "mimic", {"joint": step.follows.joint, "multiplier": ratio, "offset": offset})
 
+    def _add_limit(self, element: Element, step: _Step) -> None:
+        """A <limit>, which slides and turns with ends must have."""
+        limits, ends = step.limits, step.kind in ("revolute", "prismatic")
+        said = {"lower": limits.lower, "upper": limits.upper} if ends else {}
+        said |= {"effort": limits.effort, "velocity": limits.velocity}
+        rates = _rates_of(limits) if self._rates else {}
+        if not ends and (step.kind != "continuous" or not any(map(math.isfinite, (said | rates).values()))):
+            return
+        if rates:
+            self._root.set("version", "1.2")
+        add(element, "limit", {key: number(min(max(x, -_UNLIMITED), _UNLIMITED)) for key, x in (said | rates).items()})
+
+
+def _rates_of(limits: Limits) -> dict[str, float]:
+    """The limits that URDF has from version 1.2 on, where they are given."""
+    given = {key: math.isfinite(getattr(limits, key)) for key in ("acceleration", "jerk")}
+    given["deceleration"] = limits.deceleration not in (None, limits.acceleration)
+    return {key: getattr(limits, key) for key in RATES if given[key]}
+
 
 def _times(ratio: float, follows: Follow) -> Follow:
     """Of what follows something by a ratio that itself follows another joint."""
     return Follow(follows.joint, ratio * follows.ratio, ratio * follows.offset)
-
-
-def _add_limit(element: Element, step: _Step) -> None:
-    """A <limit>, which slides and turns with ends must have."""
-    limits, ends = step.limits, step.kind in ("revolute", "prismatic")
-    if step.kind not in ("revolute", "prismatic", "continuous") or (not ends and limits == _NO_LIMITS):
-        return
-    said = {"lower": limits.lower, "upper": limits.upper} if ends else {}
-    said |= {"effort": limits.effort, "velocity": limits.velocity}
-    add(element, "limit", {key: number(min(max(x, -_UNLIMITED), _UNLIMITED)) for key, x in said.items()})
 
 
 def _add_inertial(link: Element, inertia: Inertia) -> None:
