@@ -158,7 +158,7 @@ ONE_STATE |= EDITS
 OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, at rest or moving
 OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name
 OF_MOTIONS = {"constrained_inverse_dynamics"}  # that must obey the constraints
-NO_NUMBERS = {"show", "to_mjcf", "to_urdf"}  # in `odd_values`, and tests of their own
+NO_NUMBERS = {"show", "to_mjcf", "to_urdf", "with_limits"}  # in `odd_values`, and tests of their own
 ARRAYS = {"q", "q0", "q1", "v", "a", "dv", "tau", "acc", "f", "v_ref", "a_ref"}
 WORDS = {"frame", "velocity_frame", "wrench_frame", "source", "target"}
 

@@ -25,11 +25,18 @@ from odd_values import CALLS, ODD, PYTHONS_OWN, TO_THE_CORE, mujoco
 
 # Public, but not in the table: results of calls, base classes for users, and errors.
 GIVEN_BACK = {"Equilibrium", "Kinematics", "Linearization", "Model", "Regulator", "TrackingRegulator"}
-GIVEN_BACK |= {"ConstrainedDynamics", "ConstrainedInverseDynamics", "Impact", "IndependentCoordinates"}
+GIVEN_BACK |= {
+    "BrokenLimit",
+    "BrokenLimits",
+    "ConstrainedDynamics",
+    "ConstrainedInverseDynamics",
+    "Impact",
+    "IndependentCoordinates",
+}
 BASES = {"Joint", "Module", "SoftBody", "Strain"}
 OF_ANOTHER_LIBRARY = {"Pinocchio"}  # has all its methods in common with MuJoCo
 WITHOUT_ARGUMENTS = {"build_info", "num_threads"}
-PATHS = {"load", "to_mjcf", "to_urdf"}  # a string may be one
+PATHS = {"load", "to_mjcf", "to_urdf", "with_limits"}  # a string may be one
 NUMPYS_WORDS = (
     "inhomogeneous|ambiguous|could not be broadcast|cannot reshape|matmul|einsum|for axis|array element|Exceeds the"
 )

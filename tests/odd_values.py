@@ -178,6 +178,14 @@ def _plotted(path: Any, **given: Any) -> list[str]:
         return [ax.get_ylabel() for ax in jn.plot(**given, path=file).axes]
 
 
+def _limited(path: Any) -> jn.Model:
+    """With a file that is there."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "joint_limits.yaml")
+        file.write_text("joint_limits: {elbow: {has_jerk_limits: true, max_jerk: 9.0}}")
+        return ROBOT.with_limits(file if isinstance(path, str) and path == file.name else path)
+
+
 def _sleeve(q):
     c, s = np.cos(q[1]), np.sin(q[1])
     return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, q[0]], [0, 0, 0, 1]])
@@ -331,6 +339,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"source": "<robot><link name='b'/></robot>", "base": "fixed", "mimic": "coupled", "damping": True,
          "friction": 0.01, "constraints": True, "gravity": (0, 0, -9), "allow": (), "untrusted": False},
     ),
+    "with_limits": (_limited, {"path": "joint_limits.yaml"}),
     "frame_index": (ROBOT.frame_index, {"name": "tool"}),
     "coordinate": (ROBOT.coordinate, {"joint": "elbow"}),
     "random_configuration": (ROBOT.random_configuration, {"rng": np.random.default_rng(0), "shape": (2,)}),

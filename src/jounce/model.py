@@ -903,6 +903,38 @@ class Model(CoreModel):
 
         return _model(replaced(self._tree(), gravity, options))
 
+    def with_limits(self, path: str | PathLike[str]) -> Model:
+        """The same robot with the limits of a file like MoveIt's ``joint_limits.yaml``.
+
+        What the file says of a joint replaces the robot's own limit; what it does not mention stays. As in MoveIt, a
+        maximum counts only if its ``has_..._limits`` is true; if that is false, the joint has no such limit, except for
+        positions, whose limits stay. Numbers may be tagged ``!degrees``. Scaling factors
+        (``default_velocity_scaling_factor``) are no limits: they slow plans down, and are not looked at.
+
+        Args:
+            path: of the file, which need not be trusted. Needs ``pip install 'jounce[yaml]'``.
+
+        Raises:
+            LoadError: a ``ValueError`` that names the file, the line, the joint and the fault, such as a joint that the
+                robot does not have; if the file does not exist, it is also a ``FileNotFoundError``.
+
+        Warns:
+            LoadWarning: once, about words that are no limits, and about maxima that do not count.
+
+        >>> import jounce as jn
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "joint_limits.yaml"
+        ...     _ = file.write_text("joint_limits: {q1: {has_jerk_limits: true, max_jerk: 100.0}}")
+        ...     careful = jn.robots.panda().with_limits(file)
+        >>> careful.jerk_limit[:2], careful.velocity_limit[:2]
+        (array([ 100., 3750.]), array([2.175, 2.175]))
+        """
+        from jounce.loading.joint_limits import with_limits
+
+        return _model(with_limits(self._tree(), path))
+
     def attach(self, other: Model, to: str = "world", placement: ArrayLike | None = None, *, prefix: str = "") -> Model:
         """Both robots in one: the other one stands on a body or frame of this one, as it stood on its world.
 
