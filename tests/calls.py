@@ -109,6 +109,7 @@ change_velocity_frame                   q v* source target      |
 change_force_frame                      q v* tau* source target |
 neutral                                                 |
 random_configuration                    rng shape       |
+check_limits                            q v* tau*       |
 coordinate                              joint           |
 position                                joint           |
 frame_index                             name            |
@@ -463,6 +464,8 @@ def numbers(model: jn.Model, call: Call, result: object, frames: object = None) 
         return _of_constraints(result)
     if isinstance(result, jn.IndependentCoordinates):
         return {k: np.asarray(getattr(result, k)) for k in ("columns", "G", "velocities", "positions")}
+    if isinstance(result, jn.BrokenLimits):
+        return {f"{each.quantity} of {each.joint}": each.where for each in result}
     if isinstance(result, slice):
         return {"": np.array([result.start, result.stop])}
     if isinstance(result, tuple):

@@ -128,8 +128,10 @@ class Draw:
         self.style = self.one(STYLES)
         self.lead = () if method in ONE_STATE else self.one(SHAPES)
         self.rows = self.one((0, 1, 2, 2, 3, 3, 4, 6, 9, 30) if rng.random() < 0.3 else (2, 3, 4))
-        # Whether tau is a stack follows from its dimensions: then it has those of v. In `project`, likewise v and q.
+        # Whether tau is a stack follows from its dimensions: then it has those of v. In `project`, likewise v and q. A
+        # stack must not look like one velocity for each q.
         self.told = len({c.stacks for c in recipes}) > 1 and ("tau" in self.signature or method == "project")
+        self.told |= method == "check_limits"
         self.obeys = bool(robot.ties) and (method in OF_MOTIONS or rng.random() < 0.5)
         if self.obeys:  # numbers of arbitrary size, or with few digits, would not
             self.style = self.one(("plain", "plain", "plain", "big"))

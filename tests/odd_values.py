@@ -340,6 +340,8 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
          "friction": 0.01, "constraints": True, "gravity": (0, 0, -9), "allow": (), "untrusted": False},
     ),
     "with_limits": (_limited, {"path": "joint_limits.yaml"}),
+    "check_limits": (ROBOT.check_limits, {"v": np.zeros((3, 8)), "tau": np.zeros((2, 8)), "q": Q}),
+    "check_limits of a motion": (MOTION.check_limits, {"robot": SLIDER}),
     "frame_index": (ROBOT.frame_index, {"name": "tool"}),
     "coordinate": (ROBOT.coordinate, {"joint": "elbow"}),
     "random_configuration": (ROBOT.random_configuration, {"rng": np.random.default_rng(0), "shape": (2,)}),
@@ -393,6 +395,7 @@ if mujoco is not None:
     }
 TO_THE_CORE = {"torque_coefficients": "qv", "linearize": "q", "forward_kinematics": "qv", "backbone": "q"}
 TO_THE_CORE |= {
+    "check_limits": "q",
     "regressor": "q",
     "tracking": "q",
     "tracking error": "q",

@@ -1,8 +1,10 @@
-"""Limits on acceleration, deceleration, jerk and the rate of forces: stored, read and written."""
+"""Limits on acceleration, deceleration, jerk and the rate of forces: stored, read, written, and what is beyond them."""
 
 from __future__ import annotations
 
 import pickle
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import version
 
@@ -72,6 +74,8 @@ def test_the_coordinates_of_a_joint_of_ones_own_have_them() -> None:
     limits = [None, jn.Limits(-1.0, 1.0, acceleration=2.0, jerk=3.0)]
     robot = robot_with(jn.CustomJoint(pose, n=2, limits=limits, coordinate_names=("x", "y"), name="table"))
     assert robot.deceleration_limit.tolist() == [INF, 2.0]
+    (broken,) = robot.check_limits([5.0, 0.0], [[9.0, 0.0], [9.0, -2.5]])
+    assert (broken.joint, broken.quantity, broken.value) == ("table.y", "acceleration", -2.5)
 
 
 @pytest.mark.parametrize("key", ["acceleration", "deceleration", "jerk", "effort_rate"])
@@ -188,3 +192,196 @@ def test_pinocchio_reads_it(skip: str) -> None:
     if not skip and int(version("cmeel-urdfdom").split(".")[0]) < 6:
         pytest.skip("this Pinocchio reads no URDF 1.2")
     assert pin.buildModelFromXML(LIMITED.to_urdf(skip=skip)).velocityLimit.tolist() == [3.0, 1e308]
+
+
+# --- what is beyond them --------------------------------------------------------------------------------
+
+
+def test_a_swing_is_beyond_each_limit_where_calculus_says() -> None:
+    """A sine of amplitude a at the circular frequency w: its derivatives are as large as a w, a w², a w³."""
+    a, w, count = 0.8, 3.0, 400
+    time = np.linspace(0.0, 2 * np.pi / w, count, endpoint=False)
+    motion = np.array([a * w**k * np.sin(w * time + k * np.pi / 2) for k in range(4)])
+    most = 0.9 * a * w ** np.arange(4)
+    limits = {"lower": -most[0], "upper": most[0], "velocity": most[1], "acceleration": most[2], "jerk": most[3]}
+    found = slider(**limits).check_limits(motion[0][:, None], motion[1:].T[:, :, None])
+    assert [each.quantity for each in found] == ["position", "velocity", "acceleration", "jerk"]
+    assert [each.unit for each in found] == ["m", "m/s", "m/s²", "m/s³"]
+    for each, values, limit in zip(found, motion, most, strict=True):
+        np.testing.assert_array_equal(each.where, np.abs(values) > limit)
+        worst = np.abs(values).max()
+        assert abs(each.value) == worst
+        assert each.limit == np.sign(each.value) * limit
+        assert each.excess == pytest.approx(worst - limit, rel=1e-12)
+        assert values[each.index] == each.value
+        assert each.time is None
+    wider = {key: x / 0.9 for key, x in limits.items()}
+    assert slider(**wider).check_limits(motion[0][:, None], motion[1:].T[:, :, None]) == ()
+
+
+def test_deceleration_is_while_velocity_and_acceleration_have_opposite_signs() -> None:
+    v = np.array([1.0, 1.0, -1.0, -1.0, 0.0, 0.0])
+    a = np.array([6.0, -6.0, 6.0, -6.0, 6.0, -6.0])
+    stack, q = np.stack([v, a], axis=-1)[..., None], np.zeros((6, 1))
+    found = slider(acceleration=8, deceleration=5).check_limits(q, stack)
+    assert [(each.quantity, each.where.tolist()) for each in found] == [
+        ("deceleration", [False, True, True] + [False] * 3)
+    ]
+    found = slider(acceleration=5, deceleration=8).check_limits(q, stack)
+    assert [(each.quantity, each.where.tolist()) for each in found] == [
+        ("acceleration", [True, False, False, True, True, True])
+    ]
+    (one,) = slider(acceleration=5).check_limits(q, stack)
+    assert one.quantity == "acceleration"
+    assert one.where.all()
+
+
+def test_forces_and_their_rates() -> None:
+    robot = slider(effort=10, effort_rate=100)
+    found = robot.check_limits([0.0], tau=[[9.0], [-120.0], [1e9]])
+    assert [(each.quantity, each.unit, each.value, each.limit) for each in found] == [
+        ("effort rate", "N/s", -120.0, -100.0)
+    ]
+    assert [each.quantity for each in robot.check_limits([0.0], tau=[[11.0]])] == ["effort"]
+    (turn,) = robot_with(jn.Revolute(limits=jn.Limits(effort_rate=1))).check_limits([0.0], None, [[0.0], [2.0]])
+    assert turn.unit == "N m/s"
+
+
+def test_batches_broadcast_and_say_where() -> None:
+    robot = robot_with(jn.Free(), jn.Revolute(limits=jn.Limits(-1, 1, velocity=2, effort=3)))
+    q = np.zeros((4, 1, 8))
+    q[..., 6], q[2, ..., 7] = 1.0, -1.5
+    v, tau = np.zeros((3, 1, 7)), np.full((1, 7), 9.0)
+    v[1, 0, 6] = 2.5
+    found = robot.check_limits(q, v, tau)
+    assert [each.quantity for each in found] == ["position", "velocity", "effort"]
+    assert all(each.where.shape == (4, 3) and each.joint == "b1" for each in found)
+    assert found[0].where.any(axis=1).tolist() == [False, False, True, False]
+    assert found[1].where.any(axis=0).tolist() == [False, True, False]
+    assert found[2].where.all()
+    assert (found[0].index, found[1].index) == ((2, 0), (0, 1))
+    one = robot.check_limits(q[2, 0])
+    assert [(each.value, each.limit, each.index, each.where.shape) for each in one] == [(-1.5, -1.0, (), ())]
+    assert robot.check_limits(np.zeros((0, 8))) == ()
+
+
+def test_joints_that_follow_have_limits_too() -> None:
+    finger, thumb = jn.Limits(-1, 1, velocity=1), jn.Limits(-0.5, 0.5, velocity=0.9, acceleration=4, deceleration=2)
+    robot = robot_with(
+        jn.Prismatic(limits=finger, name="finger"),
+        jn.Prismatic(limits=thumb, follows=jn.Follow("finger", -0.5, 0.2), name="thumb"),
+        jn.Prismatic(limits=thumb, follows=jn.Follow("thumb", 2.0), name="other"),  # -finger + 0.4
+    )
+    assert not robot.check_limits([-0.1], [[0.8], [1.0]])
+    found = robot.check_limits([-0.3], [[0.95], [-3.0]])
+    assert [(each.joint, each.quantity) for each in found] == [
+        ("other", "position"),
+        ("other", "velocity"),
+        ("other", "deceleration"),
+    ]
+    assert [each.value for each in found] == pytest.approx([0.7, -0.95, 3.0], rel=1e-12)
+    assert not robot.check_limits([0.0], tau=[[1e9]])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e6])
+def test_what_just_reaches_a_limit_is_within_it_in_any_unit(scale: float) -> None:
+    reached = 0.3 * scale * (1 + 2**-50)
+    robot = slider(lower=0.0, upper=0.3 * scale, velocity=0.3 * scale, effort=0.3 * scale)
+    assert not robot.check_limits([reached], [[-reached]], [[reached]])
+    assert not robot.check_limits([-1e-16 * scale])
+    beyond = 0.3 * scale * (1 + 1e-6)
+    found = robot.check_limits([-1e-6 * scale], [[-beyond]], [[beyond]])
+    assert [each.excess for each in found] == pytest.approx([1e-6 * scale, 3e-7 * scale, 3e-7 * scale], rel=1e-6)
+
+
+def test_it_prints_well() -> None:
+    robot = jn.robots.panda()
+    v = np.zeros((3, 3, 7))
+    v[1:, 0, 0], v[2, 1, 3] = (2.4, -2.5), -13.0
+    q = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.8, 0.0])
+    found = robot.check_limits(q, v)
+    text = (
+        "beyond 2 limits:\n"
+        "  q1: velocity is -2.5 rad/s (index 2), 0.325 beyond the limit, -2.175; so are 2 of 3 states\n"
+        "  q4: acceleration is -13 rad/s² (index 2), 0.5 beyond the limit, -12.5"
+    )
+    assert str(found) == repr(found) == text
+    assert str(found[1]) == text.rpartition("\n  ")[2]
+    assert str(robot.check_limits(q)) == "within all limits"
+    assert "(index 2, 0)" in str(robot.check_limits(q, v.reshape(3, 1, 3, 7)))
+    assert "1 limit:" in str(robot.check_limits(q, v[1]))
+
+
+def test_a_motion_says_when() -> None:
+    robot = slider(velocity=1.0, acceleration=9.0)
+    fall = jn.simulate(robot, [0.0], [0.0], np.linspace(0.0, 0.2, 21))  # against gravity, at 9.81 m/s²
+    found = fall.check_limits(robot)
+    assert [each.quantity for each in found] == ["velocity", "acceleration"]
+    first = fall.time[found[0].where].min()
+    assert first == pytest.approx(0.11)  # the first that is later than 1 / 9.81 s
+    assert found[0].time == pytest.approx(0.2)
+    assert found[0].value == pytest.approx(-9.81 * 0.2, rel=1e-9)
+    assert " at 0.2 s (index 20), 0.962 beyond the limit, -1; so are 10 of 21 states" in str(found)
+    assert not fall.check_limits(slider(velocity=2.0))
+    with pytest.raises(ValueError, match=r"^robot is .*, whose coordinates are not those of this motion$"):
+        fall.check_limits(jn.robots.panda())
+    with pytest.raises(ValueError, match=r"^robot is 3, expected a jounce\.Model"):
+        fall.check_limits(3)  # type: ignore[arg-type]
+
+
+def test_velocities_without_derivatives_are_not_taken_for_a_stack() -> None:
+    """Rows of a batch would be compared with limits of acceleration and jerk."""
+    robot, q = slider(velocity=1.0), np.zeros((3, 1))
+    with pytest.raises(ValueError, match=r"^v has shape \(3, 1\), one row for each of the \(3,\) configurations"):
+        robot.check_limits(q, [[0.0], [0.5], [2.0]])
+    with pytest.raises(
+        ValueError, match=r"^tau has shape \(3, 1\), one row .* derivatives, that is tau\[\.\.\., None, :\], and"
+    ):
+        robot.check_limits(q, None, np.zeros((3, 1)))
+    assert robot.check_limits(q, np.array([[0.0], [0.5], [2.0]])[..., None, :])[0].index == (2,)
+    assert not robot.check_limits(q, np.array([[0.5], [2.0], [2.0]])[None])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.check_limits([0.0, 1.0]), r"^q has shape \(2,\)"),
+        (lambda r: r.check_limits([np.nan]), r"^q\[0\] is nan"),
+        (
+            lambda r: r.check_limits([0.0], [1.0]),
+            r"^v has shape \(1,\), expected a stack \(\.\.\., K, 1\): v and its time",
+        ),
+        (lambda r: r.check_limits([0.0], np.zeros((0, 1))), r"^v has shape \(0, 1\), expected a stack"),
+        (lambda r: r.check_limits([0.0], [[0.0, 1.0]]), r"^v has shape \(1, 2\), expected \(\.\.\., 1\)"),
+        (lambda r: r.check_limits([0.0], [[np.inf]]), "^v contains nan or inf"),
+        (
+            lambda r: r.check_limits([0.0], np.zeros((33, 1))),
+            "^v has 33 rows, expected at most 32: the highest order is 30$",
+        ),
+        (lambda r: r.check_limits([0.0], None, np.zeros((32, 1))), "^tau has 32 rows, expected at most 31: "),
+        (lambda r: r.check_limits([0.0], tau="much"), "^tau "),
+        (
+            lambda r: r.check_limits(np.zeros((2, 1)), np.zeros((3, 1, 1))),
+            r"^the batch dimensions do not broadcast: q \(2,\), v \(3,\), tau \(\)$",
+        ),
+    ],
+)
+def test_bad_questions_are_refused_by_name(ask: Callable[[jn.Model], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ask(slider(velocity=1.0))
+
+
+def test_numbers_beyond_all_robots_do_not_disturb() -> None:
+    robot = robot_with(
+        jn.Revolute(limits=jn.Limits(velocity=1, acceleration=1, deceleration=2, effort=1), name="a"),
+        jn.Revolute(limits=jn.Limits(velocity=1), follows=jn.Follow("a", 100.0)),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = robot.check_limits([0.0], [[1e308], [-1e308]], [[-1e308]])
+    assert [(each.joint, each.quantity) for each in found] == [
+        ("a", "velocity"),
+        ("b1", "velocity"),
+        ("a", "deceleration"),
+        ("a", "effort"),
+    ]

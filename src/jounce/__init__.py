@@ -6,6 +6,7 @@ from jounce import robots, soft, view
 from jounce._core import MAX_ORDER, num_threads, set_num_threads
 from jounce.builder import Builder
 from jounce.denavit_hartenberg import from_dh
+from jounce.dynamics.broken_limits import BrokenLimit, BrokenLimits
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics
 from jounce.dynamics.constraints.impact import Impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_ORDER",
+    "BrokenLimit",
+    "BrokenLimits",
     "Builder",
     "ConstrainedDynamics",
     "ConstrainedInverseDynamics",

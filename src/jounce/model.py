@@ -53,6 +53,7 @@ from jounce.parts.sections import Shape
 from jounce.soft.inputs import Inputs, SoftPart
 
 if TYPE_CHECKING:
+    from jounce.dynamics.broken_limits import BrokenLimits
     from jounce.dynamics.closed_form import ClosedForm
     from jounce.parts.inertia import Inertia
     from jounce.parts.visual import Visual
@@ -290,6 +291,33 @@ class Model(CoreModel):
     def effort_rate_limit(self) -> Array:
         """(nv,) how fast the force of each joint may change, infinity where there is no limit."""
         return self._limits("nv", "effort_rate", np.inf)
+
+    def check_limits(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> BrokenLimits:
+        """The limits of the joints that states are beyond, as a list that prints well; false if all hold.
+
+        The acceleration of a joint that slows down is compared with its limit of deceleration, if it has one. Joints
+        that follow others are looked at, too, except for forces. What just reaches a limit is within it.
+
+        Args:
+            q: (..., nq).
+            v: stack (..., K, nv) of the velocity and its derivatives, of which acceleration and jerk have limits; when
+                left out, only positions (and forces) are checked.
+            tau: stack (..., K, nv) of the forces and their derivatives, of which the first has limits.
+
+        >>> import jounce as jn
+        >>> robot, q = jn.robots.panda(), np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.8, 0.0])
+        >>> v = np.zeros((3, 7))
+        >>> v[0, 0], v[1, 3], v[2, 3] = 2.4, -13.0, 500.0  # rad/s, rad/s^2, rad/s^3
+        >>> robot.check_limits(q, v, robot.inverse_dynamics(q, v))
+        beyond 2 limits:
+          q1: velocity is 2.4 rad/s, 0.225 beyond the limit, 2.175
+          q4: acceleration is -13 rad/s², 0.5 beyond the limit, -12.5
+        >>> bool(robot.check_limits(q, v / 2))
+        False
+        """
+        from jounce.dynamics.broken_limits import broken_limits
+
+        return broken_limits(self, q, v, tau)
 
     def _limits(self, size: str, key: str, unlimited: float) -> Array:
         joints = [b.joint for b, _ in self._moving()]

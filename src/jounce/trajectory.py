@@ -25,6 +25,7 @@ from jounce.units import UNITS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from jounce.dynamics.broken_limits import BrokenLimits
     from jounce.view.viewer import Viewer
 
 Array = NDArray[np.float64]
@@ -194,6 +195,29 @@ class Trajectory:
                 said = said if len(said) <= 300 else f"{said[:200]} ... {said[-50:]}"  # zipfile quotes what it finds
                 raise LoadError(f"{path} holds no trajectory: {said}") from error
 
+    def check_limits(self, robot: Model) -> BrokenLimits:
+        """The limits of a robot's joints that the motion is beyond, and when, as `Model.check_limits` finds them.
+
+        Of positions, velocities, accelerations and forces: a motion has no jerks and no rates of forces.
+
+        Args:
+            robot: whose motion it is.
+
+        >>> import jounce as jn
+        >>> robot, time = jn.robots.panda(), np.linspace(0.0, 1.0, 5)
+        >>> q = np.zeros((5, 7)) + [0.0, 0.0, 0.0, -1.5, 0.0, 1.8, 0.0]
+        >>> Trajectory.of(robot, time, q, np.outer(time, np.full(7, 2.4))).check_limits(robot)
+        beyond 4 limits:
+          q1: velocity is 2.4 rad/s at 1 s (index 4), 0.225 beyond the limit, 2.175
+          q2: velocity is 2.4 rad/s at 1 s (index 4), 0.225 beyond the limit, 2.175
+          q3: velocity is 2.4 rad/s at 1 s (index 4), 0.225 beyond the limit, 2.175
+          q4: velocity is 2.4 rad/s at 1 s (index 4), 0.225 beyond the limit, 2.175
+        """
+        from jounce.dynamics.broken_limits import broken_limits
+
+        check_owner(self, robot)
+        return broken_limits(robot, self.q, np.stack([self.v, self.a], axis=1), self.tau[:, None], self.time)
+
     def plot(
         self,
         path: str | PathLike[str] | None = None,
@@ -354,6 +378,12 @@ class Names(NamedTuple):
     v: tuple[str, ...]
     q_units: tuple[str, ...]
     v_units: tuple[str, ...]
+
+
+def check_owner(motion: Trajectory, robot: Model) -> None:
+    """Raises an error unless the motion has the coordinates of the robot."""
+    if names(a_model("robot", robot)) != Names(motion.q_names, motion.v_names, motion.q_units, motion.v_units):
+        raise ValueError(f"robot is {quoted(robot)}, whose coordinates are not those of this motion")
 
 
 def of(robot: Model, time: Array, q: Array, v: Array, a: Array, tau: Array) -> Trajectory:

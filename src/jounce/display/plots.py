@@ -16,7 +16,7 @@ from jounce.display import panels
 from jounce.display.panels import LINES, Coordinate, Panel, Quantity
 from jounce.display.style import BLACK, COLOURS, GREY, RC
 from jounce.model import Model, a_model
-from jounce.trajectory import Names, Trajectory, names
+from jounce.trajectory import Names, Trajectory, check_owner, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,8 +96,8 @@ def plot_trajectory(
 def columns_of(motion: Trajectory, robot: Model | None = None) -> list[Quantity]:
     """Positions, velocities and forces of a motion, with the limits of a robot."""
     own = Names(motion.q_names, motion.v_names, motion.q_units, motion.v_units)
-    if robot is not None and names(a_model("robot", robot)) != own:
-        raise ValueError(f"robot is {quoted(robot)}, whose coordinates are not those of this motion")
+    if robot is not None:
+        check_owner(motion, robot)
     q, v, tau = panels.of_motion(own)
     ends = (None,) * 3 if robot is None else (_limits(robot, "position"), *(_limits(robot, k) for k in _SYMMETRIC))
     return [

@@ -62,8 +62,8 @@ _Z = frozen(np.array([0.0, 0.0, 1.0]))
 class Limits:
     """Limits on a joint with one coordinate; infinity, the default, is none.
 
-    jounce only stores them (``robot.lower`` and ``upper``, ``velocity_limit``, ``effort_limit``, ``jerk_limit``, ...);
-    the dynamics ignore them.
+    jounce stores them (``robot.lower`` and ``upper``, ``velocity_limit``, ``effort_limit``, ``jerk_limit``, ...) and
+    compares motions with them (`Model.check_limits`); the dynamics ignore them.
 
     Args:
         lower, upper: of the position, rad or m.
