@@ -115,6 +115,16 @@ def test_one_of_a_kind_is_not_several() -> None:
     assert "0 degrees of freedom (nq 0, nv 0); 0 kg; 1 link, 1 of them fixed; at most 0 joints in a row" in text
 
 
+def test_limits_on_rates_have_columns_where_there_are_any() -> None:
+    text = """<robot name="swing" version="1.2"> <link name="a"/> <link name="b"/> <joint name="j" type="prismatic">
+      <parent link="a"/> <child link="b"/> <limit lower="0" upper="1" velocity="2" effort="3"{}/> </joint> </robot>"""
+    lines = shown(text.format(' acceleration="4.5" deceleration="6" jerk="12000"')).splitlines()
+    head, row = next((head, row) for head, row in zip(lines[2:], lines[4:], strict=False) if head.startswith("link"))
+    assert head.split()[-5:] == ["speed", "effort", "acceleration", "deceleration", "jerk"]
+    assert row.endswith("2 m/s  3 N     4.5 m/s²      6 m/s²        12000 m/s³")
+    assert "acceleration" not in shown(text.format(""))
+
+
 def test_floating_base_and_quiet_robots() -> None:
     text = shown(urdf_path("go2.urdf"), base="floating")
     assert "18 degrees of freedom (nq 19, nv 18); " in text

@@ -265,6 +265,31 @@ def test_limits_that_come_close_are_drawn(tmp_path: Path) -> None:
     assert bands(jn.plot(time, -2.9 * rows, robot, what="velocity", path=tmp_path / "x.png").axes[0]) == [-3.0]
 
 
+def test_limits_of_rates_are_drawn_in_their_panels(tmp_path: Path) -> None:
+    robot = slider(velocity=3.0, acceleration=5.0, jerk=7.0, effort=11.0, effort_rate=13.0)
+    time, rows = np.linspace(0, 1, 9), np.linspace(0, 1, 9)[:, None]
+    motion = np.stack([2.9 * rows, 4.9 * rows, -6.9 * rows, 1e9 * rows], axis=1)
+    figure = jn.plot(time, motion, robot, what="velocity", path=tmp_path / "x.png")
+    assert [bands(ax) for ax in figure.axes] == [[3.0], [5.0], [-7.0], []]
+    forces = np.stack([10.9 * rows, -14.0 * rows, 1e9 * rows], axis=1)
+    figure = jn.plot(time, forces, robot, path=tmp_path / "x.png")
+    assert [bands(ax) for ax in figure.axes] == [[11.0], [-13.0], []]
+    assert legends(figure) == [["slider", "limits", "beyond limits"]]
+
+
+def test_the_limit_of_acceleration_is_that_of_deceleration_while_a_joint_slows_down(tmp_path: Path) -> None:
+    robot = slider(acceleration=5.0, deceleration=2.0)
+    v = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 0.0])
+    stack = np.stack([v, [1.9, 1.9, -1.9, 1.9, -1.9, 0.0]], axis=1)[..., None]
+    panel = jn.plot(np.arange(6.0), stack, robot, what="velocity", path=tmp_path / "x.png").axes[1]
+    _, lower, upper = (line.get_ydata() for line in panel.lines)
+    assert lower.tolist() == [-2.0, -2.0, -2.0, -5.0, -5.0, -5.0]
+    assert upper.tolist() == [5.0, 5.0, 5.0, 2.0, 2.0, 5.0]
+    (band,) = panel.collections
+    inside = band.get_paths()[0].contains_points
+    assert inside([(1.0, 4.0), (1.0, -4.0), (3.5, 4.0), (3.5, -4.0)]).tolist() == [True, False, False, True]
+
+
 def test_limits_are_drawn_while_a_joint_is_close(tmp_path: Path) -> None:
     """Two joints with ranges of 4 rad: one goes from -1.5 to 1.5, one stands still but for a jump beyond its limit."""
     builder = jn.Builder()
@@ -300,7 +325,7 @@ def test_one_sided_limits() -> None:
     values = np.array([[0.0], [1.0]])
 
     def close(lower: float, upper: float) -> list[float]:
-        first, second = panels._close(values, np.array([[lower, upper]]))
+        first, second = panels._close(values, np.array([[[lower, upper]]] * 2))
         assert np.array_equal(first, second, equal_nan=True)
         return np.nan_to_num(first[0], nan=-99).tolist()
 

@@ -57,7 +57,8 @@ class Quantity:
 
     Attributes:
         labels: for the axis, by the unit of the coordinate.
-        limits: (n, 2) lower and upper, infinite where there are none; None if there are none at all.
+        limits: (n, 2) lower and upper, infinite where there are none; (T, n, 2) if they change; None if there are none
+            at all.
     """
 
     values: Array
@@ -203,10 +204,10 @@ def _panel(one: Quantity, keys: list[str], all_of_them: Sequence[Quantity]) -> P
         return None
     chosen = [one.coordinates[i] for i in which]
     values = one.values[:, which]
-    limits = np.tile((-np.inf, np.inf), (len(which), 1)) if one.limits is None else one.limits[which]
+    limits = np.array((-np.inf, np.inf)) if one.limits is None else one.limits[..., which, :]
     floor = noise(one.values, [each.values for each in all_of_them])
     bottom, top = _reach(values, floor)
-    close = _close(values, limits)
+    close = _close(values, np.broadcast_to(limits, (*values.shape, 2)))
     shown = close[np.isfinite(close)]
     bottom, top = float(shown.min(initial=bottom)), float(shown.max(initial=top))
     label = one.labels[chosen[0].unit]
@@ -220,17 +221,19 @@ def _close(values: Array, limits: Array) -> Array:
     that is the only line's is there at all times, if the line ever comes close.
     """
     found = np.full((*values.shape, 2), np.nan)
-    for i, (lower, upper) in enumerate(limits):
-        finite = values[np.isfinite(values[:, i]), i]
+    for i, line in enumerate(values.T):
+        finite = line[np.isfinite(line)]
         if not finite.size:
             continue
+        lower, upper = limits[:, i, 0], limits[:, i, 1]
         margin = (upper - lower) / 4
-        if not np.isfinite(margin):
-            margin = 2 * float(finite.max() - finite.min())
-        below, above = values[:, i] < lower + margin, values[:, i] > upper - margin
+        margin = np.where(np.isfinite(margin), margin, 2 * float(finite.max() - finite.min()))
+        below, above = line < lower + margin, line > upper - margin
         for side, limit, within in ((0, lower, below), (1, upper, above)):
-            if np.isfinite(limit) and within.any():
-                found[_widened(within) if len(limits) > 1 else slice(None), i, side] = limit
+            within = within & np.isfinite(limit)
+            if within.any():
+                shown = _widened(within) if values.shape[1] > 1 else np.isfinite(limit)
+                found[shown, i, side] = limit[shown]
     return found
 
 

@@ -48,8 +48,8 @@ def plot(
         time: (T,) s.
         stack: (T, K, nv), rows of which are the derivatives, as `Model.inverse_dynamics` returns them for T states, or
             only (T, nv); for inputs of soft bodies nu instead of nv. Numbers that are not finite leave gaps.
-        robot: whose coordinates they are: gives names, units, and the limits of velocities and forces, dashed while a
-            joint is close to them. When left out, lines are numbered.
+        robot: whose coordinates they are: gives names, units, and the limits of velocities, accelerations and jerks, or
+            of forces and their rates, dashed while a joint is close to them. When left out, lines are numbered.
         what: the quantity in the first row of the stack.
         joints: names of the joints, soft bodies or coordinates to draw; all when left out.
         path: file to save the figure to, its format given by the suffix; when left out, the figure belongs to pyplot,
@@ -81,7 +81,7 @@ def plot(
             labels = panels.motion_labels(k + 1) if what == "velocity" else panels.force_labels(k)
         elif what != "input":
             labels = {"?": labels["?"].replace("input", what)}
-        limits = None if robot is None or k or what == "input" else _limits(robot, what)
+        limits = None if robot is None or what == "input" else _rate_limits(robot, what, k, values)
         columns.append(Quantity(values[:, k], lines, labels, limits))
     return _drawn(at, panels.rows(columns, joints), path)
 
@@ -99,7 +99,10 @@ def columns_of(motion: Trajectory, robot: Model | None = None) -> list[Quantity]
     if robot is not None:
         check_owner(motion, robot)
     q, v, tau = panels.of_motion(own)
-    ends = (None,) * 3 if robot is None else (_limits(robot, "position"), *(_limits(robot, k) for k in _SYMMETRIC))
+    ends: tuple[Array | None, ...] = (None,) * 3
+    if robot is not None:
+        places = np.stack([robot.lower, robot.upper], axis=1)
+        ends = places, _either_way(robot.velocity_limit), _either_way(robot.effort_limit)
     return [
         Quantity(motion.q, q, panels.position_labels(), ends[0]),
         Quantity(motion.v, v, panels.motion_labels(1), ends[1]),
@@ -107,14 +110,22 @@ def columns_of(motion: Trajectory, robot: Model | None = None) -> list[Quantity]
     ]
 
 
-_SYMMETRIC = ("velocity", "force")
+def _rate_limits(robot: Model, what: str, order: int, values: Array) -> Array | None:
+    """The limits of one row of a stack (T, K, nv); those of acceleration depend on the velocity."""
+    if what == "velocity" and order == 1:
+        slowing, other, forwards = robot.deceleration_limit, robot.acceleration_limit, np.sign(values[:, 0])
+        return np.stack([-np.where(forwards > 0, slowing, other), np.where(forwards < 0, slowing, other)], axis=-1)
+    known = {
+        ("velocity", 0): robot.velocity_limit,
+        ("velocity", 2): robot.jerk_limit,
+        ("force", 0): robot.effort_limit,
+        ("force", 1): robot.effort_rate_limit,
+    }
+    return _either_way(known[what, order]) if (what, order) in known else None
 
 
-def _limits(robot: Model, what: str) -> Array:
-    if what == "position":
-        return np.stack([robot.lower, robot.upper], axis=1)
-    most = robot.velocity_limit if what == "velocity" else robot.effort_limit
-    return np.stack([-most, most], axis=1)
+def _either_way(most: Array) -> Array:
+    return np.stack([-most, most], axis=-1)
 
 
 def _over_time(time: ArrayLike, stack: ArrayLike) -> tuple[Array, Array]:
@@ -215,8 +226,12 @@ def _draw_limits(ax: Axes, time: Array, panel: Panel) -> None:
     ends = panel.bottom - margin, panel.top + margin
     ax.set_ylim(*ends)
     if len(panel.names) == 1 and np.isfinite(panel.limits).any():
-        lower, upper = np.where(np.isfinite(panel.limits[0, 0]), panel.limits[0, 0], ends).tolist()
-        ax.axhspan(lower, upper, color=_line(panel.colours[0])["color"], alpha=0.07, linewidth=0, zorder=0)
+        lower, upper = np.where(np.isfinite(panel.limits[:, 0]), panel.limits[:, 0], ends).T
+        shade = {"color": _line(panel.colours[0])["color"], "alpha": 0.07, "linewidth": 0, "zorder": 0}
+        if np.ptp(lower) == 0 and np.ptp(upper) == 0:
+            ax.axhspan(lower[0], upper[0], **shade)
+        else:
+            ax.fill_between(time, lower, upper, **shade)
 
 
 def _beyond(panel: Panel) -> NDArray[np.bool_]:

@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from jounce._checks import counted, printable
 from jounce.core_tables import BodyRecord
 from jounce.parts.constraints import ConstraintRecord, Gear
-from jounce.parts.joints import Fixed, Joint, Planar, Prismatic, Revolute
+from jounce.parts.joints import Fixed, Joint, Limits, Planar, Prismatic, Revolute
 
-COLUMNS = ("link", "joint", "motion", "range", "mass", "speed", "effort", "damping", "friction")
+COLUMNS = (
+    *("link", "joint", "motion", "range", "mass", "speed", "effort", "damping", "friction"),
+    *("acceleration", "deceleration", "jerk", "effort rate"),
+)
 _MAX_INDENT = 40  # levels; deeper branches are drawn at this one
 
 
@@ -59,16 +62,26 @@ def cells_of(guide: str, body: BodyRecord) -> tuple[str, ...]:
     """What a row says, in the order of `COLUMNS`; control characters in names are written out."""
     joint, limits = body.joint, body.joint.limits
     unit = "m" if isinstance(joint, Prismatic) else "rad"
-    speed = "" if limits is None or math.isinf(limits.velocity) else f"{_number(limits.velocity)} {unit}/s"
     force = "N" if isinstance(joint, Prismatic) else "N m"
-    effort = "" if limits is None or math.isinf(limits.effort) else f"{_number(limits.effort)} {force}"
+    speed, acceleration, deceleration, jerk = (
+        _most(limits, key, f"{unit}/s{power}")
+        for key, power in (("velocity", ""), ("acceleration", "²"), ("deceleration", "²"), ("jerk", "³"))
+    )
+    effort, effort_rate = _most(limits, "effort", force), _most(limits, "effort_rate", f"{force}/s")
     damping = _number(joint.damping.max()) if joint.nv and joint.damping.any() else ""
     friction = _number(joint.friction.max()) if joint.nv and joint.friction.any() else ""
     mass = body.inertia.mass if body.soft is None else body.soft.mass
     heavy = f"{mass:.4g} kg" if body.soft is not None or not body.inertia.is_zero else ""
     link, name = printable(body.name), printable(joint.name or "")
     motion, limits_of = _motion_of(body), printable(_range(joint, unit))
-    return guide + link, name, motion, limits_of, heavy, speed, effort, damping, friction
+    rates = acceleration, deceleration, jerk, effort_rate
+    return guide + link, name, motion, limits_of, heavy, speed, effort, damping, friction, *rates
+
+
+def _most(limits: Limits | None, key: str, unit: str) -> str:
+    """A limit that is given, by the name of its field."""
+    most = None if limits is None else getattr(limits, key)
+    return "" if most is None or math.isinf(most) else f"{_number(most)} {unit}"
 
 
 def tie_text(constraint: ConstraintRecord) -> str:
