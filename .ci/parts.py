@@ -24,6 +24,7 @@ class Part:
 
 READERS = {  # what the fuzzers' inputs are for
     "arguments": ("bindings", "src/jounce/model.py", "src/jounce/dynamics"),
+    "limits": ("src/jounce/loading/joint_limits.py", "src/jounce/parts/joints.py"),
     "mjcf": ("src/jounce/loading",),
     "npz": ("src/jounce/trajectory.py",),
     "pickles": ("src/jounce/model.py", "src/jounce/core_tables.py", "src/jounce/parts", "src/jounce/soft"),

@@ -16,7 +16,7 @@ from time_limits import HANG
 
 pytestmark = pytest.mark.night  # and .ci/run
 FUZZ = Path(__file__).parents[1] / "fuzz"
-TARGETS = ["arguments", "mjcf", "npz", "pickles", "urdf"]
+TARGETS = ["arguments", "limits", "mjcf", "npz", "pickles", "urdf"]
 
 # A target for which one of the inputs misbehaves.
 TARGET = """
