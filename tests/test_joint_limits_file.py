@@ -35,6 +35,19 @@ def limits(robot: jn.Model, joint: str) -> jn.Limits | None:
     return next(body.joint.limits for body in robot.bodies if body.joint_name == joint)
 
 
+def test_a_joint_of_ones_own_has_them(tmp_path: Path) -> None:
+    def pose(q: list[float]) -> np.ndarray:
+        return np.array([[1, 0, 0, q[0]], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+    builder = jn.Builder()
+    joint = jn.CustomJoint(pose, n=1, limits=jn.Limits(-1, 1), name="slide")
+    builder.add("cart", "world", joint, inertia=jn.Inertia(1.0))
+    file = tmp_path / "limits.yaml"
+    file.write_text("joint_limits: {slide: {has_acceleration_limits: true, max_acceleration: 3}}")
+    robot = builder.build().with_limits(file)
+    assert (robot.upper, robot.acceleration_limit) == (1.0, 3.0)
+
+
 MOVEIT = """# beside the URDF
 
 # For beginners, we downscale velocity and acceleration limits.

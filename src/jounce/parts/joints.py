@@ -174,7 +174,8 @@ class Joint:
         friction: dry friction, N m or N: adds ``friction * tanh(v / friction_speed)``, which is Coulomb's
             ``friction * sign(v)`` except near standstill.
         friction_speed: rad/s or m/s. At this speed, friction has reached 76 % of its full value; at three times this
-            speed, 99.5 %. Below it, the joint creeps instead of sticking. Smaller values make motions stiffer.
+            speed, 99.5 %. Below it, the joint creeps instead of sticking. Smaller values make motions stiffer, and the
+            rate of the force larger where the joint turns back: friction / friction_speed times its acceleration.
         stiffness: adds ``stiffness * (q - rest)``; for `Spherical` and `Free` a torsion spring ``stiffness * log(R)``
             (and ``stiffness * position``), in body axes, which must be the same for the three axes.
         rest: rest position of the spring; joints with one coordinate only.
