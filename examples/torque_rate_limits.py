@@ -2,8 +2,8 @@
 
 Motors and gears limit how fast a torque may change, not only how large it is. Inverse dynamics to order 1 gives the
 torques along a motion and their exact rates. Here an arm lifts a load over an obstacle. As planned, every torque is
-within its limit, but one rate is at three times its limit. Slowing down the whole motion helps, but costs time
-everywhere. Retiming it, slower only where a limit is exceeded, costs less.
+within its limit, but all of them change too fast, one three times as fast as it may. Slowing down the whole motion
+helps, but costs time everywhere. Retiming it, slower only where a limit is exceeded, costs less.
 
 The picture shows the largest torque and torque rate of all joints as a fraction of their limits, and the speed along
 the path. The number to look at is the duration, slowed and retimed: both respect the same limits.
@@ -20,7 +20,10 @@ from picture import BLUE, GREEN, ORANGE, asked, panels
 
 import jounce as jn
 
-LIMITS = np.array([[60.0, 140.0, 60.0, 15.0], [500.0, 550.0, 350.0, 100.0]])  # N m and N m/s, for the four joints
+LIMITS = {
+    name: jn.Limits(effort=torque, effort_rate=rate)  # N m, N m/s
+    for name, torque, rate in (("base", 60, 500), ("shoulder", 140, 550), ("elbow", 60, 350), ("wrist", 15, 100))
+}
 PLANNED = 0.9  # s
 STEP = Polynomial([0, 0, 0, 0, 35, -84, 70, -20])  # from 0 to 1, at rest at both ends up to the third derivative
 LIFT = Polynomial([0, 4, -4]) ** 6  # from 0 to 1 and back, likewise
@@ -42,7 +45,7 @@ def motion(x, speed, slope=0.0, bend=0.0):
 
 def share(robot, x, *clock):
     """Torques and torque rates (T, 2, 4) as fractions of their limits."""
-    return robot.inverse_dynamics(*motion(x, *clock)) / LIMITS
+    return robot.inverse_dynamics(*motion(x, *clock)) / np.stack([robot.effort_limit, robot.effort_rate_limit])
 
 
 def slowed(robot, x):
@@ -77,7 +80,7 @@ def times(x, speed):
 
 
 def main(path: Path, points: int = 801) -> dict:
-    robot, x = add_arm(jn.Builder()).build(), np.linspace(0.0, 1.0, points)
+    robot, x = add_arm(jn.Builder()).build().replace(limits=LIMITS), np.linspace(0.0, 1.0, points)
     clocks = {"planned": (1 / PLANNED,), "slowed": (slowed(robot, x),), "retimed": retimed(robot, x)}
     labels = (
         ("largest torque", "time (s)", "share of the limit (%)"),
@@ -89,6 +92,8 @@ def main(path: Path, points: int = 801) -> dict:
             t, shares = times(x, clock[0]), 100 * np.abs(share(robot, x, *clock)).max(axis=2)
             torque, rate = shares.max(axis=0)
             print(f"{name:8s} {t[-1]:.3f} s, torque {torque:3.0f} %, torque rate {rate:3.0f} % of the limit")
+            q, v = motion(x, *clock)
+            print(robot.check_limits(q, v, robot.inverse_dynamics(q, v)))
             axes[0].plot(t, shares[:, 0], **line)
             axes[1].plot(t, shares[:, 1], **line)
             axes[2].plot(x, np.broadcast_to(clock[0], x.shape), **line, label=f"{name}, {t[-1]:.2f} s")

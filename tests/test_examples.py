@@ -83,14 +83,18 @@ def test_each_example_has_a_test() -> None:
 def test_torque_rate_limits(example: ModuleType, picture: Path) -> None:
     """Both methods respect the limits, and retiming costs less than half as much as slowing down."""
     clocks = example.main(picture, points=401)
-    arm, x = example.add_arm(jn.Builder()).build(), np.linspace(0.0, 1.0, 401)
+    arm, x = example.add_arm(jn.Builder()).build().replace(limits=example.LIMITS), np.linspace(0.0, 1.0, 401)
+    limits = np.array([[60.0, 140.0, 60.0, 15.0], [500.0, 550.0, 350.0, 100.0]])  # N m, N m/s
     end, shares = {}, {}
     for name, clock in clocks.items():
         t, share = example.times(x, clock[0]), example.share(arm, x, *clock)
-        torque, rate = np.moveaxis(share * example.LIMITS, 1, 0)
+        torque, rate = np.moveaxis(share * limits, 1, 0)
         slope = np.gradient(torque, t, axis=0)[1:-1]
         np.testing.assert_allclose(slope, rate[1:-1], rtol=0, atol=3e-3 * np.abs(rate).max())
         end[name], shares[name] = t[-1], np.abs(share).max(axis=(0, 2))
+        q, v = example.motion(x, *clock)
+        broken = {each.quantity for each in arm.check_limits(q, v, arm.inverse_dynamics(q, v))}
+        assert broken == ({"effort rate"} if name == "planned" else set())
     assert shares["planned"][0] < 1
     assert shares["planned"][1] > 3
     for name in ("slowed", "retimed"):

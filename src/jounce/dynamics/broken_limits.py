@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import batch_of, counted, rows_of
+from jounce._checks import batch_of, counted, printable, rows_of
 from jounce._core import MAX_ORDER
 from jounce.core_tables import resolve
 from jounce.parts.custom_joint import CustomJoint
@@ -40,7 +40,7 @@ class BrokenLimit:
         value: where it is furthest beyond the limit.
         limit: there; negative if it is that of the negative direction.
         excess: how far beyond, a positive number.
-        index: of that state in the batch, () for a single one.
+        index: of that state in the batch, the first of them, () for a single one.
         time: s, of a `Trajectory`; None of other states.
         where: (...) the states beyond this limit: True in an array of the batch's shape.
     """
@@ -63,8 +63,8 @@ class BrokenLimit:
         count = int(self.where.sum())
         often = f"; so are {count} of {counted(self.where.size, 'state')}" if count > 1 else ""
         return (
-            f"{self.joint}: {self.quantity} is {self.value:.4g}{unit}{at}, "
-            f"{self.excess:.3g} beyond the limit, {self.limit:.4g}{often}"
+            f"{printable(self.joint)}: {self.quantity} is {self.value:.4g}{unit}{at}, "
+            f"{self.excess:.4g} beyond the limit, {self.limit:.4g}{often}"
         )
 
     __repr__ = __str__
@@ -150,7 +150,8 @@ def broken_limits(
 
 def _broken(one: _Compared, i: int, excess: Array, time: Array | None) -> BrokenLimit:
     """The limit of coordinate i, with how far (...) each state is beyond it."""
-    index = tuple(int(k) for k in np.unravel_index(int(np.argmax(excess)), excess.shape))
+    worst = excess >= (1 - _ROUNDING) * excess.max()  # the first of those that are equal but for rounding errors
+    index = tuple(int(k) for k in np.unravel_index(int(np.argmax(worst)), excess.shape))
     value = float(np.broadcast_to(one.values[..., i], excess.shape)[index])
     return BrokenLimit(
         joint=one.columns.names[i],
