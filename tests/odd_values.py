@@ -289,7 +289,8 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "from_dh": (
         jn.from_dh,
         {"table": [[0.1, 0.2, 0.3, 0.4]], "convention": "standard", "joints": "P", "inertias": [jn.Inertia(1.0)],
-         "base": np.eye(4), "tool": np.eye(4), "gravity": (0, 0, -9.0)},
+         "base": np.eye(4), "tool": np.eye(4), "gravity": (0, 0, -9.0), "degrees": False,
+         "columns": ("theta", "d", "a", "alpha")},
     ),
     "Fixed": (jn.Fixed, {"name": "x"}),
     "Revolute": (jn.Revolute, {"axis": (0, 0, 1), "rest": 0.1, "limits": None, "follows": None} | OPTIONS),

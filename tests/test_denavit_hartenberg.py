@@ -6,6 +6,8 @@ P. Corke, *Robotics, Vision and Control*, 2nd edition, section 9.2, for the conf
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -69,7 +71,7 @@ def test_every_frame_is_the_product_of_matrices(convention: str, seed: int) -> N
     table, q = rng.uniform(-2, 2, (5, 4)), rng.uniform(-2, 2, 5)
     kinds = "".join(rng.choice(["R", "P"], 5))
     base, tool = jn.placement(rng.normal(size=3), rng.normal(size=3)), jn.placement(rng.normal(size=3))
-    robot = jn.from_dh(table, convention, joints=kinds, base=base, tool=tool)
+    robot = jn.from_dh(table, convention, joints=kinds, base=base, tool=tool, inertias=())
     pose = base
     np.testing.assert_allclose(robot.pose("base", q), pose, atol=1e-14)
     for i, ((theta, d, a, alpha), kind, x) in enumerate(zip(table, kinds, q, strict=True), start=1):
@@ -112,3 +114,96 @@ def test_both_conventions_describe_the_same_arm() -> None:
 def test_errors(given: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         jn.from_dh(**({"table": np.zeros((2, 4))} | given))
+
+
+# --- tables that are not what they look like -------------------------------------------------------------
+
+FRANKA = [  # a, d, alpha, theta: as printed in Franka's documentation, in Craig's convention, without the flange
+    (0, 0.333, 0, 0), (0, 0, -PI / 2, 0), (0, 0.316, PI / 2, 0), (0.0825, 0, PI / 2, 0), (-0.0825, 0.384, -PI / 2, 0),
+    (0, 0, PI / 2, 0), (0.088, 0, PI / 2, 0),
+]  # fmt: skip
+ORDER = ("a", "d", "alpha", "theta")
+
+
+def degrees(table: object, *columns: int) -> np.ndarray:
+    found = np.array(table, dtype=float)
+    found[:, list(columns)] = np.degrees(found[:, list(columns)])
+    return found
+
+
+def silent(*given: object, **options: object) -> jn.Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return jn.from_dh(*given, inertias=(), **options)
+
+
+def test_columns_and_degrees() -> None:
+    panda = silent(FRANKA, "modified", columns=ORDER)
+    q = np.random.default_rng(0).normal(size=7)
+    printed = np.eye(4)
+    for (a, d, alpha, theta), x in zip(FRANKA, q, strict=True):
+        printed = printed @ turn(0, alpha) @ slide(0, a) @ turn(2, theta + x) @ slide(2, d)
+    np.testing.assert_allclose(panda.pose("link7", q), printed, atol=1e-14)
+    there = jn.robots.panda()
+    np.testing.assert_allclose(panda.pose("link7", q), there.pose("link7", q), atol=1e-14)
+    turned = silent(degrees(FRANKA, 2, 3), "modified", columns=list(ORDER), degrees=True)
+    np.testing.assert_allclose(turned.pose("link7", q), printed, atol=1e-14)
+    puma = silent(PUMA)
+    np.testing.assert_allclose(
+        silent(degrees(PUMA, 0, 3), degrees=True).pose("tool", QN), puma.pose("tool", QN), atol=1e-14
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "words"),
+    [
+        (
+            degrees(PUMA, 0, 3),
+            {},
+            "theta and alpha go up to 90 rad, which looks like degrees: degrees=True takes them so",
+        ),
+        (PUMA, {"degrees": True}, "theta and alpha go up to 1.5708 degrees, which looks like radians"),
+        (FRANKA, {}, r"a is \[.*\], which looks like angles: columns= says which is which"),
+        (FRANKA, {"convention": "modified"}, "a is .* which looks like angles"),
+        (degrees(FRANKA, 2, 3), {}, "a is .* which looks like angles"),
+        ([(a, x, d, t) for a, d, x, t in FRANKA], {"convention": "modified"}, "d is .* which looks like angles"),
+        ([(x, a, t, d) for a, d, x, t in FRANKA], {"convention": "modified"}, "turn about the same line"),
+        (
+            FRANKA,
+            {"columns": ORDER},
+            "'joint1' and 'joint2' turn about the same line: is the table in the modified conv",
+        ),
+        (
+            PUMA,
+            {"convention": "modified"},
+            "'joint5' and 'joint6' turn about the same line: is the table in the standard",
+        ),
+    ],
+)
+def test_tables_that_look_like_others(table: object, options: dict[str, object], words: str) -> None:
+    with pytest.warns(jn.ModelWarning, match=words):
+        jn.from_dh(table, inertias=(), **options)
+
+
+def test_what_tables_may_be() -> None:
+    """Turns of more than a circle, a length that happens to be 1.5708 m, slides along one line with a turn."""
+    silent([(7.0, 0.1, 0.3, 0.2), (0, 0.4, 0.3, 0.1), (1.0, 0, 0, 0)])
+    silent([(0, PI / 2, 0.3, 0.2), (0, 0.4, 0.3, 0.1)])
+    silent([(0, 0.4, 0, 0), (0, 0.1, 0, -PI / 2), (0, 0, 0, 0)], joints="RPP")
+    silent([(0, 0.1, 0.3, 0.5)], degrees=False)
+
+
+def test_a_robot_without_inertias_says_so() -> None:
+    with pytest.warns(
+        jn.ModelWarning, match=r"^no inertias were given, so that all forces are zero: inertias=\(\) says"
+    ):
+        robot = jn.from_dh(PUMA)
+    assert robot.pose("tool", QN).tolist() == silent(PUMA).pose("tool", QN).tolist()
+
+
+@pytest.mark.parametrize(
+    "columns", ["theta d a alpha", ("theta", "d", "a"), ("theta", "d", "a", "beta"), 4, (1, 2, 3, 4)]
+)
+def test_errors_of_columns(columns: object) -> None:
+    with pytest.raises(ValueError, match=r"^columns is .*, expected these in any order: "):
+        jn.from_dh(PUMA, columns=columns)

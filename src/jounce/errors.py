@@ -41,6 +41,13 @@ class SaveError(Error, ValueError):
     """A robot that a file format cannot express, or a file that cannot be written; the message names what and why."""
 
 
+class ModelWarning(UserWarning):
+    """A robot that was made or changed in a way that looks right but is rarely meant; the message says what it is."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
+
 class SaveWarning(UserWarning):
     """Something of no effect on the motion, such as a picture, that was left out of a written file."""
 
