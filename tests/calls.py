@@ -79,7 +79,7 @@ constraint_rows                         constraint      |
 constrained                             contacts        |
 unconstrained                                           | constraints
 lock                                    positions       |
-replace                                 | armature damping friction friction_speed stiffness rest limits gravity
+replace                                 | armature damping friction friction_speed stiffness rest limits gravity inertia
 attach                                  other to placement      | prefix
 subtree                                 name            |
 chain                                   base tip        |
@@ -117,7 +117,7 @@ frame_index                             name            |
 PROPERTIES = {
     "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
     "lower", "upper", "velocity_limit", "effort_limit", "acceleration_limit", "deceleration_limit", "jerk_limit",
-    "effort_rate_limit", "constraints", "constraint_names", "scenery",
+    "effort_rate_limit", "constraints", "constraint_names", "scenery", "armature", "damping", "friction", "stiffness", "mass",
 }  # fmt: skip
 
 # The axis that counts the orders of a stack's result, for each array of the result.
@@ -405,6 +405,10 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
                 "rest": {"stiffness": {one[0]: 2.0}, "rest": {one[0]: 0.1}},
                 "limits": {"limits": jn.Limits(-1, 1)},
             }
+        rigid = next(p.spec.name for p in robot.parts if p.soft is None)
+        found["inertia"] = {"inertia": {rigid: jn.Inertia(2.0, (0.1, 0.2, 0.3))}}
+    if "physical" in has:
+        found["any"] = {"physical": False}
     if "constraints" in has:
         found["some"] = {"constraints": list(robot.model.constraint_names[:1])}
     if "prefix" in has:
@@ -739,6 +743,12 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
         elif key in ("armature", "damping", "friction", "friction_speed", "stiffness", "rest", "limits"):
             bad_values = (-np.inf, "much", [1.0, 2.0, 3.0], 1j, np.nan)  # the names known are other ones with followers
             yield from ({key: bad} for bad in bad_values)
+        elif key == "inertia":
+            yield from (
+                {key: bad} for bad in (jn.Inertia(1.0), 5, {"nobody": jn.Inertia(1.0)}, {None: 1.0}, {name: 1.0})
+            )
+        elif key == "physical":
+            yield from ({key: bad} for bad in (2, "yes", None, [True]))
         elif key == "gravity":
             yield from ({key: bad} for bad in (9.81, (0, 0), "down", (0, 0, np.nan), [[0, 0, 1]]))
         elif key == "prefix":

@@ -338,7 +338,11 @@ class Draw:
         joints = [j for j in own_joints(self.robot, size) if self.rng.random() < 0.5]
         if name == "limits":
             return self.one((None, jn.Limits(-1.0, 2.0), {j: jn.Limits(0.0, self.rng.uniform(0, 2)) for j in joints}))
-        return self.one((None, self.rng.uniform(0, 2), {j: self.rng.uniform(0, 2) for j in joints}))
+        each = np.zeros(self.model.nv)
+        for j in own_joints(self.robot, 1):
+            if j in self.model.joint_names:
+                each[self.model.coordinate(j)] = self.rng.uniform(0, 2)
+        return self.one((None, self.rng.uniform(0, 2), {j: self.rng.uniform(0, 2) for j in joints}, each))
 
     def gravity(self, name: str) -> object:
         return self.one((None, self.rng.normal(size=3), (0.0, 0.0, -1.62)))
@@ -359,7 +363,24 @@ class Draw:
         return self.one(("", "its ", "a"))
 
     def inertia(self, name: str) -> object:
-        return jn.Inertia(self.rng.uniform(0, 2), self.rng.normal(size=3), (1.0, 0.8, 0.9))
+        """One, or several by body for `replace`."""
+
+        def some() -> jn.Inertia:
+            return jn.Inertia(self.rng.uniform(0, 2), self.rng.normal(size=3), (1.0, 0.8, 0.9))
+
+        if self.method != "replace":
+            return some()
+        rigid = [p.spec.name for p in self.robot.parts if p.soft is None]
+        return self.one((None, {n: some() for n in rigid if self.rng.random() < 0.4}))
+
+    def parameters(self, name: str) -> object:
+        """Those of some bodies, scaled."""
+        if self.model._soft:
+            return np.zeros(10)
+        return self.model.inertial_parameters * self.rng.choice([1.0, 1.2], len(self.model.body_names)).repeat(10)
+
+    def flag(self, name: str) -> object:
+        return self.one((True, False))
 
     def constraints(self, name: str) -> object:
         return self.one((None, [n for n in self.model.constraint_names if self.rng.random() < 0.5]))

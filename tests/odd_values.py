@@ -250,7 +250,8 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "a locked joint": (lambda q: ROBOT.lock({"base": q}), {"q": Q[:7]}),
     "replace": (
         ROBOT.replace,
-        {"armature": 0.1, "damping": {"elbow": 0.2}, "stiffness": 0.3, "rest": 0.1, "limits": None, "gravity": None},
+        {"armature": 0.1, "damping": {"elbow": 0.2}, "stiffness": 0.3, "rest": 0.1, "limits": None, "gravity": None,
+         "inertia": {"tool": jn.Inertia(1.0)}},
     ),
     "attach": (ROBOT.attach, {"other": SLIDER, "to": "tool", "placement": np.eye(4), "prefix": "x"}),
     "subtree": (ROBOT.subtree, {"name": "forearm"}),

@@ -24,6 +24,7 @@ from kinds import EVERY, FIXED, KINDS, random_robot
 DAY, NIGHT = range(1), range(1, 4)  # seeds of each call of each kind
 METHODS = sorted(public_calls(EVERY["rigid"].model))
 
+pytestmark = pytest.mark.filterwarnings("ignore::jounce.ModelWarning")  # a word on what may not be meant
 each_method = pytest.mark.parametrize("method", METHODS)
 
 

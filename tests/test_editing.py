@@ -216,7 +216,7 @@ def test_replaced_drives_of_followers_and_custom_joints() -> None:
 
     b = jn.Builder()
     b.add("sleeve", "world", jn.CustomJoint(sleeve, 2, damping=1.0, name="slip"), inertia=jn.Inertia.sphere(1.0, 0.1))
-    custom = b.build().replace(armature=0.5, damping=3.0, stiffness={"slip": (10.0, 20.0)}, rest={"slip": (0.1, 0.2)})
+    custom = b.build().replace(damping=3.0, stiffness={"slip": (10.0, 20.0)}, rest={"slip": (0.1, 0.2)})
     agree(custom.damping_force([0, 0], [1.0, 1.0]), np.array([3.0, 3.0]))
     rubbed = custom.replace(friction={"slip": (0.5, 0.0)}, friction_speed=2.0)
     agree(rubbed.damping_force([0, 0], [1.0, 1.0]), np.array([3.0 + 0.5 * np.tanh(0.5), 3.0]))

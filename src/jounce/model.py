@@ -319,6 +319,39 @@ class Model(CoreModel):
 
         return broken_limits(self, q, v, tau)
 
+    @property
+    def armature(self) -> Array:
+        """(nv,) reflected inertia of each joint's drive; 0 where there is a `Rotor`."""
+        return self._of_joints("armature")
+
+    @property
+    def damping(self) -> Array:
+        """(nv,) damping of each joint.
+
+        0 for the shapes of soft bodies, whose material decides; joints that follow others have their own. The same
+        holds for `friction`, `stiffness` and `armature`.
+        """
+        return self._of_joints("damping")
+
+    @property
+    def friction(self) -> Array:
+        """(nv,) dry friction of each joint."""
+        return self._of_joints("friction")
+
+    @property
+    def stiffness(self) -> Array:
+        """(nv,) stiffness of each joint's spring."""
+        return self._of_joints("stiffness")
+
+    @property
+    def mass(self) -> float:
+        """Of all bodies together, kg, including those that are fixed to the world."""
+        return float(sum(b.inertia.mass if b.soft is None else b.soft.mass for b in self.bodies))
+
+    def _of_joints(self, key: str) -> Array:
+        """One number per coordinate."""
+        return np.concatenate([np.zeros(0), *(getattr(b.joint, key) for b, _ in self._moving())])
+
     def _limits(self, size: str, key: str, unlimited: float) -> Array:
         joints = [b.joint for b, _ in self._moving()]
         values: list[float] = []
@@ -895,20 +928,22 @@ class Model(CoreModel):
     def replace(
         self,
         *,
-        armature: float | Mapping[str, ArrayLike] | None = None,
-        damping: float | Mapping[str, ArrayLike] | None = None,
-        friction: float | Mapping[str, ArrayLike] | None = None,
-        friction_speed: float | Mapping[str, ArrayLike] | None = None,
-        stiffness: float | Mapping[str, ArrayLike] | None = None,
-        rest: float | Mapping[str, ArrayLike] | None = None,
+        armature: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        damping: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        friction: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        friction_speed: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        stiffness: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        rest: ArrayLike | Mapping[str, ArrayLike] | None = None,
         limits: Limits | Mapping[str, Limits] | None = None,
         gravity: ArrayLike | None = None,
+        inertia: Mapping[str, Inertia] | None = None,
     ) -> Model:
-        """The same robot with other drives, springs, limits or gravity.
+        """The same robot with other drives, springs, limits, gravity or inertias.
 
         What is left out stays. Each is given by joint name, as for the joint itself: a number for all its coordinates,
-        or (nv,). One value is for all joints that can have it, for each of their coordinates, but for `Free` joints,
-        which have no drive: give those by name. Joints that follow others count, too.
+        or one for each; or as an array (nv,) with one number per coordinate of the robot, such as ``robot.damping``.
+        One number is for all joints with coordinates that can have it, but for `Free` joints, which have no drive.
+        Joints that follow others keep theirs, unless the number is zero: give these by name.
 
         Args:
             armature: kg m^2 or kg; not for joints with a rotor and custom joints.
@@ -917,8 +952,14 @@ class Model(CoreModel):
             friction_speed: rad/s or m/s.
             stiffness: N m/rad or N/m.
             rest: rad or m, of joints with one coordinate.
-            limits: `Limits`, of joints with one coordinate; ``Limits()`` for none.
+            limits: `Limits`, of joints with one coordinate. Of these, what is not given stays: ``Limits(effort=50)``
+                changes the effort alone. ``Limits()`` for none.
             gravity: (3,) m/s^2.
+            inertia: `Inertia` by name of the body or frame, in its axes.
+
+        Warns:
+            ModelWarning: a number for all joints does not change some, as they have a rotor in place of an armature,
+                or follow others.
 
         >>> import jounce as jn
         >>> robot = jn.robots.panda().replace(armature=0.1, damping={"q1": 2.0}, gravity=(0, 0, -1.62))
@@ -929,7 +970,7 @@ class Model(CoreModel):
         options |= {"friction": friction, "friction_speed": friction_speed}
         from jounce.editing.replace import replaced
 
-        return _model(replaced(self._tree(), gravity, options))
+        return _model(replaced(self._tree(), gravity, inertia, options))
 
     def with_limits(self, path: str | PathLike[str]) -> Model:
         """The same robot with the limits of a file like MoveIt's ``joint_limits.yaml``.

@@ -19,10 +19,9 @@ _TIES = 50  # constraints
 
 
 def model_html(robot: Model) -> str:
-    mass = sum(b.inertia.mass if b.soft is None else b.soft.mass for b in robot.bodies)
     ties = robot.constraints
     tied = (f"{counted(len(ties), 'constraint')} of {counted(sum(c.rows for c in ties), 'row')}",) if ties else ()
-    head = title(repr(robot)[1:-1], f"{mass:.4g} kg", *tied)
+    head = title(repr(robot)[1:-1], f"{robot.mass:.4g} kg", *tied)
     parts = [_tree(rows_of(robot.bodies))]
     if ties:
         more = [[f"and {len(ties) - _TIES} more"]] if len(ties) > _TIES else []

@@ -23,7 +23,7 @@ The velocities of ``Free`` and ``Spherical`` are relative to the parent, in body
 from __future__ import annotations
 
 import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 import numpy as np
@@ -58,6 +58,10 @@ LEAST_SPEED = 1e-9  # far below what encoders resolve; derivatives of the force 
 _Z = frozen(np.array([0.0, 0.0, 1.0]))
 
 
+_FREE = float("inf")  # the default of a limit, told by identity from an infinite number that is given
+_FREE_BELOW = -_FREE
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits on a joint with one coordinate; infinity, the default, is none.
@@ -75,25 +79,35 @@ class Limits:
         jerk: rad/s^3 or m/s^3.
         effort_rate: how fast the force may change, N m/s or N/s.
 
+    Attributes:
+        given: the names of those that were given, infinite ones included; `Model.replace` leaves the others as they
+            are.
+
     >>> Limits(-2.9, 2.9, velocity=2.2, effort=87.0, acceleration=15.0)
     Limits(lower=-2.9, upper=2.9, velocity=2.2, effort=87.0, acceleration=15.0, deceleration=None, jerk=inf,
         effort_rate=inf)
+    >>> sorted(Limits(effort=50.0, upper=np.inf).given)
+    ['effort', 'upper']
     """
 
-    lower: float = -np.inf
-    upper: float = np.inf
-    velocity: float = np.inf
-    effort: float = np.inf
+    lower: float = _FREE_BELOW
+    upper: float = _FREE
+    velocity: float = _FREE
+    effort: float = _FREE
     _: KW_ONLY
-    acceleration: float = np.inf
+    acceleration: float = _FREE
     deceleration: float | None = None
-    jerk: float = np.inf
-    effort_rate: float = np.inf
+    jerk: float = _FREE
+    effort_rate: float = _FREE
+    given: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for key in ("lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk", "effort_rate"):
-            if key != "deceleration" or self.deceleration is not None:
-                object.__setattr__(self, key, real(key, getattr(self, key)))
+        limits = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        free = {f.name: f.default for f in fields(self)}
+        object.__setattr__(self, "given", frozenset(key for key, x in limits.items() if x is not free[key]))
+        for key, value in limits.items():
+            if value is not None:
+                object.__setattr__(self, key, real(key, value))
         if self.lower > self.upper:
             raise ValueError(f"lower is {self.lower:g}, above upper, {self.upper:g}")
         if self.velocity < 0 or self.effort < 0:
