@@ -84,6 +84,7 @@ attach                                  other to placement      | prefix
 subtree                                 name            |
 chain                                   base tip        |
 payload                                 name inertia placement  |
+with_inertial_parameters                parameters      | physical
 equilibrium                                             | u q0 tau wrenches wrench_frame held branch
 forward_kinematics                      q               | frames frame velocity_frame
 forward_kinematics                      q v*            | frames frame velocity_frame
@@ -155,6 +156,7 @@ BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inv
 ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
 ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates"}
 EDITS = {"unconstrained", "lock", "replace", "attach", "subtree", "chain", "payload"}  # which give another robot
+EDITS |= {"with_inertial_parameters"}
 ONE_STATE |= EDITS
 OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, at rest or moving
 OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name
@@ -294,6 +296,7 @@ def edits(robot: Robot) -> dict[str, object]:
         "base": "world",
         "tip": robot.parts[0].spec.name,
         "inertia": jn.Inertia.box(0.3, (0.1, 0.2, 0.3)),
+        "parameters": None if model._soft else 1.1 * model.inertial_parameters,
     }
 
 

@@ -504,6 +504,8 @@ PARAMETERS: dict[str, Callable[[Draw, str], object]] = {
     "placement": Draw.place,
     "prefix": Draw.prefix,
     "inertia": Draw.inertia,
+    "parameters": Draw.parameters,
+    "physical": Draw.flag,
     "constraints": Draw.constraints,
     "held": Draw.held,
     "branch": Draw.branch,

@@ -256,6 +256,9 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "attach": (ROBOT.attach, {"other": SLIDER, "to": "tool", "placement": np.eye(4), "prefix": "x"}),
     "subtree": (ROBOT.subtree, {"name": "forearm"}),
     "chain": (ROBOT.chain, {"base": "quadrotor", "tip": "tool"}),
+    "with_inertial_parameters": (
+        ROBOT.with_inertial_parameters, {"parameters": ROBOT.inertial_parameters, "physical": True}
+    ),
     "payload": (ROBOT.payload, {"name": "tool", "inertia": jn.Inertia(1.0), "placement": np.eye(4)}),
     "constraint_rows": (HELD.constraint_rows, {"name": "tool"}),
     "constrained_dynamics": (
@@ -282,6 +285,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"vertices": [[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "mass": 1.0, "density": None, "scale": 0.1,
          "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
     ),
+    "from_parameters": (jn.Inertia.from_parameters, {"parameters": [1.0, *[0.0] * 9], "physical": True}),
     "moved": (jn.Inertia(1.0).moved, {"placement": np.eye(4)}),
     "placement": (
         jn.placement,

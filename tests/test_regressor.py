@@ -113,3 +113,110 @@ def test_more_dimensions_than_numpy_can_broadcast() -> None:
         pytest.skip("NumPy 1 has no arrays of more than 32 dimensions")
     with pytest.raises(ValueError, match=r"^the batch dimensions do not broadcast: v "):
         robot.inverse_dynamics_regressor(robot.neutral(), v, np.zeros(robot.nv))
+
+
+# --- robots with other parameters -----------------------------------------------------------------------
+
+
+def test_parameters_of_a_body_are_pinocchios():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        theirs = pinocchio.Inertia.Random()
+        ours = jn.Inertia(theirs.mass, theirs.lever, theirs.inertia, physical=False)
+        expected = theirs.toDynamicParameters()
+        np.testing.assert_allclose(ours.parameters, expected, rtol=0, atol=1e-15 * np.abs(expected).max() * 10)
+        again = jn.Inertia.from_parameters(expected, physical=False)
+        np.testing.assert_allclose(again.com, ours.com, atol=1e-14)
+        np.testing.assert_allclose(again.rotational, ours.rotational, atol=1e-13 * np.abs(expected).max())
+        place = jn.placement(rng.normal(size=3), rpy=rng.normal(size=3))
+        point = jn.Inertia(2.0, rng.normal(size=3)).moved(place)  # no moments but rounding, which is no fault of a body
+        np.testing.assert_allclose(jn.Inertia.from_parameters(point.parameters).rotational, 0.0, atol=1e-13)
+    assert jn.Inertia.from_parameters(np.zeros(10)).is_zero
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (np.zeros(9), r"parameters has shape \(9,\), expected \(10,\)"),
+        ([-1.0, *np.zeros(9)], "parameters have a mass of -1, expected a non-negative number"),
+        ([0.0, 1.0, *np.zeros(8)], r"parameters have a first moment, \[1.0, 0.0, 0.0\], without mass"),
+        (
+            [1.0, 0, 0, 0, 1.0, 0, 0.1, 0, 0, 0.1],
+            "parameters: the inertia about the centre of mass has princip",
+        ),
+        ([1.0, 1.0, 0, 0, 0, 0, 0.1, 0, 0, 0.1], "about the centre of mass has a negative principal moment"),
+        ([0.0, 0, 0, 0, 1.0, 0, 1.0, 0, 0, 1.0], "about the centre of mass is not zero although mass is"),
+        ([np.nan, *np.zeros(9)], "parameters is .*, expected finite numbers"),
+    ],
+)
+def test_parameters_that_no_body_has(given, words):
+    with pytest.raises(ValueError, match=words):
+        jn.Inertia.from_parameters(given)
+    robot = jn.robots.panda()
+    parameters = robot.inertial_parameters
+    if len(given) == 10:
+        parameters[10:20] = given
+        with pytest.raises(ValueError, match=f"body 'link2': .*{words}" if np.isfinite(given).all() else words):
+            robot.with_inertial_parameters(parameters)
+    with pytest.raises(ValueError, match=r"parameters has shape \(10,\), expected \(70,\)"):
+        robot.with_inertial_parameters(parameters[:10])
+    with pytest.raises(ValueError, match="physical is 2, expected True or False"):
+        robot.with_inertial_parameters(robot.inertial_parameters, physical=2)
+
+
+def test_a_robot_with_its_own_parameters_is_the_same():
+    robot = urdf_peer(urdf_path("panda.urdf"), "fixed").robot
+    same = robot.with_inertial_parameters(robot.inertial_parameters)
+    assert all(a.inertia is b.inertia for a, b in zip(robot.bodies, same.bodies, strict=True))
+    assert same.mass == robot.mass
+
+
+def test_a_robot_with_other_parameters_moves_by_the_regressor():
+    """Though bodies are fixed to others, and joints have armatures, damping and rotors."""
+    peer = urdf_peer(urdf_path("panda.urdf"), "fixed")
+    robot = peer.robot.replace(armature=0.1)
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random_configuration(rng), *rng.normal(size=(2, robot.nv))
+    parameters = robot.inertial_parameters * rng.uniform(0.9, 1.1, len(robot.body_names)).repeat(10)
+    other = robot.with_inertial_parameters(parameters)
+    np.testing.assert_allclose(other.inertial_parameters, parameters, rtol=0, atol=1e-14 * parameters.max())
+    fixed = sum(b.inertia.mass for b in robot.bodies if not b.moves and b.name == "panda_link0")
+    assert other.mass == pytest.approx(parameters[::10].sum() + fixed, rel=1e-14)
+    Y = robot.inverse_dynamics_regressor(q, v, a)
+    rest = robot.inverse_dynamics(q, v, a) - Y @ robot.inertial_parameters
+    expected = Y @ parameters + rest
+    np.testing.assert_allclose(other.inverse_dynamics(q, v, a), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    for joint, scale in zip(robot.joint_names, parameters[::10] / robot.inertial_parameters[::10], strict=True):
+        j = peer.model.getJointId(joint)
+        peer.model.inertias[j] = pinocchio.Inertia(
+            scale * peer.model.inertias[j].mass, peer.model.inertias[j].lever, scale * peer.model.inertias[j].inertia
+        )
+    there = pinocchio.rnea(peer.model, peer.data, peer.q_to_pin(q), peer.v_to_pin(v), peer.v_to_pin(a))
+    np.testing.assert_allclose(other.inverse_dynamics(q, v, a) - 0.1 * a, peer.v_from_pin(there), rtol=1e-11)
+
+
+def test_what_rotors_and_drives_add_does_not_depend_on_the_parameters():
+    rng = np.random.default_rng(0)
+    builder = jn.Builder()
+    body = jn.Inertia(1.0, com=(0.1, 0.0, -0.4), rotational=(0.02, 0.03, 0.04))
+    builder.add("base", "world", jn.Spherical(), inertia=body)
+    builder.add("wheel", "base", jn.Revolute((0, 1, 0), rotor=jn.Rotor(50.0, 2e-4), damping=0.3), inertia=body)
+    builder.add("arm", "wheel", jn.Revolute((1, 0, 0), armature=0.2, friction=0.1, stiffness=2.0), inertia=body)
+    robot = builder.build()
+    q, v = robot.random_configuration(rng), rng.normal(size=(3, robot.nv))
+    Y = robot.inverse_dynamics_regressor(q, v)
+    added = robot.inverse_dynamics(q, v) - Y @ robot.inertial_parameters
+    assert np.abs(added).max() > 0.1
+    parameters = robot.inertial_parameters + 0.01 * np.eye(30)[[0, 14, 26]].sum(axis=0)
+    other = robot.with_inertial_parameters(parameters)
+    tau = other.inverse_dynamics(q, v)
+    np.testing.assert_allclose(Y @ parameters + added, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+    bare = robot.with_inertial_parameters(np.zeros(30))
+    np.testing.assert_allclose(bare.inverse_dynamics(q, v), added, rtol=0, atol=1e-13 * np.abs(tau).max())
+
+
+def test_parameters_of_soft_robots():
+    builder = jn.Builder()
+    builder.add("rod", "world", body=jn.soft.Rod(0.3, 0.01, 1e3, 1e5))
+    with pytest.raises(ValueError, match="inertial parameters are those of rigid bodies; 'rod' is soft"):
+        builder.build().with_inertial_parameters([])

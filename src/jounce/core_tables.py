@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from jounce._checks import frozen, near, quoted
 from jounce.parts.constraints import ConstraintRecord, Gear, compiled_constraint
 from jounce.parts.custom_joint import CustomJoint
-from jounce.parts.inertia import Inertia
+from jounce.parts.inertia import PARAMETERS, Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Rotor
 from jounce.parts.sections import Sections, Shape, SoftBody
 
@@ -363,7 +363,7 @@ def inertial_parameters(bodies: Sequence[BodyRecord]) -> Array:
         if own.index >= 0:
             m, h, J = moments(body.inertia, own.pose)
             about_origin = np.trace(J) * np.eye(3) - J
-            totals[own.index] += [m, *h, *about_origin[(0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)]]
+            totals[own.index] += [m, *h, *about_origin[PARAMETERS]]
     return np.concatenate([np.zeros(0), *totals])
 
 

@@ -1191,10 +1191,32 @@ class Model(CoreModel):
         """(10 nbodies,): the inertial parameters of each moving body and everything fixed to it, in its own axes.
 
         Mass, mass times centre of mass (x, y, z), and the inertia about the body's origin, in Pinocchio's order:
-        xx, xy, yy, xz, yz, zz.
+        xx, xy, yy, xz, yz, zz, as `Inertia.parameters`.
         """
         self._expect_rigid("inertial parameters are those")
         return inertial_parameters(self.bodies)
+
+    def with_inertial_parameters(self, parameters: ArrayLike, *, physical: bool = True) -> Model:
+        """The same robot with other inertial parameters, such as identification gives.
+
+        A body whose parameters differ from what they were has them alone: what is fixed to it becomes massless, as
+        its mass is among them. Armatures and rotors stay.
+
+        Args:
+            parameters: (10 nbodies,), as `inertial_parameters`.
+            physical: whether parameters that no real body has raise a ``ValueError``, as in `Inertia`. The mass must
+                not be negative in any case.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> heavier = robot.with_inertial_parameters(1.1 * robot.inertial_parameters)
+        >>> round(heavier.mass / robot.mass, 12)
+        1.1
+        """
+        self._expect_rigid("inertial parameters are those")
+        from jounce.editing.parameters import parametrized
+
+        return _model(parametrized(self._tree(), parameters, physical))
 
     def _expect_rigid(self, what: str) -> None:
         if self._soft:
@@ -1203,7 +1225,7 @@ class Model(CoreModel):
     def inverse_dynamics_regressor(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: Frame = "body"
     ) -> Array:
-        """The matrix Y such that inverse dynamics is Y times the `inertial_parameters`, and its time derivatives.
+        """The matrix Y such that the forces of bodies are Y times the `inertial_parameters`, and its time derivatives.
 
         Args:
             q: (..., nq).
@@ -1212,8 +1234,9 @@ class Model(CoreModel):
             frame: axes of the twist and wrench rows of `Free` joints.
 
         Returns:
-            (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). The forces of armature, damping, friction,
-            springs and wrenches are not included.
+            (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). The forces of armatures, rotors, damping,
+            friction, springs and wrenches are not included: ``inverse_dynamics(q, v) - Y @ inertial_parameters`` is
+            what armatures, rotors, damping, friction and springs add, whatever the parameters.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from jounce._checks import array_of, flag, frozen, pose
 from jounce.parts import solids
 
+PARAMETERS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)  # rows and columns of xx, xy, yy, xz, yz, zz
+
 
 @dataclass(frozen=True, init=False, eq=False)
 class Inertia:
@@ -135,6 +137,44 @@ class Inertia:
         """
         return cls(*solids.of_mesh(vertices, triangles, mass, density, scale))
 
+    @classmethod
+    def from_parameters(cls, parameters: ArrayLike, *, physical: bool = True) -> Inertia:
+        """From its ten `parameters` (10,), such as identification gives; `physical` as above.
+
+        >>> load = Inertia.from_parameters([2.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.6, 0.0, 0.0, 0.1])
+        >>> load.com, load.rotational.diagonal().round(3)
+        (array([0. , 0. , 0.5]), array([0.1, 0.1, 0.1]))
+        """
+        values = array_of("parameters", parameters, (10,))
+        mass, first = float(values[0]), values[1:4]
+        if mass == 0 and first.any():
+            raise ValueError(f"parameters have a first moment, {first.tolist()}, without mass: no body has that")
+        if mass < 0:
+            raise ValueError(f"parameters have a mass of {mass:g}, expected a non-negative number")
+        about_origin = np.zeros((3, 3))
+        about_origin[PARAMETERS] = about_origin[PARAMETERS[::-1]] = values[4:]
+        with np.errstate(over="ignore", invalid="ignore"):
+            com = first / mass if mass > 0 else np.zeros(3)
+            moments = about_origin - _of_point(mass, com)
+            rounding = 8 * np.finfo(float).eps * np.abs(about_origin).max() * (mass > 0)
+        checked = flag("physical", physical) and np.isfinite(moments).all()
+        if checked and (fault := _fault(mass, moments + rounding * np.eye(3))):
+            raise ValueError(f"parameters: the inertia about the centre of mass {fault}")
+        return _unchecked(mass, com, moments)
+
+    @property
+    def parameters(self) -> NDArray[np.float64]:
+        """(10,), linear in which forces are: mass, mass times centre of mass (x, y, z), and xx, xy, yy, xz, yz, zz.
+
+        The last six are those of the inertia matrix about the origin of the body frame, kg m^2. The order is that of
+        `Model.inertial_parameters`.
+
+        >>> Inertia(2.0, com=(0, 0, 0.5)).parameters
+        array([2. , 0. , 0. , 1. , 0.5, 0. , 0.5, 0. , 0. , 0. ])
+        """
+        about_origin = self.rotational + _of_point(self.mass, self.com)
+        return np.array([self.mass, *(self.mass * self.com), *about_origin[PARAMETERS]])
+
     def moved(self, placement: ArrayLike) -> Inertia:
         """The inertia of the same body placed elsewhere: in the frame in which its own frame has this pose (4, 4).
 
@@ -152,7 +192,7 @@ class Inertia:
         mass = self.mass + other.mass
         share = other.mass / mass if mass > 0 else 0.0
         apart = other.com - self.com
-        between = share * self.mass * (apart @ apart * np.eye(3) - np.outer(apart, apart))
+        between = _of_point(share * self.mass, apart)
         return _unchecked(mass, self.com + share * apart, self.rotational + other.rotational + between)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -167,6 +207,11 @@ class Inertia:
     def fault(self) -> str | None:
         """Why no real body has this inertia; None if one could."""
         return _fault(self.mass, self.rotational)
+
+
+def _of_point(mass: float, place: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The inertia matrix of a point mass about the origin."""
+    return mass * (place @ place * np.eye(3) - np.outer(place, place))
 
 
 def _times(mass: float, moments: NDArray[np.float64]) -> NDArray[np.float64]:
