@@ -83,6 +83,7 @@ replace                                 | armature damping friction friction_spe
 attach                                  other to placement      | prefix
 subtree                                 name            |
 chain                                   base tip        |
+remove                                  name            |
 payload                                 name inertia placement  |
 with_inertial_parameters                parameters      | physical
 equilibrium                                             | u q0 tau wrenches wrench_frame held branch
@@ -156,7 +157,7 @@ BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inv
 ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
 ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates"}
 EDITS = {"unconstrained", "lock", "replace", "attach", "subtree", "chain", "payload"}  # which give another robot
-EDITS |= {"with_inertial_parameters"}
+EDITS |= {"remove", "with_inertial_parameters"}
 ONE_STATE |= EDITS
 OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, at rest or moving
 OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name

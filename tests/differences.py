@@ -539,6 +539,7 @@ def joint_that_stays(robot: Robot, question: Question, rng: np.random.Generator,
         "lock",
         "subtree",
         "chain",
+        "remove",
         "with_inertial_parameters",
     }  # which name or cut followers
     if other is None or _quotes(question) or question.call.method in own:

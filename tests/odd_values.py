@@ -256,6 +256,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "attach": (ROBOT.attach, {"other": SLIDER, "to": "tool", "placement": np.eye(4), "prefix": "x"}),
     "subtree": (ROBOT.subtree, {"name": "forearm"}),
     "chain": (ROBOT.chain, {"base": "quadrotor", "tip": "tool"}),
+    "remove": (ROBOT.remove, {"name": "forearm"}),
     "with_inertial_parameters": (
         ROBOT.with_inertial_parameters, {"parameters": ROBOT.inertial_parameters, "physical": True}
     ),

@@ -38,7 +38,7 @@ RULES = {
     "own test": (  # of articulated_inertia, test_articulated_inertia.py
         "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form "
         "project independent_coordinates constrained check_limits "
-        "unconstrained lock replace attach subtree chain payload with_inertial_parameters"  # test_editing.py
+        "unconstrained lock replace attach subtree chain remove payload with_inertial_parameters"  # test_editing.py
     ),
 }  # fmt: skip
 RULE = {method: rule for rule, methods in RULES.items() for method in methods.split()}

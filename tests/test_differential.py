@@ -74,7 +74,7 @@ def test_calls_that_are_drawn_are_answered(method: str) -> None:
         loops = [t for t in robot.ties if t.second and not isinstance(t.kind, (jn.Gear, jn.Rolling))]
         can |= {"constraint_rows": bool(robot.ties), "loop_coordinate": bool(loops)}
         tied = bool(robot.ties) or any(p.follows is not None for p in robot.parts)  # which few cuts leave whole
-        can |= {"subtree": not tied, "chain": not tied, "with_inertial_parameters": not soft}
+        can |= {"subtree": not tied, "chain": not tied, "remove": not tied, "with_inertial_parameters": not soft}
         if can.get(method, True):
             assert any(answered(kind, robot, method, seed) for seed in range(12)), kind
 

@@ -179,3 +179,130 @@ def test_another_inertia() -> None:
     with pytest.raises(ValueError, match="inertia: 'rod' is soft, and has the mass of its material"):
         b.build().replace(inertia={"rod": heavy})
     assert b.build().mass == pytest.approx(1e3 * 0.3 * np.pi * 0.01**2, rel=1e-12)
+
+
+# --- lock, payload, chain --------------------------------------------------------------------------------
+
+
+def test_a_position_far_outside_its_limits() -> None:
+    robot = panda()
+    with pytest.warns(
+        jn.ModelWarning, match="^positions: 'panda_finger_joint1' is held at 20, far outside its limits, 0 to 0.04: "
+    ):
+        robot.lock({"panda_finger_joint1": 20.0})
+    with pytest.warns(jn.ModelWarning, match="'panda_joint4' is held at -90, far outside its limits"):
+        robot.lock({"panda_joint4": -90.0, "panda_joint1": 0.1})
+    robot.lock({"panda_joint4": 0.0, "panda_finger_joint1": 0.0401, "panda_joint1": -2.8973})  # not far
+    slack = chained(jn.Revolute(limits=jn.Limits(upper=1.0)), jn.Revolute(limits=jn.Limits(effort=3.0)))
+    slack.lock({"b0": 100.0, "b1": 100.0})  # no range to be far from
+
+
+def test_a_position_is_judged_by_the_range_of_its_joint() -> None:
+    """In nanometres as in kilometres."""
+    for unit in (1e-9, 1.0, 1e9):
+        robot = chained(jn.Prismatic(limits=jn.Limits(3 * unit, 4 * unit)))
+        robot.lock({"b0": 4.05 * unit})
+        with pytest.warns(jn.ModelWarning, match="far outside"):
+            robot.lock({"b0": 4.2 * unit})
+
+
+def test_a_payload_in_millimetres() -> None:
+    robot, load = panda(), jn.Inertia(0.5, (0.0, 0.0, 0.05), (1e-3, 1e-3, 1e-3))
+    robot.payload("panda_hand", load)
+    with pytest.warns(jn.ModelWarning, match=r"^inertia reaches 50 m away from 'panda_hand', on a robot 1\.\d+ m long"):
+        robot.payload("panda_hand", jn.Inertia(0.5, (0.0, 0.0, 50.0)))
+    with pytest.warns(jn.ModelWarning, match="inertia reaches 50"):
+        robot.payload("panda_hand", load, jn.placement((0, 0, 50.0)))
+    with pytest.warns(jn.ModelWarning, match="inertia reaches"):
+        robot.payload("panda_hand", jn.Inertia.box(0.5, (60.0, 60.0, 80.0)))
+    point = jn.Builder()
+    point.add("ball", "world", jn.Free(), inertia=jn.Inertia(1.0))
+    point.build().payload("ball", jn.Inertia(1.0, (0, 0, 5.0)))  # nothing to judge by
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_a_payload_is_judged_by_the_robot(unit: float) -> None:
+    b = jn.Builder()
+    b.add("a", "world", jn.Revolute((0, 1, 0)), jn.placement((1e3 * unit, 0, 0)), jn.Inertia(1.0, (0, 0, 0.2 * unit)))
+    b.add("b", "a", jn.Revolute((0, 1, 0)), jn.placement((0, 0, unit)), jn.Inertia(1.0))
+    robot = b.build()
+    robot.payload("b", jn.Inertia(1.0, (0, 0, 9 * unit)))
+    with pytest.warns(jn.ModelWarning, match="inertia reaches"):
+        robot.payload("b", jn.Inertia(1.0, (0, 0, 11 * unit)))
+
+
+def test_a_chain_says_what_it_loses_and_what_it_keeps_beyond_its_tip() -> None:
+    robot = panda()
+    with pytest.warns(jn.ModelWarning) as told:
+        arm = robot.chain("panda_link0", "panda_link8")
+    (said,) = (str(w.message) for w in told)
+    assert said == (
+        "what moves on the chain is left out, 'panda_leftfinger', 'panda_rightfinger' (0.03 kg): lock its joints first "
+        "to keep it, or remove it first; what is fixed to the tip stays, 'panda_hand' (0.73 kg): remove it first to "
+        "leave it out"
+    )
+    bare = robot.remove("panda_hand").chain("panda_link0", "panda_link8")
+    held = robot.lock({"panda_finger_joint1": 0.02}).chain("panda_link0", "panda_leftfinger")
+    assert arm.mass - bare.mass == pytest.approx(0.73)
+    assert held.mass == pytest.approx(robot.mass)
+    assert held.nv == bare.nv == 7
+
+
+def test_a_chain_may_lose_what_its_joints_do_not_carry() -> None:
+    """The other arm of a robot that becomes fixed at its torso."""
+    b = jn.Builder()
+    b.add("torso", "world", jn.Free(), inertia=LINK)
+    for side in ("left", "right"):
+        b.add(side, "torso", jn.Revolute(), inertia=LINK)
+    assert b.build().chain("torso", "left").joint_names == ("left",)
+    b.add("eye", "left", jn.Revolute(), inertia=jn.Inertia(0.0))
+    assert b.build(allow_massless=True).chain("torso", "left").joint_names == ("left",)  # nothing that weighs
+    with pytest.warns(jn.ModelWarning, match="'right'"):
+        b.build(allow_massless=True).chain("world", "left")
+
+
+# --- remove ----------------------------------------------------------------------------------------------
+
+
+def test_a_body_is_removed_with_all_it_carries() -> None:
+    robot = panda()
+    bare = robot.remove("panda_hand")
+    assert bare.joint_names == tuple(f"panda_joint{i}" for i in range(1, 8))
+    gone = set(robot.frame_names) - set(bare.frame_names)
+    assert gone == {"panda_hand", "panda_hand_tcp", "panda_leftfinger", "panda_rightfinger"}
+    assert robot.mass - bare.mass == pytest.approx(0.76)
+    assert {b.name for b in bare.bodies if b.visuals} == {b.name for b in robot.bodies if b.visuals} - gone
+    assert robot.remove(robot.frame_index("panda_hand")).frame_names == bare.frame_names
+    assert robot.remove("panda_link0").frame_names == ()
+    with pytest.raises(ValueError, match="no body or frame is named 'panda_hnd': did you mean 'panda_hand'"):
+        robot.remove("panda_hnd")
+
+
+def test_what_needs_a_removed_body_is_named() -> None:
+    robot = panda()
+    with pytest.raises(ValueError, match="joint 'panda_finger_joint2' follows 'panda_finger_joint1', which would be"):
+        robot.remove("panda_leftfinger")
+    assert robot.remove("panda_rightfinger").joint_names == robot.joint_names
+    b = jn.Builder()
+    for name, on in (("a", "world"), ("b", "a"), ("c", "b"), ("d", "a")):
+        b.add(name, on, jn.Revolute((0, 1, 0)), jn.placement((0, 0, 0.3)), LINK)
+    b.close("inner", "b", "c", jn.Distance(0.5), placement_a=jn.placement((0.4, 0, 0)))
+    tree = b.build()
+    assert tree.remove("b").constraint_names == ()  # it goes with both of its ends
+    for first, second, words in (
+        ("c", "d", "constraint 'tie' ties 'd' to 'c', which would be cut away: leave it out first, with unconstr"),
+        ("world", "c", "constraint 'tie' ties 'c' to 'world', which stays: leave it out first, with unconstrained"),
+        ("c", "world", "constraint 'tie' ties 'c' to 'world', which stays"),
+    ):
+        b = jn.Builder.from_model(tree)
+        b.close("tie", first, second, jn.Distance(0.5))
+        with pytest.raises(ValueError, match=words):
+            b.build().remove("b")
+        assert b.build().unconstrained(["tie"]).remove("b").joint_names == ("a", "d")
+    held = tree.constrained({"c": jn.Spherical()})
+    with pytest.raises(ValueError, match="constraint 'c' ties 'c' to 'world', which stays"):
+        held.remove("b")
+    b = jn.Builder.from_model(tree.unconstrained())
+    b.close("gear", "c", "d", jn.Gear((0.0, 2.0)))
+    with pytest.raises(ValueError, match="constraint 'gear' ties 'd' to 'c', which would be cut away"):
+        b.build().remove("c")

@@ -916,6 +916,9 @@ class Model(CoreModel):
         Raises:
             ValueError: there is no such joint, it follows another, or a constraint has nothing left to move.
 
+        Warns:
+            ModelWarning: a position is outside the limits of its joint by more than a tenth of the range between them.
+
         >>> import jounce as jn
         >>> arm = jn.robots.panda().lock({"q4": -1.5, "q7": 0.8})
         >>> arm.joint_names
@@ -1056,14 +1059,19 @@ class Model(CoreModel):
     def chain(self, base: str, tip: str) -> Model:
         """The robot with only the joints between two frames; everything that moves otherwise is cut away.
 
-        Frames and bodies that are fixed to the chain remain. The base becomes fixed, as a frame: where it is, if it
-        is fixed in the world already, else at the world's origin; gravity has the same components there.
+        Frames and bodies that are fixed to the chain remain, also beyond the tip. The base becomes fixed, as a frame:
+        where it is, if it is fixed in the world already, else at the world's origin; gravity has the same components
+        there.
 
         Args:
             base, tip: names of bodies or frames, tip below base; base may be "world".
 
         Raises:
             ValueError: as for `subtree`, or tip does not hang below base.
+
+        Warns:
+            ModelWarning: mass that moves on the joints of the chain is left out, as the fingers of a hand are, or mass
+                beyond the tip stays; `lock` keeps and `remove` removes it without a warning.
 
         >>> import jounce as jn
         >>> jn.robots.quadrotor_arm().chain("quadrotor", "tool").joint_names
@@ -1075,6 +1083,24 @@ class Model(CoreModel):
 
         return _model(chain(self._tree(), base, tip))
 
+    def remove(self, name: str | int) -> Model:
+        """The robot without a body, its joint, and all that hangs below it.
+
+        Args:
+            name: of a body or frame.
+
+        Raises:
+            ValueError: a constraint ties what is removed to what stays or to the world, or a joint that stays follows
+                one that is removed. Both can be prevented first: `unconstrained`, `lock`.
+
+        >>> import jounce as jn
+        >>> jn.robots.quadrotor_arm().remove("forearm").joint_names
+        ('base', 'shoulder')
+        """
+        from jounce.editing.cut import without
+
+        return _model(without(self._tree(), self.frame_names[self.frame_index(name)]))
+
     def payload(self, name: str | int, inertia: Inertia, placement: ArrayLike | None = None) -> Model:
         """The same robot carrying something: an inertia added to a body or frame.
 
@@ -1082,6 +1108,9 @@ class Model(CoreModel):
             name: of the body or frame; of a soft body, its far end, which gets a frame for it, "NAME.payload".
             inertia: of what it carries.
             placement: (4, 4) pose of that in the frame; the identity when left out.
+
+        Warns:
+            ModelWarning: it is more than ten times as far away as the robot is long, as if given in millimetres.
 
         >>> import jounce as jn
         >>> robot = jn.robots.quadrotor_arm()

@@ -6,6 +6,7 @@ parent are one now, the body can have it. The shape of a soft body can be locked
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,13 +18,16 @@ from jounce.core_tables import BodyRecord, joint_hint, resolve
 from jounce.editing.frozen_shape import frozen_shape
 from jounce.editing.ties import expect_mobile, stuck
 from jounce.editing.tree import Tree
+from jounce.errors import ModelWarning
 from jounce.parts.constraints import ConstraintRecord, Gear
+from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.inertia import Inertia
 from jounce.parts.joint_pose import joint_pose, joint_position
-from jounce.parts.joints import Fixed
+from jounce.parts.joints import Fixed, Joint
 from jounce.parts.sections import Shape
 
 Array = NDArray[np.float64]
+_FAR = 0.1  # outside its limits, in ranges of the joint
 
 
 def locked(tree: Tree, positions: Mapping[str, object]) -> Tree:
@@ -45,6 +49,7 @@ def _positions(tree: Tree, positions: Mapping[str, object]) -> dict[str, Array]:
         raise ValueError(f"positions is {quoted(positions)}, expected a mapping from joint names to positions")
     joints, shapes, follows = tree.joints, tree.shapes, resolve(tree.bodies)
     at: dict[str, Array] = {}
+    outside: list[str] = []
     for name, value in positions.items():
         if not isinstance(name, str) or name not in joints | shapes:
             hint = joint_hint(tree.bodies, name, [*joints, *shapes])
@@ -55,10 +60,31 @@ def _positions(tree: Tree, positions: Mapping[str, object]) -> dict[str, Array]:
         body = tree.bodies[(joints | shapes)[name]]
         joint = body.joint if name in joints or body.soft is None else Shape(body.soft, name)
         at[name] = joint_position(f"positions[{name!r}]", joint, value)
+        outside += _outside(name, joint, at[name])
+    if outside:
+        warnings.warn(f"positions: {'; '.join(outside)}: they are in rad and m", ModelWarning, stacklevel=4)
     for name, follow in follows.items():
         if follow.joint in at:
             at[name] = follow.ratio * at[follow.joint] + follow.offset
     return at
+
+
+def _outside(name: str, joint: Joint, q: Array) -> list[str]:
+    """What there is to say of a position that is far outside the limits, by the range between them."""
+    if isinstance(joint, CustomJoint):
+        limits = joint.coordinate_limits
+    elif joint.limits is not None:
+        limits = (joint.limits,)
+    else:
+        return []
+    said = []
+    for each, x in zip(limits, q.tolist(), strict=True):
+        if each is None:
+            continue
+        far = _FAR * (each.upper - each.lower) + 1e-9 * max(abs(each.lower), abs(each.upper))  # no less than rounding
+        if not each.lower - far <= x <= each.upper + far:
+            said.append(f"{quoted(name)} is held at {x:g}, far outside its limits, {each.lower:g} to {each.upper:g}")
+    return said
 
 
 def _locked(body: BodyRecord, q: Array) -> BodyRecord:
