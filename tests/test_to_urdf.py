@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -78,7 +79,8 @@ def test_pinocchio_reads_the_same(name: str, base: str) -> None:
 
 
 def _joints(model: object, robot: jn.Model) -> list[object]:
-    return [model.joints[model.getJointId(name)] for name in robot.joint_names]
+    written = [name if model.existJointName(name) else f"{name}_joint" for name in robot.joint_names]
+    return [model.joints[model.getJointId(name)] for name in written]
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
@@ -151,8 +153,8 @@ def test_what_a_reader_without_mimic_gets_of_a_screw() -> None:
     with pytest.warns(jn.SaveWarning) as told:
         text = robot.to_urdf()
     assert len(told) == 1
-    assert jn.load(text, mimic="independent").joint_names == ("helical", "helical.slide")
-    assert jn.load(text).joint_names == ("helical",)
+    assert jn.load(text, mimic="independent").joint_names == ("helical_joint", "helical.slide")
+    assert jn.load(text).joint_names == ("helical_joint",)
 
 
 JOINTS = {
@@ -272,15 +274,71 @@ def test_a_fixed_joint_named_like_another() -> None:
     assert not Twins(robot, loaded(robot.to_urdf())).faults()
 
 
+def test_no_joint_has_the_name_of_a_link() -> None:
+    """Both are frames for Pinocchio, which finds frames by name."""
+    pin = pytest.importorskip("pinocchio")
+    b = jn.Builder()
+    for name, on, joint in (
+        ("base", "world", jn.Free()),
+        ("arm", "base", jn.Revolute((0, 1, 0))),
+        ("side", "arm", jn.Revolute((0, 1, 0), follows=jn.Follow("arm", 0.5))),
+        ("tool", "arm", jn.Fixed()),
+        ("arm_joint", "tool", jn.Prismatic(name="slide")),  # takes the name that would be the next one
+        ("wheel", "arm", jn.Helical((0, 0, 1), 0.1)),
+        ("plate", "arm", jn.Planar((0, 1, 0), (0, 0, 1))),
+        ("cross", "arm", jn.Universal()),
+        ("end", "arm", jn.Revolute(name="fine")),
+        ("cap", "end", jn.Fixed(name="end")),  # the name of another link
+        ("lid", "end", jn.Fixed(name="fine")),  # of a joint
+    ):
+        b.add(name, on, joint, inertia=LINK)
+    robot = b.build()
+    text = robot.to_urdf()
+    names = [element.get("name") for element in ElementTree.fromstring(text)]
+    assert len(set(names)) == len(names)
+    model = pin.buildModelFromXML(text, mimic=True) if "mimic" in pin.buildModelFromXML.__doc__ else None
+    for name in robot.frame_names if model else ():
+        assert model.frames[model.getFrameId(name)].type == pin.BODY
+    back = loaded(text)
+    assert back.joint_names == (
+        "base_joint", "arm_joint_2", "slide", "wheel_joint", "plate_joint", "cross.0", "cross.1", "fine"
+    )  # fmt: skip
+    assert loaded(back.to_urdf()).joint_names == back.joint_names
+    assert back.to_urdf() == text
+
+
+def test_pinocchio_reads_a_floating_base() -> None:
+    """As the joint of the file, or as its own on a file without one."""
+    pin = pytest.importorskip("pinocchio")
+    b = jn.Builder()
+    b.add("base", "world", jn.Free(), inertia=LINK)
+    b.add("arm", "base", jn.Revolute((0, 1, 0)), jn.placement((0.1, 0, 0)), LINK)
+    robot = b.build()
+    text, bare = robot.to_urdf(), robot.lock({"base": [0, 0, 0, 0, 0, 0, 1]}).to_urdf()
+    assert pin.buildModelFromXML(text, pin.JointModelFreeFlyer()).nv == 13  # which are too many
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random_configuration(rng), *rng.normal(size=(2, robot.nv))
+    expected = robot.inverse_dynamics(q, v, a)
+    lone = loaded(bare, base="floating")
+    for model, mine in (
+        (pin.buildModelFromXML(text), robot),
+        (pin.buildModelFromXML(bare, pin.JointModelFreeFlyer()), lone),
+    ):
+        assert model.nv == robot.nv
+        convert = Pinocchio(mine, model)  # by the names in the file
+        found = convert.force_back(q, pin.rnea(model, model.createData(), *convert.to(q, v, a)))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
 def test_a_root_link_of_its_own_stays_the_root() -> None:
     robot = from_file("ur5_robot.urdf", "fixed")
     assert 'link name="world"' in robot.to_urdf()  # as in the file
     b = jn.Builder()
     b.add("base", "world")
-    b.add("arm", "base", jn.Revolute(), inertia=LINK)
+    b.add("arm", "base", jn.Revolute(name="shoulder"), inertia=LINK)
     text = b.build().to_urdf()
     assert "world" not in text
-    assert loaded(text, base="floating").joint_names == ("root_joint", "arm")
+    assert loaded(text, base="floating").joint_names == ("root_joint", "shoulder")
 
 
 def test_the_empty_robot() -> None:
@@ -306,7 +364,7 @@ def test_what_urdf_cannot_express_is_named() -> None:
         "these"
     )
     back = loaded(robot.to_urdf(skip=("rotors", "springs", "armature", "damping", "constraints", "gravity")))
-    assert back.joint_names == robot.joint_names
+    assert back.joint_names == ("hip", "b_joint", "c_joint")
     assert not any(b.joint.damping.any() for b in back.bodies)
 
 

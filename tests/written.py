@@ -17,14 +17,19 @@ def loaded(text: str, **options: object) -> jn.Model:
         return jn.load(text, **options)
 
 
+def own_name(name: str, known: tuple[str, ...]) -> str:
+    """The name before it was written, of a joint that had that of a link."""
+    return name if name in known else name.replace("_joint", "", 1)
+
+
 class Twins:
     """A robot and what became of it."""
 
     def __init__(self, robot: jn.Model, other: jn.Model) -> None:
         self.robot, self.other = robot, other
         mine, others = names(robot), names(other)
-        self.q = np.array([mine.q.index(name) for name in others.q], int)
-        self.v = np.array([mine.v.index(name) for name in others.v], int)
+        self.q = np.array([mine.q.index(own_name(name, mine.q)) for name in others.q], int)
+        self.v = np.array([mine.v.index(own_name(name, mine.v)) for name in others.v], int)
 
     def faults(self, seed: int = 0, states: int = 4) -> list[str]:
         """The answers that differ by more than rounding."""

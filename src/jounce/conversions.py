@@ -1,7 +1,7 @@
 """Conversion of configurations, motions and forces between jounce and other libraries.
 
 Neither library is imported here; each class takes one of its models. Joints are matched by name, since their order
-differs.
+differs: by that in the robot, or in its `Model.to_urdf`.
 
 =====================  ==================================  ============================================================
 library and joint      q there                             v there; forces are dual to it
@@ -29,9 +29,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, quoted, reals
+from jounce.core_tables import BodyRecord
 from jounce.loading.mjcf_names import joint_names
 from jounce.model import Model, a_model
 from jounce.parts.joints import Fixed, Free, Joint, Planar, Primitive, Prismatic, Revolute, Spherical
+from jounce.saving.names import urdf_joint_names
 
 __all__ = ["MuJoCo", "Pinocchio"]
 
@@ -205,17 +207,23 @@ class _Conversion:
             out[..., p.v] = p.kind.force_back(q[..., p.q], tau[..., p.v_there])
         return out
 
-    def _match(self, there: Sequence[str]) -> dict[str, Joint]:
-        """jounce's joints by name, after checking that the other library has the same names."""
-        moving = [b for b in self._robot.bodies if not isinstance(b.joint, Fixed)]
-        joints = {b.joint.name or b.name: b.joint for b in moving if b.joint.follows is None}
-        lone = [name for name in joints if name not in there]
-        alien = [name for name in there if name not in joints]
+    def _match(self, there: Sequence[str]) -> dict[str, BodyRecord]:
+        """The bodies that joints carry, by the joint's name in the other library, which must have the same joints."""
+        found, lone = {}, []
+        for body, written in zip(self._robot.bodies, urdf_joint_names(self._robot.bodies), strict=True):
+            if isinstance(body.joint, Fixed) or body.joint.follows is not None:
+                continue
+            name = body.joint_name if body.joint_name in there else written
+            if name in there:
+                found[name] = body
+            else:
+                lone.append(body.joint_name)
+        alien = [name for name in there if name not in found]
         if lone or alien:
             faults = [f"{self._library}'s model has no {_list(lone)}"] if lone else []
             faults += [f"the robot has no {_list(alien)} of its own"] if alien else []
             raise ValueError(f"the joints differ: {' and '.join(faults)}")
-        return joints
+        return found
 
 
 class MuJoCo(_Conversion):
@@ -245,21 +253,22 @@ class MuJoCo(_Conversion):
     def __init__(self, robot: Model, model: Any) -> None:
         super().__init__(robot, model)
         names = joint_names(model)
-        joints = self._match(names)
+        bodies = self._match(names)
         kinds = (Free, _MujocoFree()), (Spherical, _RealPartFirst()), (Prismatic, _Same()), (Revolute, _Same())
-        placements = {b.joint.name or b.name: b.placement for b in robot.bodies}
         self._pieces = []
         for j, name in enumerate(names):
             expected, kind = kinds[model.jnt_type[j]]
-            if type(joints[name]) is not expected:
-                raise ValueError(f"joint {name!r} is {joints[name]!r}, but {expected.__name__} in MuJoCo's model")
-            if expected is Free and not np.array_equal(placements[name], np.eye(4)):
+            body = bodies[name]
+            if type(body.joint) is not expected:
+                raise ValueError(f"joint {name!r} is {body.joint!r}, but {expected.__name__} in MuJoCo's model")
+            if expected is Free and not np.array_equal(body.placement, np.eye(4)):
                 raise ValueError(
                     f"joint {name!r} is placed away from the world's origin, which MuJoCo's free joints cannot be"
                 )
             q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
             there = slice(q, q + expected.nq), slice(v, v + expected.nv)
-            self._pieces.append(_Piece(robot.position(name), robot.coordinate(name), *there, kind))
+            own = body.joint_name
+            self._pieces.append(_Piece(robot.position(own), robot.coordinate(own), *there, kind))
 
 
 class Pinocchio(_Conversion):
@@ -279,10 +288,9 @@ class Pinocchio(_Conversion):
         super().__init__(robot, model)
         all_joints = list(zip(model.names, model.joints, strict=True))[1:]  # the first is the universe
         there = {name: joint for name, joint in all_joints if joint.nv > 0}  # joints that mimic others have none
-        joints = self._match(list(there))
         self._pieces = []
-        for name, joint in joints.items():
-            self._pieces += _pinocchio_pieces(name, robot, joint, there[name])
+        for name, body in self._match(list(there)).items():
+            self._pieces += _pinocchio_pieces(body.joint_name, robot, body.joint, there[name])
 
 
 def _pinocchio_pieces(name: str, robot: Model, joint: Joint, there: Any) -> list[_Piece]:

@@ -1548,7 +1548,11 @@ class Model(CoreModel):
         """The robot as a URDF, which `jounce.load` reads back to the same dynamics.
 
         Joints of several coordinates that URDF lacks become chains of joints with massless links between them, screws a
-        turn and a slide that mimics it. The base is as it is: load the file with ``base="fixed"``.
+        turn and a slide that mimics it. The base is as it is: load the file with ``base="fixed"``. A `Free` joint is
+        "floating" in the file, and Pinocchio's free flyer without a ``JointModelFreeFlyer()``, which would be another.
+
+        No joint has the name of a link, since readers look both up as frames: one that has it, as joints have by
+        default, is written as "NAME_joint". `jounce.conversions` know it by both names.
 
         Args:
             path: file to write; when left out, nothing is written.

@@ -5,7 +5,7 @@ them. A screw becomes a turn, and a slide that mimics it: in this order, which i
 know a joint before the one that mimics it. It also wants both to have one coordinate, where its continuous joints have
 two: so what mimics or is mimicked is written as revolute, if need be without ends. What is fixed to the world hangs on
 a root link "world", which readers take for the world itself; a robot that has a root link of its own, fixed at the
-origin, does without.
+origin, does without. No joint has the name of a link: both are frames for Pinocchio, which finds frames by name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Planar
 from jounce.saving.document import Element, a_name, a_path, add, number, numbers, text_of, write
 from jounce.saving.left_out import LeftOut
-from jounce.saving.names import unused
+from jounce.saving.names import unused, urdf_joint_names
 from jounce.saving.origin import add_origin
 from jounce.saving.urdf_visuals import UrdfVisuals
 
@@ -110,10 +110,12 @@ class _Links:
 
     def __init__(self, root: Element, bodies: Sequence[BodyRecord], rates: bool) -> None:
         self._root, self._bodies, self._rates = root, bodies, rates
-        self._links = {"world", *(body.name for body in bodies)}
+        names = urdf_joint_names(bodies)
+        self._taken = {"world", *(body.name for body in bodies), *names}
+        self._called = dict(zip((body.name for body in bodies), names, strict=True))  # by body
+        self._leads = {body.joint_name: self._called[body.name] for body in bodies if body.joint.nv}
         follows = {body.joint_name: body.joint.follows.joint for body in bodies if body.joint.follows is not None}
         self._tied = {*follows, *follows.values()}
-        self._joints = {body.joint_name for body in bodies if body.joint.nv}
         self._elements: dict[str, Element] = {}
 
     def element(self, name: str) -> Element:
@@ -125,7 +127,7 @@ class _Links:
         placement = body.placement
         *inner, last = self._steps(body)
         for step in inner:
-            link = unused(f"{body.name}/{step.name}", self._links)
+            link = unused(f"{body.name}/{step.name}", self._taken)
             self._link(link)
             self._joint(step, parent, link, placement)
             parent, placement = link, np.eye(4)
@@ -134,23 +136,23 @@ class _Links:
             self._joint(last, parent, body.name, placement)
 
     def _steps(self, body: BodyRecord) -> list[_Step]:
-        joint, name = body.joint, body.joint_name
+        joint, name, called = body.joint, body.joint_name, self._called[body.name]
         if isinstance(joint, Fixed):
-            return [_Step(unused(name, self._joints), "fixed")]
+            return [_Step(called, "fixed")]
         if isinstance(joint, Free):
-            return [_Step(name, "floating", losses=_even(joint))]
+            return [_Step(called, "floating", losses=_even(joint))]
         if isinstance(joint, Planar) and _is_urdfs(joint):
-            return [_Step(name, "planar", np.cross(joint.x, joint.y), _even(joint))]
+            return [_Step(called, "planar", np.cross(joint.x, joint.y), _even(joint))]
         primitives = joint.primitives()
         if joint.nv == 1 and primitives[0].kind == "helical":
             axis, limits = primitives[0].axis, joint.limits or _NO_LIMITS
-            turn = _Step(name, "revolute", axis, _losses(joint, 0), limits, joint.follows)
+            turn = _Step(called, "revolute", axis, _losses(joint, 0), limits, joint.follows)
             slide = _times(primitives[0].slide, joint.follows or Follow(name))
-            return [turn, _Step(unused(f"{name}.slide", self._joints), "prismatic", axis, follows=slide)]
+            return [turn, _Step(unused(f"{name}.slide", self._taken), "prismatic", axis, follows=slide)]
         steps = []
         for i, primitive in enumerate(primitives):
             limits = joint.limits or _NO_LIMITS
-            own = name if len(primitives) == 1 else unused(f"{name}.{i}", self._joints)
+            own = called if len(primitives) == 1 else unused(f"{name}.{i}", self._taken)
             kind = "prismatic" if primitive.kind == "prismatic" else self._turning(name, limits)
             steps.append(_Step(own, kind, primitive.axis, _losses(joint, i), limits, joint.follows))
         return steps
@@ -174,7 +176,8 @@ class _Links:
             add(element, "dynamics", {key: number(value) for key, value in step.losses.items() if value})
         if step.follows is not None:
             ratio, offset = number(step.follows.ratio), number(step.follows.offset)
-            add(element, "mimic", {"joint": step.follows.joint, "multiplier": ratio, "offset": offset})
+            leader = self._leads[step.follows.joint]
+            add(element, "mimic", {"joint": leader, "multiplier": ratio, "offset": offset})
 
     def _add_limit(self, element: Element, step: _Step) -> None:
         """A <limit>, which slides and turns with ends must have."""
