@@ -119,7 +119,8 @@ frame_index                             name            |
 PROPERTIES = {
     "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
     "lower", "upper", "velocity_limit", "effort_limit", "acceleration_limit", "deceleration_limit", "jerk_limit",
-    "effort_rate_limit", "constraints", "constraint_names", "scenery", "armature", "damping", "friction", "stiffness", "mass",
+    "effort_rate_limit", "constraints", "constraint_names", "scenery",
+    "armature", "damping", "friction", "stiffness", "mass",
 }  # fmt: skip
 
 # The axis that counts the orders of a stack's result, for each array of the result.
