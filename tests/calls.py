@@ -120,7 +120,7 @@ PROPERTIES = {
     "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
     "lower", "upper", "velocity_limit", "effort_limit", "acceleration_limit", "deceleration_limit", "jerk_limit",
     "effort_rate_limit", "constraints", "constraint_names", "scenery",
-    "armature", "damping", "friction", "stiffness", "mass",
+    "armature", "damping", "friction", "stiffness", "mass", "keyframes",
 }  # fmt: skip
 
 # The axis that counts the orders of a stack's result, for each array of the result.

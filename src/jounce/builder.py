@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, flag, frozen, near, pose, quoted, text
 from jounce.core_tables import BodyRecord, massless_bodies, rigidly
@@ -41,6 +41,7 @@ class Builder:
         self._index: dict[str, int] = {}
         self._constraints: list[ConstraintRecord] = []
         self._scenery: Sequence[Visual] = ()
+        self._keyframes: Mapping[str, Mapping[str, NDArray[np.float64]]] = {}
 
     @classmethod
     def from_model(cls, model: Model) -> Builder:
@@ -59,6 +60,7 @@ class Builder:
         builder._index = {b.name: i for i, b in enumerate(builder._bodies)}
         builder._constraints = list(model.constraints)
         builder._scenery = model.scenery
+        builder._keyframes = model._keyframes
         return builder
 
     def add(
@@ -238,7 +240,7 @@ class Builder:
         """
         if not flag("allow_massless", allow_massless):
             _check_movable(self._bodies)
-        return Model(self._bodies, self._gravity, self._constraints, self._scenery)
+        return Model(self._bodies, self._gravity, self._constraints, self._scenery, self._keyframes)
 
 
 def _check_movable(bodies: Sequence[BodyRecord]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import comb, prod
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
@@ -104,6 +105,7 @@ class Model(CoreModel):
     constraints: tuple[ConstraintRecord, ...]
     constraint_names: tuple[str, ...]
     scenery: Sequence[Visual]
+    _keyframes: Mapping[str, Mapping[str, Array]]  # positions by joint
     _constant_rows: bool
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
@@ -122,6 +124,7 @@ class Model(CoreModel):
         gravity: Array,
         constraints: Sequence[ConstraintRecord] = (),
         scenery: Sequence[Visual] = (),
+        keyframes: Mapping[str, Mapping[str, Array]] | None = None,
     ) -> None:
         build = partial(type(self), gravity=gravity, constraints=constraints)
         discretization = Discretization.of(bodies, build)
@@ -146,6 +149,7 @@ class Model(CoreModel):
             "constraints": tuple(constraints),
             "constraint_names": tuple(c.name for c in constraints),
             "scenery": scenery,
+            "_keyframes": _kept(keyframes or {}, coordinates),
             "_constant_rows": all(c.is_constant for c in constraints),
             "body_names": tuple(b.name for b in moving),
             "joint_names": tuple(coordinates),
@@ -180,8 +184,8 @@ class Model(CoreModel):
                 raise AttributeError(f"{fault}: that is {ours}", name=name, obj=self) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        scenery = (tuple(self.scenery),) if self.scenery else ()
-        return type(self), (self.bodies, self.gravity, self.constraints, *scenery)
+        rest = (tuple(self.scenery), self._keyframes) if self._keyframes else (tuple(self.scenery),)
+        return type(self), (self.bodies, self.gravity, self.constraints, *(rest if any(map(len, rest)) else ()))
 
     def __copy__(self) -> Model:
         return self
@@ -378,6 +382,27 @@ class Model(CoreModel):
             if isinstance(b.joint, (Free, Spherical)):
                 q[where.stop - 1] = 1.0
         return q
+
+    @property
+    def keyframes(self) -> Mapping[str, Array]:
+        """Configurations (nq,) that an MJCF file names, and "qpos0", in which it draws the robot; empty for others.
+
+        Robots made from such a robot keep them: joints that were added are at `neutral`.
+
+        >>> import jounce as jn
+        >>> robot = jn.load('''<mujoco> <worldbody>
+        ...   <body pos="0 0 1"> <freejoint/> <geom size="0.1"/> </body> </worldbody>
+        ...   <keyframe> <key name="high" qpos="0 0 3 1 0 0 0"/> </keyframe> </mujoco>''')
+        >>> robot.keyframes["qpos0"][:3], robot.keyframes["high"][:3]
+        (array([0., 0., 1.]), array([0., 0., 3.]))
+        """
+        found = {}
+        for name, positions in self._keyframes.items():
+            q = self.neutral()
+            for joint, at in positions.items():
+                q[self.position(joint)] = at
+            found[name] = frozen(q)
+        return MappingProxyType(found)
 
     def random_configuration(self, rng: np.random.Generator | int, shape: SupportsIndex | Sequence[int] = ()) -> Array:
         """Random configurations (*shape, nq), with uniformly distributed orientations.
@@ -592,7 +617,7 @@ class Model(CoreModel):
         names = [name for name in contacts if name in self.frame_names] if isinstance(contacts, Mapping) else []
         fixed = [name for name in names if rigidly(self.bodies, name) == ("world", None)]
         records = contact_records(contacts, self.frame_names, fixed, list(self.constraint_names))
-        return Model(self.bodies, self.gravity, [*self.constraints, *records], self.scenery)
+        return _model(replace(self._tree(), constraints=[*self.constraints, *records]))
 
     def constraint_rows(self, name: str) -> slice:
         """Where a constraint is in the rows of `constraint_jacobian` and in `residual`: a slice."""
@@ -899,7 +924,7 @@ class Model(CoreModel):
     # Changed robots
 
     def _tree(self) -> Tree:
-        return Tree(self.bodies, self.gravity, self.constraints, self.scenery)
+        return Tree(self.bodies, self.gravity, self.constraints, self.scenery, self._keyframes)
 
     def lock(self, positions: Mapping[str, ArrayLike]) -> Model:
         """The same robot with some joints held at a position: they become fixed, and have no coordinates any more.
@@ -1724,7 +1749,7 @@ def _core_without(
 
 
 def _model(tree: Tree) -> Model:
-    return Model(tree.bodies, tree.gravity, tree.constraints, tree.scenery)
+    return Model(tree.bodies, tree.gravity, tree.constraints, tree.scenery, tree.keyframes)
 
 
 def a_model(name: str, value: object) -> Model:
@@ -1748,6 +1773,18 @@ def _lead(shape: object) -> tuple[int, ...]:
     if not all(is_whole(n) and 0 <= n <= limit for n in given) or prod(given) > limit or len(given) > 30:
         raise ValueError(f"shape is {quoted(shape)}, expected the shape of an array")
     return tuple(int(n) for n in given)
+
+
+def _kept(
+    keyframes: Mapping[str, Mapping[str, Array]], coordinates: Mapping[str, tuple[slice, slice]]
+) -> dict[str, dict[str, Array]]:
+    """The positions of joints that the robot has, in keyframes that have any."""
+    sizes = {joint: q.stop - q.start for joint, (q, _) in coordinates.items()}
+    kept = {
+        name: {joint: frozen(np.asarray(q)) for joint, q in at.items() if sizes.get(joint) == len(q)}
+        for name, at in keyframes.items()
+    }
+    return {name: at for name, at in kept.items() if at}
 
 
 def _counted(n: int) -> NDArray[np.intp]:

@@ -6,7 +6,7 @@ on the frame then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -44,7 +44,15 @@ def attached(tree: Tree, other: Tree, to: str, placement: ArrayLike | None, pref
     else:
         looks = together(bodies[carrier].visuals, other.scenery, place)
         bodies[carrier] = replace(bodies[carrier], visuals=looks)
-    return Tree([*bodies, *added], tree.gravity, [*tree.constraints, *ties], scenery)
+    keyframes = {
+        name: {**tree.keyframes.get(name, {}), **_prefixed(other.keyframes.get(name, {}), prefix)}
+        for name in (*tree.keyframes, *other.keyframes)
+    }
+    return Tree([*bodies, *added], tree.gravity, [*tree.constraints, *ties], scenery, keyframes)
+
+
+def _prefixed(positions: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    return {prefix + joint: q for joint, q in positions.items()}
 
 
 def _renamed(body: BodyRecord, prefix: str) -> BodyRecord:

@@ -130,7 +130,7 @@ def _cut(tree: Tree, kept: Sequence[int], roots: dict[int, BodyRecord], grounded
     bodies = [roots.get(i) or replace(b := tree.bodies[i], parent=place[b.parent]) for i in kept]
     left = {b.joint_name for b in bodies if b.joint.nv}
     bodies = [_with_its_leader(b, follows, left) if b.joint.follows else b for b in bodies]
-    part = Tree(bodies, tree.gravity, scenery=tree.scenery if grounded else ())
+    part = Tree(bodies, tree.gravity, scenery=tree.scenery if grounded else (), keyframes=tree.keyframes)
     ties = [c for c in tree.constraints if _stays(c, part, grounded)]
     for c in ties:
         expect_mobile(c, bodies)

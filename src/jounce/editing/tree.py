@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,7 @@ class Tree:
     gravity: Array
     constraints: Sequence[ConstraintRecord] = ()
     scenery: Sequence[Visual] = ()
+    keyframes: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)  # by name, positions by joint
 
     def index(self, name: str) -> int:
         """Of a body or frame; -1 for the world."""

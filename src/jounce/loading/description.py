@@ -41,6 +41,7 @@ class Description:
         tells_ignored: whether loading warns about that too, because the robot would move differently with it.
         warnings: what is suspicious about the file, one line each; loading warns about it.
         scenery: what the world itself looks like.
+        keyframes: configurations that the file names: of each, the positions by joint.
     """
 
     source: str
@@ -53,10 +54,11 @@ class Description:
     tells_ignored: bool = False
     warnings: list[str] = field(default_factory=list)
     scenery: Sequence[Visual] = ()
+    keyframes: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
 
     def model(self) -> Model:
         """The robot; links without inertia are allowed (`inspect` warns about them)."""
-        return Model(self.bodies, self.gravity, self.constraints, self.scenery)
+        return Model(self.bodies, self.gravity, self.constraints, self.scenery, self.keyframes)
 
     def undrawn(self) -> list[str]:
         """What it is drawn without, one line each: shapes and pictures without a file that is there and may be read."""

@@ -27,13 +27,14 @@ from jounce.loading.folders import Folders
 from jounce.loading.formats import Friction, Mimic
 from jounce.loading.mjcf_compiler import compile_mjcf, mujoco_package
 from jounce.loading.mjcf_equality import Equalities, Places, equalities
+from jounce.loading.mjcf_keyframes import keyframes
 from jounce.loading.mjcf_left_out import left_out
 from jounce.loading.mjcf_names import body_names, joint_names, unused
 from jounce.loading.mjcf_visuals import MjcfVisuals
 from jounce.loading.xml_source import MAX_NUMBER, short
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Prismatic, Revolute, Spherical
-from jounce.parts.pose import Array, pose, rotation, shift
+from jounce.parts.pose import Array, pose, quaternions, rotation, shift
 from jounce.parts.visual import Visual
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
@@ -77,7 +78,7 @@ def describe_mjcf(
     called = name or (
         str(source) if isinstance(source, Path) else "<string>" if isinstance(source, str) else "<object>"
     )
-    model, left, warnings, meshes = compile_mjcf(source, called, folders)
+    model, left, warnings, meshes, keys = compile_mjcf(source, called, folders)
     try:
         reading = _Reading(model, called, base, damping, friction, MjcfVisuals(model, meshes))
         ties = reading.equalities()
@@ -85,12 +86,13 @@ def describe_mjcf(
             reading.couple(ties.followers)
         if not constraints:
             ties = Equalities()
+        poses, odd = keyframes(model, reading.joint_names, keys)
         left += reading.ignored + ties.left_out + left_out(model, reading.body_names, reading.joint_names, friction)
     except UnicodeDecodeError as fault:
         raise LoadError(f"{called}: has a name that is not UTF-8: {fault}") from None
     if not any(body.joint.nv for body in reading.bodies):
         warnings.append("nothing moves: no body has a joint")
-    warnings += ties.odd
+    warnings += ties.odd + odd
     fall = reading.gravity if gravity is None else array_of("gravity", gravity, (3,))
     return Description(
         source=called,
@@ -103,6 +105,7 @@ def describe_mjcf(
         tells_ignored=True,
         warnings=warnings,
         scenery=reading.scenery,
+        keyframes={name: at | reading.root for name, at in poses.items()},
     )
 
 
@@ -132,6 +135,7 @@ class _Reading:
         falls = not off & int(flags.mjDSBL_GRAVITY)
         self.gravity = np.array(model.opt.gravity) if falls else np.zeros(3)
 
+        self.root: dict[str, Array] = {}  # where the file draws a body that gets a free joint
         floating = self._floating_root() if base == "floating" else None
         self._frame = {0: -1}  # record of each MuJoCo body's frame
         for i in range(1, model.nbody):
@@ -192,8 +196,12 @@ class _Reading:
             self.bodies.append(BodyRecord(label, above, joint, at, whole, visuals=looks))
             above, placed = len(self.bodies) - 1, shift(-anchor)
         if not joints or not is_body:
-            joint = Free(name=unused("root_joint", set(self.joint_names))) if floating else Fixed()
-            placed = np.eye(4) if floating else placed
+            joint = Fixed()
+            if floating:
+                root = unused("root_joint", set(self.joint_names))
+                w, x, y, z = quaternions(placed[:3, :3])
+                self.root = {root: np.array([*placed[:3, 3], x, y, z, w])}
+                joint, placed = Free(name=root), np.eye(4)
             self.bodies.append(BodyRecord(body, above, joint, placed, inertia, visuals=self._looks.of(i)))
         self._frame[i] = len(self.bodies) - 1
 

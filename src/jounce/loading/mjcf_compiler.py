@@ -46,16 +46,17 @@ MAX_SECONDS = 5  # of processor time for MuJoCo to compile a file
 MAX_WAIT = 60  # seconds of wall clock, for a busy machine or one without limits on processor time
 MAX_MEMORY = 4 << 30  # bytes
 Meshes = dict[str | int | tuple[str, int], MeshSource | Triangles | FieldSource | TextureSource]
+Keys = list[dict[str, str]]  # the attributes of each
 _PROGRAM = str(mjcf_child.__file__)
 _WAY_OUT = "; if you trust the file, compile it yourself and pass the mujoco.MjModel"
 
 
 def compile_mjcf(
     source: Any, name: str, folders: Folders | None = None
-) -> tuple[Any, list[str], list[str], Meshes | None]:
-    """The MjModel of a source; what was left out; the compiler's warnings; where the meshes come from.
+) -> tuple[Any, list[str], list[str], Meshes | None, Keys | None]:
+    """The MjModel of a source; what was left out; the compiler's warnings; where the meshes come from; keyframes.
 
-    The last is None if the model contains its meshes. Otherwise meshes that no inertia depends on are stand-ins.
+    The last two are None if the model contains them. Otherwise meshes that no inertia depends on are stand-ins.
 
     Args:
         source: a path, text, an element, an MjSpec or an MjModel.
@@ -64,8 +65,8 @@ def compile_mjcf(
     """
     mujoco = mujoco_package(name)
     if isinstance(source, mujoco.MjModel):
-        return source, [], [], None
-    documents = None
+        return source, [], [], None, None
+    documents = keys = None
     with _warnings_kept(mujoco) as heard:
         try:
             if isinstance(source, mujoco.MjSpec):
@@ -76,7 +77,7 @@ def compile_mjcf(
             else:
                 documents = _documents(source, name, folders)
                 model, found = _compiled_documents(mujoco, documents, heard)
-                left, meshes = [], _sources(documents, found)
+                left, meshes, keys = [], _sources(documents, found), documents.keys
         except LoadError:
             raise
         except Exception as fault:  # usually ValueError; RuntimeError and FatalError if out of memory
@@ -84,7 +85,7 @@ def compile_mjcf(
             message = ", ".join(line.strip(" ,") for line in said.splitlines() if line.strip())
             raise LoadError(f"{name}: mujoco's compiler: {message or type(fault).__name__}") from None
     odd = [warning for warning in heard if "deprecated" not in warning]  # deprecations concern MuJoCo, not the robot
-    return model, left, [f"mujoco's compiler: {warning}" for warning in odd], meshes
+    return model, left, [f"mujoco's compiler: {warning}" for warning in odd], meshes, keys
 
 
 def mujoco_package(name: str) -> Any:

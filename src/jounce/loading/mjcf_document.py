@@ -10,7 +10,7 @@ and one for each attached model. In these documents files have placeholder names
     mesh                read later, and only if an inertia depends on it
     hfield              read when it is drawn: replaced by a plane, whose number of columns says which field it is
     texture             read when it is drawn: replaced by a point, whose colour says which texture it is
-    size, sensor, ...   left out, since the dynamics do not depend on them (`_LEFT_OUT`)
+    size, sensor, ...   left out, since the dynamics do not depend on them (`_LEFT_OUT`); keyframes are read from here
 
 Every element has its own line, numbered on across documents, so that a line number in MuJoCo's messages identifies the
 element and its file.
@@ -96,6 +96,7 @@ class Documents:
         meshes: files that are not read yet, by placeholder.
         fields: height fields; the one at index i has 2 + i columns in the documents.
         textures: the one at index i has the colour i, as a number of three bytes, in the documents.
+        keys: the keyframes of the main document, each as what it says.
         names: of the files, by placeholder.
         lines: the element of each line, from line 1 on.
         rules: ``inertiafromgeom`` of each document.
@@ -111,6 +112,7 @@ class Documents:
     meshes: dict[str, FileName] = field(default_factory=dict)
     fields: list[HeightField] = field(default_factory=list)
     textures: list[TextureElement] = field(default_factory=list)
+    keys: list[dict[str, str]] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     lines: list[Element] = field(default_factory=list)
     rules: set[str] = field(default_factory=set)
@@ -220,6 +222,8 @@ class _Document:
                     pending.extendleft(reversed(self._included(child, element, seen)))
                 elif child.tag not in _LEFT_OUT:
                     element.children.append(child)
+                elif child.tag == "keyframe" and self._depth == 0:
+                    self._made.keys += [key.attributes for key in child.children if key.tag == "key"]
             todo += [(child, depth + 1, copies) for child in reversed(element.children)]
 
     def _included(self, include: Element, parent: Element, seen: set[str | None]) -> list[Element]:

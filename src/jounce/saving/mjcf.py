@@ -25,6 +25,7 @@ from jounce.saving.document import Element, a_name, a_path, add, number, numbers
 from jounce.saving.left_out import LeftOut
 from jounce.saving.mjcf_equality import add_equalities, check_constraints
 from jounce.saving.mjcf_inertia import add_inertial, inertias
+from jounce.saving.mjcf_keyframes import add_keyframes
 from jounce.saving.mjcf_visuals import MjcfVisuals
 from jounce.saving.names import unused
 
@@ -40,9 +41,10 @@ _TYPES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free"
 
 @dataclass(frozen=True)
 class _Hinge:
-    """A joint of the file: of which type, where in its body, and the coordinate of the robot's joint that it is."""
+    """A joint of the file: of which type, where in its body, and which coordinate of which of the robot's joints."""
 
     name: str
+    whose: str
     kind: str
     joint: Joint
     coordinate: int
@@ -64,6 +66,7 @@ def to_mjcf(robot: Model, path: Any, name: str, skip: Any) -> str:
     world = add(root, "worldbody")
     looks.add(world, "world", robot.scenery)
     elements: dict[int, Element] = {-1: world}
+    places: dict[str, tuple[str, int, Array]] = {}  # of the file's joints among the robot's
     taken = {body.joint_name for body in robot.bodies if body.joint.nv}
     for i, body in enumerate(robot.bodies):
         if i in merged.into:
@@ -77,10 +80,12 @@ def to_mjcf(robot: Model, path: Any, name: str, skip: Any) -> str:
         _add_pose(element, placement)
         for hinge in merged.hinges(i, taken):
             _add_joint(element, hinge, left_out)
+            places[hinge.name] = hinge.whose, hinge.coordinate, merged.in_world(i)
         add_inertial(element, masses[i])
         looks.add(element, body.name, body.visuals)
     add_equalities(root, robot, {"world": world} | {robot.bodies[i].name: e for i, e in elements.items() if i >= 0},
                    "constraints" in left_out.skip)  # fmt: skip
+    add_keyframes(root, robot, places)
     left_out.warn()
     return write(text_of(root), file)
 
@@ -184,6 +189,7 @@ def _hinges(body: BodyRecord, frame: Array, taken: set[str]) -> list[_Hinge]:
     return [
         _Hinge(
             body.joint_name if alone else unused(f"{body.joint_name}.{k}", taken),
+            body.joint_name,
             _TYPES[primitive.kind],
             body.joint,
             k,

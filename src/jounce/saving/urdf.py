@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from jounce._checks import quoted
 from jounce.core_tables import BodyRecord
+from jounce.loading.mjcf_keyframes import DRAWN
 from jounce.loading.urdf import RATES, in_plane
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Follow, Free, Joint, Limits, Planar
@@ -90,6 +91,9 @@ def _check(robot: Model, left_out: LeftOut) -> None:
         for key in ("damping", "friction"):
             if isinstance(joint, Free) and np.ptp(getattr(joint, key)) > 0:
                 left_out.refuse(f"{key} that differs between the coordinates of joints", name, key)
+    for keyframe in robot.keyframes:
+        if keyframe != DRAWN:
+            left_out.mention(f"keyframe {quoted(keyframe)}", "it has none")
     for constraint in robot.constraints:
         left_out.refuse("constraints", constraint.name, "constraints")
     if not np.array_equal(robot.gravity, (0.0, 0.0, -9.81)):
