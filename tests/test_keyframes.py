@@ -169,3 +169,40 @@ def test_urdf_has_none() -> None:
     robot = jn.load(CRAB.replace('<joint name="neck" type="ball"/>', "").replace("0 0 2 0   0.5", "0.5"))
     with pytest.warns(jn.SaveWarning, match="keyframe 'home'.*it has none"):
         robot.to_urdf()
+
+
+# In the viewer
+
+
+def shown(viewer: Any) -> np.ndarray:
+    return np.asarray(viewer._shown["robot"].motion.q[0])
+
+
+def test_show_starts_as_the_file_draws_it_or_at_a_keyframe() -> None:
+    pytest.importorskip("viser")
+    pytest.importorskip("trimesh")
+    robot = jn.load(CRAB)
+    with robot.show() as viewer:
+        assert np.array_equal(shown(viewer), robot.keyframes["qpos0"])
+        viewer.update("home")
+        assert np.array_equal(shown(viewer), robot.keyframes["home"])
+    with robot.show("home") as viewer:
+        assert np.array_equal(shown(viewer), robot.keyframes["home"])
+        assert np.allclose(viewer._shown["robot"].drawn.poses[0], robot.pose("crab", robot.keyframes["home"]))
+    with pytest.raises(ValueError, match=r"^q is 'hone', which is no keyframe of the robot: did you mean 'home'\?$"):
+        robot.show("hone")
+    with pytest.raises(ValueError, match=r"^q is 'home', which is no keyframe of the robot: it has none$"):
+        jn.robots.panda().show("home")
+
+
+def test_the_page_has_a_list_of_them() -> None:
+    pytest.importorskip("viser")
+    pytest.importorskip("trimesh")
+    robot = jn.load(CRAB)
+    with robot.show() as viewer:
+        controls = viewer._server.gui._gui_input_handle_from_uuid.values()
+        (choice,) = [c for c in controls if "home" in (getattr(c, "options", None) or ())]
+        choice.value = "home"
+        for told in choice._impl.update_cb:
+            told(None)
+        assert np.allclose(viewer._shown["robot"].drawn.poses[0], robot.pose("crab", robot.keyframes["home"]))

@@ -21,12 +21,13 @@ import numpy as np
 import pytest
 
 import jounce as jn
-from jounce.parts.pose import pose, quaternions, rotation
+from jounce.parts.pose import quaternions, rotation
+from scenes import below, nodes, world
 from time_limits import HANG
 
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
-from jounce.view import Viewer, ViewWarning
+from jounce.view import ViewWarning
 from jounce.view.arrows import Wrenches
 from jounce.view.motion import Motion
 from jounce.view.names import node_name
@@ -59,24 +60,6 @@ def others_may_warn() -> Iterator[None]:
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", ResourceWarning)
         yield
-
-
-def nodes(viewer: Viewer) -> dict[str, Any]:
-    return dict(viewer._server.scene._handle_from_node_name)
-
-
-def world(viewer: Viewer, name: str) -> np.ndarray:
-    """The pose of a node in the world, from those of all above it."""
-    found, path = np.eye(4), ""
-    for part in name.strip("/").split("/"):
-        path += "/" + part
-        handle = nodes(viewer)[path]
-        found = found @ pose(handle.position, handle.wxyz)
-    return found
-
-
-def below(viewer: Viewer, name: str) -> list[str]:
-    return [n for n in nodes(viewer) if n.startswith(name + "/")]
 
 
 # Placements
@@ -658,7 +641,7 @@ def test_a_quaternion_that_is_none_is_refused() -> None:
 def test_robots_side_by_side() -> None:
     robot, q, aside = jn.load(ARM), np.array([0.3, 0.4]), jn.placement((0, 2, 0.5), rpy=(0, 0, 1.0))
     with robot.show(q) as viewer:
-        alone = viewer._shown["robot"].bounds()
+        alone = viewer._shown["robot"].reach()[0]
         robot.show(q, viewer=viewer, name="other", placement=aside, com=True)
         for link in robot.frame_names:
             np.testing.assert_allclose(
@@ -666,7 +649,7 @@ def test_robots_side_by_side() -> None:
             )
         centre = world(viewer, "/other/centre of mass")[:3, 3]
         np.testing.assert_allclose(centre, aside[:3, :3] @ robot.center_of_mass(q) + aside[:3, 3], atol=1e-12)
-        there = viewer._shown["other"].bounds()
+        there = viewer._shown["other"].reach()[0]
         np.testing.assert_allclose(there[:, 2], alone[:, 2] + 0.5, atol=1e-12)  # what the camera is to see
         assert there[0, 1] > alone[1, 1]
     with pytest.raises(ValueError, match=r"^placement"):

@@ -73,6 +73,7 @@ class Builder:
         *,
         body: SoftBody | Any = None,
         at: float | None = None,
+        visuals: Sequence[Visual] = (),
     ) -> None:
         """Adds a body.
 
@@ -88,6 +89,8 @@ class Builder:
                 its far end.
             at: where along a soft parent this body is attached, in metres of its rest length; its far end when left
                 out.
+            visuals: what it looks like: `jounce.view.Visual`, each a shape with its place in the body's frame. The
+                dynamics do not depend on them.
         """
         text("name", name)
         text(f"parent of {quoted(name)}", parent)
@@ -119,9 +122,10 @@ class Builder:
                 raise ValueError(f"body and inertia of {quoted(name)} were both given: a soft body has its own mass")
         mark = None if at is None else self._mark(f"at of {quoted(name)}", parent, at)
         placed = np.eye(4) if placement is None else pose(f"placement of {quoted(name)}", placement)
+        looks = _visuals(f"visuals of {quoted(name)}", visuals)
         above = -1 if parent == "world" else self._index[parent]
         self._index[name] = len(self._bodies)
-        self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0), body, mark))
+        self._bodies.append(BodyRecord(name, above, joint, placed, inertia or Inertia(0.0), body, mark, looks))
 
     def close(
         self,
@@ -241,6 +245,14 @@ class Builder:
         if not flag("allow_massless", allow_massless):
             _check_movable(self._bodies)
         return Model(self._bodies, self._gravity, self._constraints, self._scenery, self._keyframes)
+
+
+def _visuals(what: str, given: Sequence[Visual]) -> Sequence[Visual]:
+    if isinstance(given, tuple) and not given:  # without importing what draws
+        return given
+    from jounce.parts.visual import checked_visuals
+
+    return checked_visuals(what, given)
 
 
 def _check_movable(bodies: Sequence[BodyRecord]) -> None:

@@ -1675,7 +1675,7 @@ class Model(CoreModel):
 
     def show(
         self,
-        q: ArrayLike | None = None,
+        q: ArrayLike | str | None = None,
         v: ArrayLike | None = None,
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
@@ -1686,6 +1686,7 @@ class Model(CoreModel):
         names: bool = False,
         com: bool = False,
         inertias: bool = False,
+        constraints: bool = True,
         name: str = "robot",
         placement: ArrayLike | None = None,
         colour: str | Sequence[float] | None = None,
@@ -1705,7 +1706,8 @@ class Model(CoreModel):
         to this machine only, and the call does not block.
 
         Args:
-            q: (nq,) configuration to show; `neutral` when left out.
+            q: (nq,) configuration to show, or the name of one of its `keyframes`; when left out, as its MJCF file draws
+                it, or else `neutral`; with loops closed, if that is possible.
             v: (nv,) its velocity, for twists.
             wrenches: arrows of forces and moments: by the name of a body, a frame or a constraint, (6,), or with
                 derivatives (K, 6), such as ``constrained_dynamics(...).forces``. Each order has its own colour.
@@ -1716,6 +1718,7 @@ class Model(CoreModel):
                 for.
             frames, names: whether to show the axes and the names of bodies and frames.
             com, inertias: whether to show the centre of mass, and ellipsoids that have the bodies' inertias.
+            constraints: whether to show signs where loops close and where contacts hold, one for each kind.
             name: of the robot on the page.
             placement: (4, 4) where its world is on the page, such as `jounce.placement` gives; for robots side by side.
             colour: "#rrggbb" or (red, green, blue), for the whole robot; its own colours when left out.

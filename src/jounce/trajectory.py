@@ -262,6 +262,7 @@ class Trajectory:
         names: bool = False,
         com: bool = False,
         inertias: bool = False,
+        constraints: bool = True,
         name: str = "robot",
         placement: ArrayLike | None = None,
         colour: str | Sequence[float] | None = None,

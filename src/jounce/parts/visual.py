@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._checks import frozen
+from jounce._checks import array_of, frozen, pose, quoted
 from jounce.parts.texture import Texture
 
 Array = NDArray[np.float64]
@@ -136,13 +136,13 @@ class Visual:
 
     Attributes:
         shape: what it is.
-        placement: (4, 4) its pose in the frame of the body.
-        colour: None where the file gives none.
+        placement: (4, 4) its pose in the frame of the body; the identity when left out.
+        colour: red, green, blue and opacity, each 0 to 1; None where the file gives none.
         texture: the picture on it, if there is one.
     """
 
     shape: Shape
-    placement: Array
+    placement: Array = field(default_factory=lambda: np.eye(4))
     colour: Colour | None = None
     texture: Texture | None = None
 
@@ -151,6 +151,46 @@ class Visual:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Visual, (self.shape, self.placement, self.colour, self.texture)
+
+
+def checked_visuals(what: str, given: object) -> tuple[Visual, ...]:
+    """Visuals as a user gives them.
+
+    Args:
+        what: their name in messages.
+        given: a sequence of `Visual`.
+    """
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise ValueError(f"{what} is {quoted(given)}, expected a list of jounce.view.Visual")
+    return tuple(_checked(f"{what}[{i}]", each) for i, each in enumerate(given))
+
+
+def _checked(what: str, given: object) -> Visual:
+    if not isinstance(given, Visual):
+        hint = ": put it into a Visual" if isinstance(given, get_args(Shape)) else ""
+        raise ValueError(f"{what} is {quoted(given)}, expected a jounce.view.Visual{hint}")
+    if not isinstance(given.shape, get_args(Shape)):
+        raise ValueError(f"shape of {what} is {quoted(given.shape)}, expected one such as jounce.view.Box")
+    for key, count in _SIZES.get(type(given.shape), {}).items():
+        sizes = array_of(f"{key} of {what}", getattr(given.shape, key), (count,) if count else ())
+        if not (sizes > 0).all():
+            raise ValueError(f"{key} of {what} is {quoted(getattr(given.shape, key))}, expected more than 0 m")
+    if given.colour is not None:
+        numbers = array_of(f"colour of {what}", given.colour, (4,))
+        if not ((numbers >= 0) & (numbers <= 1)).all():
+            raise ValueError(f"colour of {what} is {quoted(given.colour)}, expected four numbers from 0 to 1")
+    if given.texture is not None and not isinstance(given.texture, Texture):
+        raise ValueError(f"texture of {what} is {quoted(given.texture)}, expected a jounce.view.Texture")
+    return Visual(given.shape, pose(f"placement of {what}", given.placement), given.colour, given.texture)
+
+
+_SIZES: dict[type, dict[str, int]] = {  # of shapes, and how many numbers each is
+    Box: {"size": 3},
+    Sphere: {"radius": 0},
+    Cylinder: {"radius": 0, "length": 0},
+    Capsule: {"radius": 0, "length": 0},
+    Ellipsoid: {"radii": 3},
+}
 
 
 class ReadLater(Sequence[Visual]):

@@ -150,6 +150,10 @@ class Arrows:
             self._handle.points = ends.astype(np.float32)
         self._handle.visible = bool(seen.any())
 
+    def ends(self, points: Array, vectors: Array) -> Array:
+        """(2 n, 3) where they begin and end."""
+        return np.concatenate([points, points + self.scale * vectors])
+
 
 class WrenchArrows:
     """The arrows of wrenches on a robot, forces and moments, one colour per order.
@@ -159,11 +163,15 @@ class WrenchArrows:
         wrenches: on it.
         q: (T, nq) its configurations at their times, or at the only one.
         force_scale: m/N, or for each order m/N, m/(N/s), ...; chosen from the largest when left out.
+
+    Attributes:
+        largest: samples at which one of them is largest.
     """
 
     def __init__(self, drawn: DrawnRobot, wrenches: Wrenches, q: Array, force_scale: Any) -> None:
         self._wrenches = wrenches
         orders = wrenches.values.shape[2]
+        self.largest = _samples_of_largest(wrenches)
         forces, moments = _largest(drawn.robot, wrenches, q)
         scales = _scales(force_scale, orders)
         self.kinds: list[tuple[int, slice, Arrows]] = []
@@ -184,6 +192,17 @@ class WrenchArrows:
         points, values = self._wrenches.at(time, poses)
         for order, which, arrows in self.kinds:
             arrows.place(points, values[order][:, which])
+
+    def ends(self, time: float, poses: Array) -> Array:
+        """(n, 3) where all arrows begin and end at a time in samples."""
+        points, values = self._wrenches.at(time, poses)
+        return np.concatenate([points, *(a.ends(points, values[order][:, which]) for order, which, a in self.kinds)])
+
+
+def _samples_of_largest(wrenches: Wrenches) -> Array:
+    """At which the force or moment of a frame, of one order, is."""
+    parts = wrenches.values[..., :3], wrenches.values[..., 3:]
+    return np.concatenate([np.linalg.norm(part, axis=-1).argmax(axis=1).ravel() for part in parts]).astype(np.float64)
 
 
 def _largest(robot: Model, wrenches: Wrenches, q: Array) -> tuple[Array, Array]:
@@ -218,6 +237,11 @@ class TwistArrows:
         kin = twists(self._drawn.robot, q, v, self._names)
         for which, arrows in self.kinds:
             arrows.place(kin[0], kin[1][:, which])
+
+    def ends(self, q: Array, v: Array) -> Array:
+        """(n, 3) where all arrows begin and end."""
+        points, twist = twists(self._drawn.robot, q, v, self._names)
+        return np.concatenate([points, *(arrows.ends(points, twist[:, which]) for which, arrows in self.kinds)])
 
 
 def twists(robot: Model, q: Array, v: Array, names: Sequence[str]) -> tuple[Array, Array]:

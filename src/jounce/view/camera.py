@@ -29,8 +29,8 @@ def _distance(box: Array) -> float:
     return max(float((corners @ back + reach).max()), 2e-3)
 
 
-def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
-    """Sets up the lights, the floor and the camera.
+def set_stage(server: Any, bounds: Array, floor: float | None) -> Any:
+    """Sets up the lights, the floor and the camera; returns the handle of the floor, None if there is none.
 
     Args:
         server: viser's.
@@ -44,9 +44,10 @@ def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
     scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 190, 195), intensity=1.0)
     sun = centre + 3 * spread * _SUN
     scene.add_light_directional("/light/sun", color=(255, 252, 246), intensity=1.6, cast_shadow=True, position=sun)
+    ground = None
     if floor is not None:
         cell = 10.0 ** math.floor(math.log10(spread / 2)) if spread > 0 else 0.1
-        scene.add_grid(
+        ground = scene.add_grid(
             "/floor",
             width=40 * spread,
             height=40 * spread,
@@ -67,3 +68,4 @@ def set_stage(server: Any, bounds: Array, floor: float | None) -> None:
     server.initial_camera.fov = _FIELD
     server.initial_camera.near = 0.01 * spread
     server.initial_camera.far = 100 * spread
+    return ground

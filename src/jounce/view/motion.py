@@ -50,7 +50,10 @@ class Motion:
 
     def at(self, time: float) -> tuple[Array, Array | None]:
         """q (nq,) and v (nv,) at a time in s."""
-        sample = self.sample(time)
+        return self.at_sample(self.sample(time))
+
+    def at_sample(self, sample: float) -> tuple[Array, Array | None]:
+        """The same at a fractional sample index."""
         low = min(int(sample), len(self.time) - 1)
         part = sample - low
         if part == 0:

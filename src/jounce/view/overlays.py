@@ -1,4 +1,4 @@
-"""Overlays on a robot: axes and names of its frames, its centre of mass, and ellipsoids of inertia."""
+"""Overlays on a robot: axes and names of its frames, its centre of mass, ellipsoids of inertia, its constraints."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from jounce._checks import printable
 from jounce.parts.pose import quaternions
 from jounce.view.plain import principal
 from jounce.view.scene import DrawnRobot
-from jounce.view.style import INERTIA, MASS
+from jounce.view.style import INERTIA
+from jounce.view.ties import Ties
 
 Array = NDArray[np.float64]
 _LIGHT = 1e-5  # of the robot's mass: the ellipsoids of lighter bodies are as large as their files are careless
-KINDS = {"frames": "Frames", "names": "Names", "com": "Centre of mass", "inertias": "Inertia ellipsoids"}
+KINDS = {  # and the labels of their boxes on the page
+    "frames": "Frames",
+    "names": "Names",
+    "com": "Centre of mass",
+    "inertias": "Inertia ellipsoids",
+    "constraints": "Constraints",
+}
 
 
 class Overlays:
@@ -25,6 +32,7 @@ class Overlays:
         self._drawn = drawn
         self._handles: dict[str, list[Any]] = {}
         self._shown: set[str] = set()
+        self._ties: Ties | None = None
         self._q: Array | None = None
 
     def show(self, kind: str, visible: bool) -> None:
@@ -34,8 +42,8 @@ class Overlays:
                 node.show_axes = visible
         elif visible or kind in self._handles:
             if kind not in self._handles:
-                make = {"names": self._names, "com": self._com, "inertias": self._inertias}[kind]
-                self._handles[kind] = make()
+                make = {"names": self._names, "com": self._com, "inertias": self._inertias, "constraints": self._signs}
+                self._handles[kind] = make[kind]()
             for handle in self._handles[kind]:
                 handle.visible = visible
         (self._shown.add if visible else self._shown.discard)(kind)
@@ -49,6 +57,12 @@ class Overlays:
             centre = self._drawn.robot.center_of_mass(q)
             for handle in self._handles["com"]:
                 handle.position = centre
+        if self._ties is not None and "constraints" in self._shown:
+            self._ties.place(self._drawn.poses)
+
+    def points(self) -> Array:
+        """(n, 3) places beside the robot that should be in the picture, in its world."""
+        return self._ties.points if self._ties is not None else np.zeros((0, 3))
 
     def _names(self) -> list[Any]:
         drawn = self._drawn
@@ -59,8 +73,12 @@ class Overlays:
 
     def _com(self) -> list[Any]:
         drawn = self._drawn
-        path = drawn.path("centre of mass")
-        return [drawn.scene.add_icosphere(path, radius=0.02 * drawn.size, color=MASS, cast_shadow=False)]
+        path = drawn.path("centre of mass")  # a label, since it is the only thing that bodies do not hide
+        return [drawn.scene.add_label(path, "⊕", font_screen_scale=1.2, depth_test=False, anchor="center-center")]
+
+    def _signs(self) -> list[Any]:
+        self._ties = Ties(self._drawn)
+        return self._ties.handles
 
     def _inertias(self) -> list[Any]:
         """Solids of uniform density with the mass and inertia of each body."""

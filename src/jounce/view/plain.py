@@ -1,6 +1,8 @@
 """A drawing of bodies without visuals: segments between joints, the joints themselves, and boxes for their mass.
 
-The box is the one of uniform density that has the body's mass and inertia.
+The segments of a body go from its origin to all its joints, those that close loops included. The world has segments
+too, and a plate under each joint that is mounted on it. The box is the one of uniform density that has the body's mass
+and inertia, unless that is much longer than the robot.
 """
 
 from __future__ import annotations
@@ -10,19 +12,20 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.core_tables import BodyRecord
 from jounce.model import Model
+from jounce.parts.constraints import Gear, OnLine, OnPlane, Rolling
 from jounce.parts.inertia import Inertia
-from jounce.parts.joints import Fixed
+from jounce.parts.joints import Fixed, Free, Prismatic
 from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Sphere, Visual
-from jounce.view.style import BONE, JOINT, LIMBS
+from jounce.view.style import BONE, GROUND, JOINT, LIMBS
 
 Array = NDArray[np.float64]
-_THICK = 0.012  # thickness of segments, relative to the robot's size
-_SMALL, _LARGEST, _ALONE = 8, 20, 55  # edges of boxes, relative to that; the last for bodies of unknown length
+THICK = 0.012  # thickness of segments, relative to the robot's size
 
 
 def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int, list[Visual]]:
-    """Visuals, by index in ``robot.bodies``, for all moving bodies without any.
+    """Visuals, by index in ``robot.bodies``, for all moving bodies without any, and for what carries them.
 
     Args:
         looks: the bodies that have visuals. Bodies fixed to one of them need none.
@@ -31,28 +34,30 @@ def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int
     bodies = robot.bodies
     carrier = _carriers(robot)
     clad = {carrier[i] for i in looks if carrier[i] >= 0}
-    below = _below(robot)
-    limb = _limbs(robot)
-    thick = _THICK * size
+    reached, limb = _reached(robot, carrier, clad), _limbs(robot)
+    thick, longest = THICK * size, _longest(robot, size)
     made: dict[int, list[Visual]] = {}
     for i, b in enumerate(bodies):
-        if b.soft is not None or carrier[i] < 0 or carrier[i] in clad:
+        if carrier[i] < 0 or carrier[i] in clad:
             continue
-        colour = LIMBS[limb[i] % len(LIMBS)]
-        drawn = [v for j in below.get(i, ()) for v in _segment(bodies[j].placement[:3, 3], thick, BONE)]
-        if not drawn and b.inertia.mass > 0:
-            drawn = _segment(b.inertia.com, 0.7 * thick, BONE)
-        if b.inertia.mass > 0:
-            drawn.append(_box(robot, i, below.get(i, ()), thick, colour))
-        if not isinstance(b.joint, Fixed):
-            drawn.append(_joint(b.joint, thick))
+        drawn = [v for place in reached.get(i, ()) for v in _segment(place[:3, 3], thick, BONE)]
+        if b.soft is None:
+            if not drawn and b.inertia.mass > 0:
+                drawn = _segment(b.inertia.com, 0.7 * thick, BONE)
+            if b.inertia.mass > 0:
+                drawn.append(_box(b.inertia, thick, longest, LIMBS[limb[i] % len(LIMBS)]))
+            if not isinstance(b.joint, Fixed):
+                drawn.append(_joint(b.joint, thick))
         made[i] = drawn
-    roots = [j for j in below.get(-1, ()) if carrier[j] not in clad]
-    if all(carrier[j] >= 0 for j in roots) and not robot.scenery:
+    if robot.scenery or any(carrier[i] < 0 for i in looks):
         return made
-    for i in range(len(bodies)):  # a fixed base: from its origin to its joints
-        if carrier[i] < 0 and not any(carrier[k] < 0 for k in looks):
-            made[i] = [v for j in below.get(i, ()) for v in _segment(bodies[j].placement[:3, 3], thick, BONE)]
+    for i in (-1, *(i for i in range(len(bodies)) if carrier[i] < 0)):  # what is fixed: from its origin to its joints
+        made[i] = [v for place in reached.get(i, ()) for v in _segment(place[:3, 3], thick, GROUND)]
+    roots = [i for i, b in enumerate(bodies) if b.parent < 0 and _hangs(b, reached.get(i, ()), thick)]
+    for place in reached.get(-1, ()):
+        x, y, z = place[:3, 3]
+        hangs = any(place is bodies[i].placement for i in roots)
+        made[-1].append(_plate(place if np.hypot(x, y) >= abs(z) else np.eye(4), thick, hangs and z <= 0))  # of a post
     return made
 
 
@@ -60,10 +65,10 @@ def boxes(robot: Model, bodies: Collection[int], drawn: Collection[int], size: f
     """The boxes of some bodies, or of the moving bodies that they are part of, unless these are drawn already."""
     if not bodies:
         return {}
-    carrier, limb, below, thick = _carriers(robot), _limbs(robot), _below(robot), _THICK * size
+    carrier, limb, longest = _carriers(robot), _limbs(robot), _longest(robot, size)
     whole = {carrier[i] for i in bodies if carrier[i] >= 0} - set(drawn)
     return {
-        i: [_box(robot, i, below.get(i, ()), thick, LIMBS[limb[i] % len(LIMBS)])]
+        i: [_box(robot.bodies[i].inertia, THICK * size, longest, LIMBS[limb[i] % len(LIMBS)])]
         for i in sorted(whole)
         if robot.bodies[i].inertia.mass > 0
     }
@@ -76,6 +81,34 @@ def _below(robot: Model) -> dict[int, list[int]]:
         if b.at is None:
             below.setdefault(b.parent, []).append(j)
     return below
+
+
+def _reached(robot: Model, carrier: list[int], clad: Collection[int]) -> dict[int, list[Array]]:
+    """The places (4, 4) of joints on each body, -1 for the world: of those that carry others, and that close loops.
+
+    The world has only what is drawn from the tree and fixed to it.
+    """
+    bodies = robot.bodies
+    below, index = _below(robot), {"world": -1} | {b.name: i for i, b in enumerate(bodies)}
+    reached: dict[int, list[Array]] = {}
+
+    def add(i: int, place: Array, other: int) -> None:
+        plain = other < 0 or carrier[other] not in clad
+        if i >= 0 or plain:
+            reached.setdefault(i, []).append(place)
+
+    for i, there in below.items():
+        for j in there:
+            if not isinstance(bodies[j].joint, Free) and (i >= 0 or bodies[j].moves or j in below):
+                add(i, bodies[j].placement, j)
+    for c in robot.constraints:
+        if c.contact or isinstance(c.kind, Gear):
+            continue
+        a, b = index[c.a], index[c.b]
+        if a >= 0 or not isinstance(c.kind, (OnPlane, OnLine, Rolling)):
+            add(a, c.pose_a, b)
+        add(b, c.pose_b, a)
+    return reached
 
 
 def _carriers(robot: Model) -> list[int]:
@@ -101,6 +134,19 @@ def _limbs(robot: Model) -> list[int]:
         else:
             limb.append(limb[b.parent] if b.parent >= 0 else max(last, 0))
     return limb
+
+
+def _hangs(body: BodyRecord, places: Collection[Array], thick: float) -> bool:
+    """Whether a body on the world is below its joint, where all coordinates are zero."""
+    ends = [body.inertia.com, *(place[:3, 3] for place in places)]
+    return bool((np.mean(ends, axis=0) @ body.placement[:3, :3].T)[2] < -thick)
+
+
+def _plate(place: Array, thick: float, up: bool) -> Visual:
+    """What a joint is mounted on: a plate under it, or above one that hangs."""
+    level = np.eye(4)
+    level[:3, 3] = place[:3, 3] + [0.0, 0.0, 2.0 * thick if up else -2.0 * thick]
+    return Visual(Box((7 * thick, 7 * thick, thick)), level, GROUND)
 
 
 def _segment(to: Array, radius: float, colour: Colour) -> list[Visual]:
@@ -131,22 +177,34 @@ def principal(inertia: Inertia) -> tuple[Array, Array]:
     return pose, np.maximum(moments.sum() / 2 - moments, 0.0) / inertia.mass
 
 
-def _box(robot: Model, i: int, below: Collection[int], thick: float, colour: Colour) -> Visual:
-    """The box of a body with mass, of about the extent of what hangs on it."""
-    inertia = robot.bodies[i].inertia
-    reach = max((float(np.linalg.norm(robot.bodies[j].placement[:3, 3])) for j in below), default=0.0)
-    reach = max(reach, 2 * float(np.linalg.norm(inertia.com)))
-    largest = min(max(1.2 * reach, _SMALL * thick), _LARGEST * thick) if reach > thick else _ALONE * thick
-    return _mass(inertia, thick, largest, colour)
+def shortened(robot: Model, drawn: Collection[int], size: float) -> list[str]:
+    """The bodies among those drawn of which the box is smaller than their mass and inertia say."""
+    longest = _longest(robot, size)
+    inertias = {robot.bodies[i].name: robot.bodies[i].inertia for i in drawn if i >= 0}
+    return [name for name, inertia in inertias.items() if inertia.mass > 0 and _edges(inertia).max() > longest]
 
 
-def _mass(inertia: Inertia, thick: float, largest: float, colour: Colour) -> Visual:
-    """The box; files are full of inertias that are far too large, so its edges are limited."""
-    pose, second = principal(inertia)
-    edges = np.sqrt(12 * second)
+def mean_box(robot: Model) -> float:
+    """The longest edge of the boxes of its bodies, in the mean that heavy ones count for, m."""
+    weights = [(b.inertia.mass, _edges(b.inertia).max()) for b in robot.bodies if b.inertia.mass > 0]
+    return float(np.sqrt(sum(m * e**2 for m, e in weights) / sum(m for m, _ in weights))) if weights else 0.0
+
+
+def _longest(robot: Model, size: float) -> float:
+    """No box is longer: files are full of light parts with inertias that are far too large."""
+    return max(size, 2 * mean_box(robot))
+
+
+def _edges(inertia: Inertia) -> Array:
+    """(3,) of the box of uniform density with the mass and inertia of a body, m."""
+    return np.asarray(np.sqrt(12 * principal(inertia)[1]))
+
+
+def _box(inertia: Inertia, thick: float, longest: float, colour: Colour) -> Visual:
+    pose, edges = principal(inertia)[0], _edges(inertia)
     if edges.max() < 0.5 * thick:  # nearly a point
         return Visual(Sphere(1.8 * thick), pose, colour)
-    edges *= min(1.0, largest / edges.max())
+    edges *= min(1.0, longest / edges.max())
     x, y, z = (float(e) for e in np.maximum(edges, 0.5 * thick))
     return Visual(Box((x, y, z)), pose, colour)
 
@@ -157,4 +215,6 @@ def _joint(joint: object, thick: float) -> Visual:
     if axis is None:
         return Visual(Sphere(1.7 * thick), pose, JOINT)
     pose[:3, :3] = turned(axis)
+    if isinstance(joint, Prismatic):
+        return Visual(Box((2.8 * thick, 2.8 * thick, 4.0 * thick)), pose, JOINT)
     return Visual(Cylinder(1.5 * thick, 4.0 * thick), pose, JOINT)

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.core_tables import BodyRecord
 from jounce.model import Model
+from jounce.parts.constraints import Gear
+from jounce.parts.joints import Cylindrical, Helical, Prismatic
 from jounce.parts.pose import quaternions
 from jounce.parts.visual import (
     Box,
@@ -27,19 +30,23 @@ from jounce.parts.visual import (
     Undrawn,
     Visual,
 )
+from jounce.view.extents import Extents
 from jounce.view.glb import as_glb
 from jounce.view.mesh_files import SECONDS, MeshReader, SlowMeshError
 from jounce.view.mesh_parsing import MeshError
 from jounce.view.meshes import MAX_ALL_FACES, Part, coated, parts_of
 from jounce.view.names import node_name
 from jounce.view.pictures import PictureError
-from jounce.view.plain import boxes, plain_visuals
-from jounce.view.shapes import capsule
-from jounce.view.style import LINK, SOFT, rgb
+from jounce.view.plain import THICK, boxes, mean_box, plain_visuals, shortened
+from jounce.view.rods import Rod, Slide
+from jounce.view.shapes import add_solid
+from jounce.view.style import BONE, LIMBS, LINK, RGB, SOFT, rgb
 from jounce.view.textures import Coat
 from jounce.view.tubes import Tube
+from jounce.view.wraps import Solid
 
 Array = NDArray[np.float64]
+_SAID = 5  # names in a warning
 _AXES = 0.07  # length of the axes of frames, relative to the robot's size
 
 
@@ -73,6 +80,8 @@ class DrawnRobot:
     Attributes:
         root: path of its node.
         nodes: of its frames, in the order of ``robot.frame_names``.
+        poses: (frames, 4, 4) of these, in the robot's world.
+        remarks: for the legend, colours and what they mean.
         size: of the robot, m, roughly.
     """
 
@@ -91,18 +100,18 @@ class DrawnRobot:
         self._left_out: dict[str, str] = {}
         self._cache: dict[object, list[Part]] = {}
         self._coats: dict[object, Coat | None] = {}
-        self._boxes: list[tuple[int, Array]] = []  # frame, and the corners (8, 3) of a visual on it
+        self._extents = Extents()
         self._taken: set[str] = set()
         turned = quaternions(placement[:3, :3])
         scene.add_frame(self.root, show_axes=False, wxyz=turned, position=placement[:3, 3])
-        self._poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
-        turns = quaternions(self._poses[:, :3, :3])
+        self.poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
+        turns = quaternions(self.poses[:, :3, :3])
         self.nodes = [
             scene.add_frame(
                 self.path(frame),
                 show_axes=False,
                 wxyz=turns[i],
-                position=self._poses[i, :3, 3],
+                position=self.poses[i, :3, 3],
                 axes_length=_AXES * self.size,
                 axes_radius=0.035 * _AXES * self.size,
                 origin_radius=0.06 * _AXES * self.size,
@@ -116,6 +125,7 @@ class DrawnRobot:
         with MeshReader(mesh_seconds) as self._reader:
             self._draw_bodies()
         self._tubes = [self._draw_tube(soft, q) for soft in robot._soft]
+        self._stretch()
         self._warn()
 
     def path(self, label: str) -> str:
@@ -125,44 +135,66 @@ class DrawnRobot:
     def place(self, q: Array) -> Array:
         """Moves it to q (nq,); returns the poses (frames, 4, 4) of its frames in the world."""
         poses = self.robot.forward_kinematics(q, frames=self.robot.frame_names).pose
-        turns, moved = quaternions(poses[:, :3, :3]), (poses != self._poses).any(axis=(1, 2))
+        turns, moved = quaternions(poses[:, :3, :3]), (poses != self.poses).any(axis=(1, 2))
         for i, node in enumerate(self.nodes):
             if moved[i]:
                 node.wxyz, node.position = turns[i], poses[i, :3, 3]
         for tube, handle in self._tubes:
             handle.vertices = tube.vertices(q).astype(np.float32)
-        self._poses = poses
+        self.poses = poses
+        self._stretch()
         return poses
 
-    def bounds(self, q: Array) -> Array:
-        """The minimum and maximum x, y and z (2, 3), in the scene, of the robot at q."""
+    def reach(self, q: Array) -> tuple[Array, float]:
+        """How far it reaches at q, in the scene, m.
+
+        Returns:
+            (2, 3), the minimum and maximum x, y and z of boxes around its parts; and the least z of the parts
+            themselves, infinity if nothing of it is drawn.
+        """
+        poses = self._poses_in_scene(q)
+        tubes = [self.in_scene(tube.vertices(q)) for tube, _ in self._tubes]
+        every = np.concatenate([self._extents.corners(poses).reshape(-1, 3), *tubes])
+        if not len(every):
+            every = poses[:, :3, 3]
+        lowest = min([self._extents.lowest(poses), *(float(points[:, 2].min()) for points in tubes)])
+        return np.stack([every.min(axis=0), every.max(axis=0)]), lowest
+
+    def in_scene(self, points: Array) -> Array:
+        """Points (..., 3) of its world, in the scene."""
+        return np.asarray(points @ self._placement[:3, :3].T + self._placement[:3, 3])
+
+    def _poses_in_scene(self, q: Array) -> Array:
+        """(frames + 1, 4, 4), the last that of the robot's world."""
         poses = self.robot.forward_kinematics(q, frames=self.robot.frame_names).pose
-        points = [np.zeros((0, 3))]
-        points += [corners @ poses[i, :3, :3].T + poses[i, :3, 3] for i, corners in self._boxes if i >= 0]
-        points += [corners for i, corners in self._boxes if i < 0]
-        points += [tube.vertices(q) for tube, _ in self._tubes]
-        if not any(len(p) for p in points):
-            points.append(poses[:, :3, 3] if len(poses) else np.zeros((1, 3)))
-        every = np.concatenate(points) @ self._placement[:3, :3].T + self._placement[:3, 3]
-        return np.stack([every.min(axis=0), every.max(axis=0)])
+        return np.concatenate([self._placement @ poses, self._placement[None]])
 
     # Visuals
 
     def _draw_bodies(self) -> None:
         robot = self.robot
-        drawn = {i for i, b in enumerate(robot.bodies) if self._draw(b.name, b.visuals)}
-        if robot.scenery:
-            world = self.scene.add_frame(self.path("world"), show_axes=False)
-            self._draw_all(world.name, -1, robot.scenery)
+        drawn = {i for i, b in enumerate(robot.bodies) if self._draw(i, b.visuals)}
+        self._draw(-1, robot.scenery)
         slow = {i for i, b in enumerate(robot.bodies) if self._slow and any(v.shape in self._slow for v in b.visuals)}
         plain = plain_visuals(robot, drawn, self.size)
         for i, visuals in (plain | boxes(robot, slow, plain.keys(), self.size)).items():
-            self._draw(robot.bodies[i].name, visuals)
+            self._draw(i, visuals)
+        small = shortened(robot, plain, self.size)
+        self.remarks: list[tuple[RGB, str]] = []
+        if small:
+            self.remarks.append(
+                (rgb(LIMBS[0]), f"drawn with a smaller box than its mass and inertia: {_first(small, ', ')}")
+            )
+        self._slides = [self._draw_slide(robot.bodies[i]) for i in plain if i >= 0 and _slides(robot.bodies[i])]
 
-    def _draw(self, body: str, visuals: Sequence[Visual]) -> int:
-        """Draws the visuals of a body; returns the number of shapes drawn."""
-        index = self.robot.frame_index(body)
-        return self._draw_all(self._labels[index], index, visuals)
+    def _draw(self, body: int, visuals: Sequence[Visual]) -> int:
+        """Draws the visuals of a body, -1 for the world; returns the number of shapes drawn."""
+        if body >= 0:
+            index = self.robot.frame_index(self.robot.bodies[body].name)
+            return self._draw_all(self._labels[index], index, visuals)
+        if not visuals:
+            return 0
+        return self._draw_all(self.scene.add_frame(self.path("world"), show_axes=False).name, -1, visuals)
 
     def _draw_all(self, node: str, index: int, visuals: Sequence[Visual]) -> int:
         taken = self._shapes.setdefault(node, set())
@@ -170,8 +202,8 @@ class DrawnRobot:
         for visual in visuals:
             parts = self._parts(visual)
             for part in parts:
-                label = f"{node}/{node_name(_called(visual), taken)}"
-                self._boxes.append((index, self._add(label, visual, part)))
+                self._add(f"{node}/{node_name(_called(visual), taken)}", visual, part)
+                self._extents.add(index, visual.placement, _solid(visual) if part is None else part.vertices)
             count += bool(parts)
         return count
 
@@ -218,9 +250,8 @@ class DrawnRobot:
                 self._coats[key] = None
         return self._coats[key]
 
-    def _add(self, label: str, visual: Visual, part: Part | None) -> Array:
-        """Adds a shape, or a part of a mesh; returns the corners (8, 3) of its bounding box in its frame."""
-        shape = visual.shape
+    def _add(self, label: str, visual: Visual, part: Part | None) -> None:
+        """Adds a shape, or a part of a mesh."""
         own = part.colour if part is not None and part.colour is not None else visual.colour
         colour = self.paint.colour or own or LINK
         whole = colour if visual.texture is None or visual.colour is None else visual.colour
@@ -237,29 +268,22 @@ class DrawnRobot:
             wrap = part.wrap
             content = as_glb(part.vertices, part.faces, wrap.normals, wrap.uv, wrap.picture)
             self.scene.add_glb(label, content, receive_shadow=False, **where)
-            low, high = part.bounds()
         elif part is not None:
             self.scene.add_mesh_simple(label, part.vertices, part.faces, side="double", receive_shadow=False, **options)
-            low, high = part.bounds()
-        elif isinstance(shape, Box):
-            self.scene.add_box(label, dimensions=shape.size, **options)
-            high = np.array(shape.size) / 2
-        elif isinstance(shape, Sphere):
-            self.scene.add_icosphere(label, radius=shape.radius, subdivisions=3, **options)
-            high = np.full(3, shape.radius)
-        elif isinstance(shape, Cylinder):
-            self.scene.add_cylinder(label, radius=shape.radius, height=shape.length, radial_segments=48, **options)
-            high = np.array([shape.radius, shape.radius, shape.length / 2])
-        elif isinstance(shape, Ellipsoid):
-            self.scene.add_icosphere(label, radius=1.0, subdivisions=3, scale=shape.radii, **options)
-            high = np.array(shape.radii)
         else:
-            assert isinstance(shape, Capsule)
-            self.scene.add_mesh_simple(label, *capsule(shape.radius, shape.length), **options)
-            high = np.array([shape.radius, shape.radius, shape.length / 2 + shape.radius])
-        low = low if part is not None else -high
-        corners = np.array(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), dtype=np.float64)
-        return np.asarray(corners.reshape(3, -1).T @ visual.placement[:3, :3].T + visual.placement[:3, 3])
+            add_solid(self.scene, label, _solid(visual), options)
+
+    def _draw_slide(self, body: BodyRecord) -> Slide:
+        """A rod from where a body's joint is mounted to the body, which slides along it."""
+        colour, opacity = self.paint.colour or BONE, self.paint.opacity
+        path = self.path(f"{body.joint_name} (slide)")
+        rod = Rod(self.scene, path, THICK * self.size, rgb(colour), None if opacity >= 1 else opacity)
+        carrier = self.robot.frame_index(self.robot.bodies[body.parent].name) if body.parent >= 0 else None
+        return Slide(rod, carrier, body.placement, self.robot.frame_index(body.name))
+
+    def _stretch(self) -> None:
+        for slide in self._slides:
+            slide.place(self.poses)
 
     def _draw_tube(self, soft: str, q: Array) -> tuple[Tube, Any]:
         tube = Tube(self.robot, soft, self.size)
@@ -276,12 +300,15 @@ class DrawnRobot:
         return tube, handle
 
     def _warn(self) -> None:
-        if not self._left_out:
-            return
-        shown = [f"{name} {reason}" for name, reason in list(self._left_out.items())[:5]]
-        more = len(self._left_out) - len(shown)
-        words = "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
-        warnings.warn(f"not shown: {words}", ViewWarning, stacklevel=_callers())
+        if self._left_out:
+            words = _first([f"{name} {why}" for name, why in self._left_out.items()], "; ")
+            warnings.warn(f"not shown: {words}", ViewWarning, stacklevel=_callers())
+
+
+def _first(words: list[str], between: str) -> str:
+    """Some of them, and how many more there are."""
+    more = len(words) - _SAID
+    return between.join(words[:_SAID]) + (f"{between}and {more} more" if more > 0 else "")
 
 
 def _callers() -> int:
@@ -294,17 +321,31 @@ def _callers() -> int:
 
 
 def robot_size(robot: Model, q: Array) -> float:
-    """The extent of the frames, centres of mass and visuals of a robot, m."""
+    """The extent of the frames, centres of mass, loops and visuals of a robot, or that of its masses; m."""
     poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
     points = [poses[:, :3, 3]]
     for b in robot.bodies:
         pose = poses[robot.frame_index(b.name)]
         points.append((pose[:3, :3] @ b.inertia.com + pose[:3, 3])[None])
         points += [(pose @ v.placement)[None, :3, 3] for v in b.visuals]
+    for c in robot.constraints:
+        if not c.contact and not isinstance(c.kind, Gear):
+            ends = ((c.a, c.pose_a), (c.b, c.pose_b))
+            points += [(poses[robot.frame_index(name)] @ at)[None, :3, 3] for name, at in ends if name != "world"]
     points += [robot.backbone(name, q)[:, :3, 3] for name, part in robot._soft.items() if part.body.length > 0]
     every = np.concatenate(points)
     spread = float(np.linalg.norm(np.ptp(every, axis=0))) if len(every) else 0.0
-    return spread if spread > 1e-6 else 1.0
+    size = max(spread, mean_box(robot))
+    return size if size > 1e-12 else 1.0
+
+
+def _slides(body: BodyRecord) -> bool:
+    return isinstance(body.joint, (Prismatic, Cylindrical, Helical)) and body.at is None
+
+
+def _solid(visual: Visual) -> Solid:
+    assert isinstance(visual.shape, (Box, Sphere, Cylinder, Capsule, Ellipsoid))
+    return visual.shape
 
 
 def _file_of(shape: MeshFile | HeightFile | Triangles) -> str:

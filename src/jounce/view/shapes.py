@@ -1,14 +1,34 @@
-"""Triangles of shapes that viser does not have: capsules, and tubes around a curve."""
+"""Shapes in a scene, and the triangles of those that viser does not have: capsules, and tubes around a curve."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from jounce.parts.visual import Box, Capsule, Cylinder, Ellipsoid, Sphere
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int32]
 AROUND = 28  # corners of a ring
 _CAP = 7  # rings of a half sphere
+
+
+def add_solid(
+    scene: Any, path: str, shape: Box | Sphere | Cylinder | Capsule | Ellipsoid, options: Mapping[str, Any]
+) -> Any:
+    """Adds a shape to viser's scene; returns its handle."""
+    if isinstance(shape, Box):
+        return scene.add_box(path, dimensions=shape.size, **options)
+    if isinstance(shape, Sphere):
+        return scene.add_icosphere(path, radius=shape.radius, subdivisions=3, **options)
+    if isinstance(shape, Cylinder):
+        return scene.add_cylinder(path, radius=shape.radius, height=shape.length, radial_segments=48, **options)
+    if isinstance(shape, Ellipsoid):
+        return scene.add_icosphere(path, radius=1.0, subdivisions=3, scale=shape.radii, **options)
+    return scene.add_mesh_simple(path, *capsule(shape.radius, shape.length), **options)
 
 
 def capsule(radius: float, length: float) -> tuple[Array, Faces]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -13,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, flag, near, pose, quoted, real, text
 from jounce._extras import needed
+from jounce.errors import ConstraintWarning, SingularError
+from jounce.loading.mjcf_keyframes import DRAWN
 from jounce.model import Model, a_model
 from jounce.trajectory import Trajectory
 
@@ -29,11 +32,29 @@ def need_extra() -> None:
         needed(package, "showing robots")
 
 
-def configuration(robot: Model, q: ArrayLike) -> Array:
-    """(nq,), checked."""
+def configuration(robot: Model, q: ArrayLike | str) -> Array:
+    """(nq,), checked; or the keyframe of that name."""
+    if isinstance(q, str):
+        if q not in robot.keyframes:
+            hint = near(q, robot.keyframes) if robot.keyframes else "it has none"
+            raise ValueError(f"q is {quoted(q)}, which is no keyframe of the robot: {hint}")
+        return robot.keyframes[q].copy()
     given = array_of("q", q, (robot.nq,))
     robot.forward_kinematics(given, frames=[])
     return given
+
+
+def start(robot: Model) -> Array:
+    """Where a robot is shown if nothing is said: as its file draws it, or neutral; with closed loops, if possible."""
+    q = robot.keyframes.get(DRAWN, robot.neutral())
+    if not robot.constraints:
+        return q
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstraintWarning)
+            return np.asarray(robot.project(q))
+    except SingularError:
+        return q
 
 
 def velocity(robot: Model, v: ArrayLike) -> Array:
@@ -41,12 +62,12 @@ def velocity(robot: Model, v: ArrayLike) -> Array:
     return array_of("v", v, (robot.nv,))
 
 
-def show_robot(robot: Model, q: ArrayLike | None, v: ArrayLike | None, options: Mapping[str, Any]) -> Viewer:
+def show_robot(robot: Model, q: ArrayLike | str | None, v: ArrayLike | None, options: Mapping[str, Any]) -> Viewer:
     """See `Model.show`."""
     need_extra()
     from jounce.view.motion import Motion
 
-    at = configuration(robot, robot.neutral() if q is None else q)
+    at = start(robot) if q is None else configuration(robot, q)
     rate = None if v is None else velocity(robot, v)
     motion = Motion(robot, np.zeros(1), at[None], None if rate is None else rate[None])
     return _shown([(motion, _look(robot, options, rate is not None, None))], options)

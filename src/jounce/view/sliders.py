@@ -64,7 +64,11 @@ class Sliders:
 
     def _buttons(self, gui: Any) -> None:
         buttons = gui.add_button_group("", ("neutral", "random"))
-        rng = np.random.default_rng(0)
+        rng, frames = np.random.default_rng(0), self._robot.keyframes
+        if frames:
+            by_label = {printable(name): q for name, q in frames.items()}
+            named = gui.add_dropdown("keyframe", tuple(by_label))
+            named.on_update(lambda _event: self._settle(by_label[named.value].copy()))
 
         def pressed(_event: Any) -> None:
             free = [w for b, (w, _) in self._robot._moving() if isinstance(b.joint, Free)]

@@ -8,6 +8,7 @@ RGB = tuple[int, int, int]
 
 LINK: Colour = (0.74, 0.77, 0.81, 1.0)  # a link whose file gives no colour
 BONE: Colour = (0.32, 0.36, 0.42, 1.0)  # of plain drawings: what connects joints
+GROUND: Colour = (0.60, 0.64, 0.69, 1.0)  # and what connects those of the world
 JOINT: Colour = (0.16, 0.18, 0.22, 1.0)
 LIMBS: tuple[Colour, ...] = (  # of plain drawings: masses, limb by limb
     (0.35, 0.55, 0.75, 0.5),
@@ -19,11 +20,13 @@ LIMBS: tuple[Colour, ...] = (  # of plain drawings: masses, limb by limb
 )
 SOFT: Colour = (0.90, 0.55, 0.42, 1.0)
 GHOST = 0.3  # opacity of a reference
-MASS: RGB = (230, 60, 50)  # the centre of mass
 INERTIA: RGB = (120, 130, 200)
 FORCES: tuple[RGB, ...] = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167))  # and their derivatives
 MOMENTS: tuple[RGB, ...] = ((240, 170, 110), (120, 180, 220), (120, 205, 180), (230, 185, 210))
 TRACES: tuple[RGB, ...] = ((130, 115, 180), (95, 150, 110), (175, 145, 75), (115, 125, 140))
+LOOP: RGB = (140, 64, 165)  # joints that close loops
+CONTACT: RGB = (24, 140, 90)  # with the world
+GAP: RGB = (220, 30, 30)  # where a constraint does not hold
 LINEAR: RGB = (60, 60, 60)
 ANGULAR: RGB = (150, 150, 150)
 FLOOR: RGB = (236, 239, 243)

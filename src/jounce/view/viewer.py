@@ -12,11 +12,12 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import printable, quoted, real, whole
 from jounce._extras import needed
 from jounce.parts.visual import Colour
+from jounce.view import ties
 from jounce.view.arrows import TwistArrows, WrenchArrows, Wrenches, twists
 from jounce.view.camera import set_stage
 from jounce.view.mesh_files import SECONDS
@@ -33,6 +34,8 @@ from jounce.view.traces import draw_traces
 from jounce.view.video import checked_path, times, write_video
 
 Array = NDArray[np.float64]
+_LOOKS = 200  # times at which it is looked how far a motion reaches
+_FEW = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +94,35 @@ class _Shown:
         if self.twists is not None and v is not None:
             self.twists.place(q, v)
 
-    def bounds(self) -> Array:
-        time = self.motion.time
-        at = np.linspace(time[0], time[-1], 25 if len(time) > 1 else 1)
-        every = [self.drawn.bounds(self.motion.at(float(t))[0]) for t in at]
-        return np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)])
+    def reach(self) -> tuple[Array, float]:
+        """The minimum and maximum x, y and z (2, 3) of all that is shown over time, and the least z of the robot."""
+        every, lowest = [], np.inf
+        for sample in self._looks().tolist():
+            q, v = self.motion.at_sample(sample)
+            box, low = self.drawn.reach(q)
+            beside = self.drawn.in_scene(self._beside(q, v, sample))
+            every += [box, *([np.stack([beside.min(axis=0), beside.max(axis=0)])] if len(beside) else [])]
+            lowest = min(lowest, low)
+        return np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)]), lowest
+
+    def _looks(self) -> Array:
+        """Samples at which it is looked: all, unless they are many; between few; where forces are largest."""
+        last = len(self.motion.time) - 1
+        every = np.arange(last + 1.0) if last < _LOOKS else np.linspace(0, last, _LOOKS).round()
+        few = np.linspace(0, last, _FEW) if last < _FEW else np.zeros(0)
+        forces = np.zeros(0) if self.forces is None else self.forces.largest
+        return np.unique(np.concatenate([every, few, forces]))
+
+    def _beside(self, q: Array, v: Array | None, sample: float) -> Array:
+        """(n, 3) the ends of arrows, and signs, in the world of the robot."""
+        found = [self.overlays.points()]
+        if self.forces is not None:
+            robot = self.drawn.robot
+            poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
+            found.append(self.forces.ends(sample, poses))
+        if self.twists is not None and v is not None:
+            found.append(self.twists.ends(q, v))
+        return np.concatenate(found)
 
     def legend(self) -> list[tuple[RGB, str]]:
         """A colour and a label for each kind of arrow, with its scale, and for each path."""
@@ -105,7 +132,8 @@ class _Shown:
         for a in arrows:
             if a.scale > 0:
                 lines.append((a.colour, f"{a.label}: 0.1 m is {0.1 / a.scale:.3g} {a.unit}"))
-        return [*lines, *self.traces]
+        signs = ties.legend(self.motion.robot.constraints) if "constraints" in self.look.overlays else []
+        return [*lines, *self.traces, *signs, *self.drawn.remarks]
 
     def _twist_arrows(self) -> TwistArrows:
         assert self.motion.v is not None
@@ -137,6 +165,7 @@ class Viewer:
         self._player: Player | None = None
         self._boxes: dict[str, Any] = {}
         self._legend: Any = None
+        self._ground: Any = None
         self._ended = threading.Event()
         named = "127.0.0.1" if host in ("0.0.0.0", "localhost", "::") else f"[{host}]" if ":" in host else host
         self.url = f"http://{named}:{self._server.get_port()}"
@@ -173,11 +202,11 @@ class Viewer:
             self._add_controls(look.name, shown)
             return look.name
 
-    def update(self, q: Array, v: Array | None = None, name: str | None = None) -> None:
+    def update(self, q: ArrayLike | str, v: ArrayLike | None = None, name: str | None = None) -> None:
         """Moves a robot that was added without a motion.
 
         Args:
-            q: (nq,) its new configuration.
+            q: (nq,) its new configuration, or the name of one of its keyframes.
             v: (nv,) its velocity, for arrows of twists.
             name: of the robot, if there are several; the first when left out.
         """
@@ -187,12 +216,13 @@ class Viewer:
         with self._lock, self._server.atomic():
             shown = self._named(name)
             robot = shown.motion.robot
-            q = configuration(robot, q)
+            at = configuration(robot, q)
             rate = None if v is None else velocity(robot, v)
-            shown.motion = Motion(robot, np.zeros(1), q[None], None if rate is None else rate[None])
-            shown.place(q, rate, 0.0)
+            shown.motion = Motion(robot, np.zeros(1), at[None], None if rate is None else rate[None])
+            shown.place(at, rate, 0.0)
+            self._lower_floor(shown, at)
             if sliders := self._boxes.get(f"sliders {shown.look.name}"):
-                sliders.write(q)
+                sliders.write(at)
 
     def _named(self, name: str | None) -> _Shown:
         if name is None and self._shown:
@@ -228,11 +258,19 @@ class Viewer:
                         shown.show(time)
 
     def _stage(self) -> None:
-        every = [shown.bounds() for shown in self._shown.values()]
-        bounds = np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)])
-        lowest = float(bounds[0, 2])
-        height = None if self._floor is False else min(0.0, lowest) if self._floor is True else float(self._floor)
-        set_stage(self._server, bounds, height)
+        every = [shown.reach() for shown in self._shown.values()]
+        boxes = np.array([box for box, _ in every])
+        bounds = np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+        lowest = min(0.0, *(low for _, low in every))
+        height = None if self._floor is False else lowest if self._floor is True else float(self._floor)
+        self._ground = set_stage(self._server, bounds, height)
+
+    def _lower_floor(self, shown: _Shown, q: Array) -> None:
+        """Keeps the floor below a robot that was moved, unless its height was given."""
+        if self._floor is True and self._ground is not None:
+            x, y, height = (float(at) for at in self._ground.position)
+            if (lowest := shown.drawn.reach(q)[1]) < height:
+                self._ground.position = (x, y, lowest)
 
     # Controls
 
@@ -251,6 +289,7 @@ class Viewer:
             def moved(q: Array) -> None:
                 with self._lock, self._server.atomic():
                     shown.place(q, None if shown.motion.v is None else shown.motion.v[0], 0.0)
+                    self._lower_floor(shown, q)
 
             reach = 1.5 * shown.drawn.size
             title = "Joints" if name == "robot" else f"Joints of {name}"
