@@ -207,7 +207,7 @@ def test_random_marks_are_as_many_as_they_should_be() -> None:
 
 
 def test_a_pattern_is_never_huge() -> None:
-    assert max(rows_of(Texture((Pattern("checker", (10**6, 10**6), (1, 1, 1), (0, 0, 0)),))).shape) <= 1024  # type: ignore[union-attr]
+    assert max(rows_of(Texture((Pattern("checker", (10**6, 10**6), (1, 1, 1), (0, 0, 0)),))).shape) <= 512  # type: ignore[union-attr]
 
 
 MATERIALS = """
@@ -543,3 +543,107 @@ def test_a_picture_that_is_not_tinted_is_packed_once(tmp_path: Path, monkeypatch
     monkeypatch.setattr("jounce.view.scene.Coat", lambda *given: made.append(given) or Coat(*given))
     jn.load(tmp_path / "robot.urdf").show().close()
     assert len(made) == 1
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """How often pictures are decoded, patterns made, and either packed, from now on."""
+    calls: dict[str, int] = {}
+
+    def note(place: str, name: str) -> None:
+        module = sys.modules[f"jounce.view.{place}"]
+        made = getattr(module, name)
+
+        def call(*given: Any) -> Any:
+            calls[name] = calls.get(name, 0) + 1
+            return made(*given)
+
+        monkeypatch.setattr(module, name, call)
+
+    note("textures", "packed")
+    for name in ("as_rows", "pattern_rows", "pattern_sides", "packed"):
+        note("pictures", name)
+    return calls
+
+
+def scene_of(folder: Path, textures: str, materials: list[str]) -> jn.Model:
+    """A robot with a ball for each material."""
+    assets = "".join(f'<material name="m{i}" {said}/>' for i, said in enumerate(materials))
+    balls = "".join(f'<geom size="0.1" pos="{i} 0 0" material="m{i}"/>' for i in range(len(materials)))
+    body = f"<body> <joint/> {balls} </body>"
+    (folder / "many.xml").write_text(
+        f"<mujoco> <asset> {textures} {assets} </asset> <worldbody> {body} </worldbody> </mujoco>"
+    )
+    return jn.load(folder / "many.xml")
+
+
+def test_a_picture_is_decoded_once_however_often_it_is_repeated(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch)
+    flat = (
+        '<texture name="t" type="2d" file="smooth.png"/> <texture name="u" type="2d" file="smooth.png" hflip="true"/>'
+    )
+    flat += '<texture name="c" type="cube" file="smooth.png"/>'
+    repeats = [f'texture="t" texrepeat="{i} 1"' for i in range(1, 9)]
+    robot = scene_of(
+        folder, flat, [*repeats, *(f'{said} texuniform="true"' for said in repeats), 'texture="u"', 'texture="c"']
+    )
+    robot.show().close()
+    assert calls == {"as_rows": 1, "packed": 3}  # as it is, turned, and on a cube
+    calls.clear()
+    scene_of(folder, flat, [f'texture="t" rgba="1 0.{i} 1 1"' for i in (2, 2, 3, 3)]).show().close()
+    assert calls == {"as_rows": 1, "packed": 2}  # in two colours
+
+
+def test_a_pattern_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch)
+    said = 'builtin="gradient" width="64" height="64" rgb1="1 0 0"'
+    textures = "".join(
+        f'<texture name="a{i}" type="2d" {said}/> <texture name="b{i}" type="cube" {said}/>' for i in range(10)
+    )
+    robot = scene_of(
+        folder, textures, [f'texture="{kind}{i}" texrepeat="{i + 1} 1"' for i in range(10) for kind in "ab"]
+    )
+    robot.show().close()
+    assert calls == {"pattern_rows": 1, "pattern_sides": 1, "packed": 2}
+
+
+def test_pictures_of_a_robot_have_so_many_pixels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch)
+    images.fromarray(smooth()[:, ::-1]).save(folder / "other.png")
+    size = smooth().shape[0] * smooth().shape[1]
+    monkeypatch.setattr(pictures, "MAX_ALL_PIXELS", 3 * size)  # decoded and sent, and decoded
+    textures = '<texture name="s" type="2d" file="smooth.png"/> <texture name="o" type="2d" file="other.png"/>'
+    textures += '<texture name="p" type="2d" builtin="checker" width="4096" height="4096"/>'
+    robot = scene_of(folder, textures, ['texture="s"', 'texture="o"', 'texture="p"', 'texture="s" texrepeat="2 2"'])
+    with pytest.warns(
+        ViewWarning, match=r"other\.png has too many pixels: with those before it, more than the 9,216"
+    ) as heard:
+        robot.show().close()
+    assert "a pattern has too many pixels" in str(heard[0].message)
+    assert calls == {"as_rows": 2, "packed": 1}
+    robot.show(colour="#ff0000").close()  # of a painted robot there are none
+
+
+def test_150_large_patterns_are_few_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted, not made."""
+    made: list[Pattern] = []
+    monkeypatch.setattr(pictures, "pattern_rows", lambda given: made.append(given) or np.zeros((4, 4, 3), np.uint8))
+    several = pictures.Pictures()
+    for i in range(150):
+        several.rows(Pattern("gradient", (4096, 4096), (0, 0, i / 200), (1, 1, 1)))
+    assert len(made) == 150
+    assert pictures.MAX_ALL_PIXELS - several._left == 150 * 512**2
+
+
+def test_a_picture_on_a_mesh_of_many_sizes_is_packed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch)
+    images.fromarray(smooth()).save(tmp_path / "wood.png")
+    (tmp_path / "a.mtl").write_text("newmtl wood\nmap_Kd wood.png\n")
+    (tmp_path / "a.obj").write_text(
+        "mtllib a.mtl\nusemtl wood\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n"
+    )
+    shapes = "".join(
+        f'<visual> <geometry> <mesh filename="a.obj" scale="{k} {k} {k}"/> </geometry> </visual>' for k in range(1, 6)
+    )
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r"> <link name="a"> {shapes} </link> </robot>')
+    jn.load(tmp_path / "robot.urdf").show().close()
+    assert calls["packed"] == 1

@@ -34,7 +34,7 @@ from jounce.loading.xml_source import reason_of, short
 from jounce.parts.visual import HeightFile, MeshFile
 from jounce.view.mesh_child import unpacked_parts
 from jounce.view.mesh_parsing import MeshError, RawPart, parsed
-from jounce.view.pictures import checked_picture
+from jounce.view.pictures import Pictures, checked_picture
 from jounce.view.stl import binary_stl
 
 SECONDS = 10.0  # of processor time for a file
@@ -92,12 +92,16 @@ class MeshReader:
     Args:
         seconds: of processor time for each file, on Windows on the clock; in other processes, six times as many there.
             All files of a robot together, pictures included, may take six times as long until they are drawn.
+
+    Attributes:
+        pictures: of the robot.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._spent = 0.0
         self._child: Apart | None = None
+        self.pictures = Pictures()
         self._found: dict[tuple[str, Within], tuple[list[RawPart] | MeshError, dict[str, str]]] = {}
 
     def __enter__(self) -> MeshReader:

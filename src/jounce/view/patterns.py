@@ -9,14 +9,20 @@ from numpy.typing import NDArray
 
 from jounce.parts.texture import SIDES, Pattern
 
-MAX_SIDE = 1024  # pixels; larger patterns are made smaller
+MAX_SIDE = 512  # pixels; larger patterns are made smaller
 Rows = NDArray[np.uint8]
 Array = NDArray[np.float64]
 
 
+def pattern_size(pattern: Pattern) -> tuple[int, int]:
+    """Width and height as it is made."""
+    width, height = (min(max(n, 1), MAX_SIDE) for n in pattern.size)
+    return width, height
+
+
 def pattern_rows(pattern: Pattern) -> Rows:
     """(H, W, 3), of a flat picture."""
-    width, height = (min(max(n, 1), MAX_SIDE) for n in pattern.size)
+    width, height = pattern_size(pattern)
     if pattern.kind == "gradient":
         x, y = _grid(width, height)
         rows = _between(2 * np.hypot(x, y) - 1, pattern.second, pattern.first)
@@ -27,7 +33,7 @@ def pattern_rows(pattern: Pattern) -> Rows:
 
 def pattern_sides(pattern: Pattern) -> list[Rows]:
     """Six of (W, W, 3), the sides of a cube."""
-    width = min(max(pattern.size[0], 1), MAX_SIDE)
+    width, _ = pattern_size(pattern)
     dots = np.random.default_rng(42)
     return [_marked(_side(pattern, width, side), pattern, dots) for side in SIDES]
 

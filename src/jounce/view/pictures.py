@@ -1,11 +1,13 @@
 """The pixels of pictures: from files, which are not trusted, from patterns, and from compiled models.
 
 A file is read whole, up to a limit, from a folder that may be read, and its size is looked at before it is decoded.
+Each is decoded once for a robot, however many materials show it, and all together may have so many pixels.
 """
 
 from __future__ import annotations
 
 import io
+import math
 import os
 import warnings
 from typing import Any
@@ -19,17 +21,19 @@ from jounce.errors import LoadError
 from jounce.loading.folders import to_allow
 from jounce.loading.regular_files import OutsideError, regular_bytes
 from jounce.loading.xml_source import reason_of
-from jounce.parts.texture import SIDES, NoPicture, Pattern, Picture, PictureFile, Pixels, Texture
-from jounce.view.patterns import pattern_rows, pattern_sides
+from jounce.parts.texture import SIDES, Pattern, Picture, PictureFile, Pixels, Texture
+from jounce.view.patterns import pattern_rows, pattern_sides, pattern_size
 
 MAX_BYTES = 20_000_000  # of a file
 MAX_PIXELS = 50_000_000  # in it
+MAX_ALL_PIXELS = 500_000_000  # in all pictures of a robot together
 _SCANS = 100  # of a progressive JPEG, each of which goes over all of it and may take only some bytes
 _PIECES = 50_000  # strips of a TIFF
 MAX_SIDE = 1024  # pixels; larger pictures are made smaller
 _KINDS = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "GIF", "WEBP")
 _QUALITY = 88
 _FEW = 64  # colours, of a sample
+_PATTERN = "a pattern"
 Rows = NDArray[np.uint8]  # (H, W, 3), from the top
 
 
@@ -41,23 +45,100 @@ class PictureError(LoadError):
         self.why, self.what = why, what
 
 
-def rows_of(texture: Texture) -> Rows | list[Rows]:
+class Pictures:
+    """The pictures of a robot, each decoded, made and packed once."""
+
+    def __init__(self) -> None:
+        self._left = MAX_ALL_PIXELS
+        self._rows: dict[Picture, Rows | PictureError] = {}
+        self._sides: dict[Pattern, list[Rows]] = {}
+        self._packed: dict[int, tuple[Rows, bytes]] = {}  # with the rows, so that no others get their number
+
+    def rows(self, picture: Picture) -> Rows:
+        """The pixels of one.
+
+        Raises:
+            PictureError: it cannot be drawn, or those before it have too many pixels.
+        """
+        if picture not in self._rows:
+            try:
+                self._rows[picture] = self._made(picture)
+            except PictureError as fault:
+                self._rows[picture] = fault
+        found = self._rows[picture]
+        if isinstance(found, PictureError):
+            raise found
+        return found
+
+    def sides(self, pattern: Pattern) -> list[Rows]:
+        """The six sides of a cube."""
+        if pattern not in self._sides:
+            self.count(6 * pattern_size(pattern)[0] ** 2, _PATTERN)
+            self._sides[pattern] = pattern_sides(pattern)
+        return self._sides[pattern]
+
+    def packed(self, rows: Rows) -> bytes:
+        """See `packed`."""
+        if id(rows) not in self._packed:
+            self._packed[id(rows)] = rows, packed(rows)
+        return self._packed[id(rows)][1]
+
+    def _made(self, picture: Picture) -> Rows:
+        if isinstance(picture, Pattern):
+            self.count(math.prod(pattern_size(picture)), _PATTERN)
+            return pattern_rows(picture)
+        if isinstance(picture, Pixels):
+            return picture.rows
+        if isinstance(picture, PictureFile):
+            try:
+                found = checked_picture(_content(picture))
+                self.count(math.prod(found.size))
+                return as_rows(found)
+            except PictureError as fault:
+                raise PictureError(fault.why, picture.path) from None
+        raise PictureError(picture.reason, picture.what)
+
+    def count(self, pixels: int, what: str = "") -> None:
+        """Counts pixels among those of all pictures.
+
+        Args:
+            pixels: how many.
+            what: has them, for the message.
+
+        Raises:
+            PictureError: they are too many.
+        """
+        if pixels > self._left:
+            why = f"has too many pixels: with those before it, more than the {MAX_ALL_PIXELS:,} that are drawn"
+            raise PictureError(why, what)
+        self._left -= pixels
+
+
+def rows_of(texture: Texture, pictures: Pictures | None = None) -> Rows | list[Rows]:
     """The picture of a texture; of a cube its six sides, all (W, W, 3), in the order of `SIDES`.
+
+    Args:
+        texture: that it is.
+        pictures: those that were decoded before.
 
     Raises:
         PictureError: one of them cannot be drawn; the message names it and says why.
     """
+    pictures = pictures or Pictures()
+    first = texture.pictures[0]
     if not texture.cube:
-        return _flipped(texture, _rows(texture.pictures[0]))
+        assert first is not None
+        return _flipped(texture, pictures.rows(first))
     if len(texture.pictures) == 1:
         (picture,) = texture.pictures
+        assert picture is not None
         if isinstance(picture, Pattern):
-            return pattern_sides(picture)
-        rows = _rows(picture)
+            return pictures.sides(picture)
+        rows = pictures.rows(picture)
         if isinstance(picture, Pixels):  # as it is in a compiled model
             return [rows] * 6 if rows.shape[0] == rows.shape[1] else np.split(rows, 6)
         return _cells(texture, _flipped(texture, rows))
-    sides = [None if picture is None else _flipped(texture, _rows(picture)) for picture in texture.pictures]
+    sides = [None if picture is None else _flipped(texture, pictures.rows(picture)) for picture in texture.pictures]
     return _alike(texture, sides)
 
 
@@ -129,20 +210,6 @@ def mean_colour(rows: Rows) -> tuple[float, float, float, float]:
     """Of all its pixels."""
     red, green, blue = (float(x) / 255 for x in rows.reshape(-1, 3).mean(axis=0))
     return red, green, blue, 1.0
-
-
-def _rows(picture: Picture | None) -> Rows:
-    if isinstance(picture, Pattern):
-        return pattern_rows(picture)
-    if isinstance(picture, Pixels):
-        return picture.rows
-    if isinstance(picture, PictureFile):
-        try:
-            return as_rows(checked_picture(_content(picture)))
-        except PictureError as fault:
-            raise PictureError(fault.why, picture.path) from None
-    assert isinstance(picture, NoPicture)
-    raise PictureError(picture.reason, picture.what)
 
 
 def _content(file: PictureFile) -> bytes:

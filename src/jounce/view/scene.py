@@ -41,7 +41,7 @@ from jounce.view.plain import THICK, boxes, mean_box, plain_visuals, shortened
 from jounce.view.rods import Rod, Slide
 from jounce.view.shapes import add_solid
 from jounce.view.style import BONE, LIMBS, LINK, RGB, SOFT, rgb
-from jounce.view.textures import Coat
+from jounce.view.textures import Coat, Prints
 from jounce.view.tubes import Tube
 from jounce.view.wraps import Solid
 
@@ -123,6 +123,7 @@ class DrawnRobot:
         self._slow: set[object] = set()  # shapes
         self._faces = 0
         with MeshReader(mesh_seconds) as self._reader:
+            self._prints = Prints(self._reader.pictures)
             self._draw_bodies()
         self._tubes = [self._draw_tube(soft, q) for soft in robot._soft]
         self._stretch()
@@ -241,7 +242,7 @@ class DrawnRobot:
         if key not in self._coats:
             try:
                 with self._reader.counting():
-                    self._coats[key] = Coat(*key)
+                    self._coats[key] = Coat(*key, self._prints)
             except PictureError as fault:
                 self._left_out.setdefault(fault.what, fault.why)
                 self._coats[key] = None

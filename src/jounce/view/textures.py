@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from jounce.parts.texture import Texture
 from jounce.parts.visual import Colour
 from jounce.view.creases import split_at_creases
 from jounce.view.cube_map import on_cube, sheet
-from jounce.view.pictures import Rows, mean_colour, packed, rows_of
+from jounce.view.pictures import Pictures, Rows, mean_colour, packed, rows_of
 from jounce.view.wraps import Solid, half_sizes, surface_of
 
 Array = NDArray[np.float64]
@@ -35,12 +35,54 @@ class Wrap:
     normals: NDArray[Any]
 
 
+@dataclass(frozen=True, eq=False)
+class Print:
+    """A picture as it is sent, its mean colour, and where on it the sides (6, 2) of a cube begin, and their extent."""
+
+    picture: bytes
+    colour: Colour
+    first: Array
+    extent: Array
+
+
+class Prints:
+    """What is made of textures, each once."""
+
+    def __init__(self, pictures: Pictures) -> None:
+        self._pictures = pictures
+        self._found: dict[tuple[Texture, Colour | None], Print] = {}
+
+    def of(self, texture: Texture, tint: Colour | None) -> Print:
+        """The print of a texture, in the colour that tints it.
+
+        Raises:
+            PictureError: its picture cannot be drawn.
+        """
+        key = replace(texture, repeat=(1.0, 1.0), uniform=False), tint
+        if key not in self._found:
+            self._found[key] = self._made(*key)
+        return self._found[key]
+
+    def _made(self, texture: Texture, tint: Colour | None) -> Print:
+        found = rows_of(texture, self._pictures)
+        first, extent = np.zeros((6, 2)), np.ones((6, 2))
+        if isinstance(found, list):
+            step = -(-found[0].shape[0] // _WIDEST)
+            rows, first, extent = sheet([side[::step, ::step] for side in found])
+        else:
+            rows = found
+        self._pictures.count(rows.shape[0] * rows.shape[1], texture.name)
+        rows = rows if tint is None else _tinted(rows, tint)
+        return Print(packed(rows), mean_colour(rows), first, extent)
+
+
 class Coat:
     """A texture that is ready to be laid on shapes.
 
     Args:
         texture: that it is.
         tint: colour of the shape, which tints it if the texture says so.
+        prints: made before; those that differ only in how they are repeated are the same.
 
     Attributes:
         colour: its mean.
@@ -49,17 +91,10 @@ class Coat:
         PictureError: its picture cannot be drawn.
     """
 
-    def __init__(self, texture: Texture, tint: Colour | None) -> None:
+    def __init__(self, texture: Texture, tint: Colour | None, prints: Prints | None = None) -> None:
         self.texture = texture
-        found = rows_of(texture)
-        if isinstance(found, list):
-            step = -(-found[0].shape[0] // _WIDEST)
-            rows, self._first, self._extent = sheet([side[::step, ::step] for side in found])
-        else:
-            rows = found
-        rows = _tinted(rows, tint) if texture.tinted and tint is not None else rows
-        self.colour = mean_colour(rows)
-        self.picture = packed(rows)
+        made = (prints or Prints(Pictures())).of(texture, tint if texture.tinted else None)
+        self.colour, self.picture, self._first, self._extent = made.colour, made.picture, made.first, made.extent
 
     def on_shape(self, shape: Solid) -> tuple[Array, Faces, Array]:
         """Vertices (V, 3), faces (F, 3) and places on the picture (V, 2)."""
