@@ -443,6 +443,14 @@ def test_a_robot_stands_on_the_floor_whatever_way_it_is_turned(shape: Any) -> No
         assert extents.lowest(np.stack([frame, np.eye(4)])) <= lowest.min() + 1e-6
 
 
+def test_what_hangs_is_mounted_below_its_plate() -> None:
+    for z, above in ((-0.3, True), (0.3, False)):
+        b = jn.Builder()
+        b.add("arm", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0, com=(0, 0, z)))
+        with b.build().show() as viewer:
+            assert bool(world(viewer, "/robot/world/box")[2, 3] > 0) is above
+
+
 def test_what_is_mounted_above_the_floor_stands_on_it() -> None:
     b = jn.Builder()
     b.add("arm", "world", jn.Revolute((0, 1, 0)), jn.placement((0, 0, 0.8)), jn.Inertia(1.0, com=(0.3, 0, 0)))

@@ -12,7 +12,6 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce.core_tables import BodyRecord
 from jounce.model import Model
 from jounce.parts.constraints import Gear, OnLine, OnPlane, Rolling
 from jounce.parts.inertia import Inertia
@@ -24,12 +23,13 @@ Array = NDArray[np.float64]
 THICK = 0.012  # thickness of segments, relative to the robot's size
 
 
-def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int, list[Visual]]:
+def plain_visuals(robot: Model, looks: Collection[int], size: float, height: float = 0.0) -> dict[int, list[Visual]]:
     """Visuals, by index in ``robot.bodies``, for all moving bodies without any, and for what carries them.
 
     Args:
         looks: the bodies that have visuals. Bodies fixed to one of them need none.
         size: of the robot, m.
+        height: of its centre of mass: where that is lower than what it is mounted on, it hangs from there.
     """
     bodies = robot.bodies
     carrier = _carriers(robot)
@@ -53,11 +53,10 @@ def plain_visuals(robot: Model, looks: Collection[int], size: float) -> dict[int
         return made
     for i in (-1, *(i for i in range(len(bodies)) if carrier[i] < 0)):  # what is fixed: from its origin to its joints
         made[i] = [v for place in reached.get(i, ()) for v in _segment(place[:3, 3], thick, GROUND)]
-    roots = [i for i, b in enumerate(bodies) if b.parent < 0 and _hangs(b, reached.get(i, ()), thick)]
     for place in reached.get(-1, ()):
         x, y, z = place[:3, 3]
-        hangs = any(place is bodies[i].placement for i in roots)
-        made[-1].append(_plate(place if np.hypot(x, y) >= abs(z) else np.eye(4), thick, hangs and z <= 0))  # of a post
+        post = np.hypot(x, y) < abs(z)  # which stands on its own plate
+        made[-1].append(_plate(np.eye(4) if post else place, thick, hangs=height < z and not post))
     return made
 
 
@@ -136,16 +135,10 @@ def _limbs(robot: Model) -> list[int]:
     return limb
 
 
-def _hangs(body: BodyRecord, places: Collection[Array], thick: float) -> bool:
-    """Whether a body on the world is below its joint, where all coordinates are zero."""
-    ends = [body.inertia.com, *(place[:3, 3] for place in places)]
-    return bool((np.mean(ends, axis=0) @ body.placement[:3, :3].T)[2] < -thick)
-
-
-def _plate(place: Array, thick: float, up: bool) -> Visual:
-    """What a joint is mounted on: a plate under it, or above one that hangs."""
+def _plate(place: Array, thick: float, hangs: bool) -> Visual:
+    """What a joint is mounted on: a plate under it, or above if the robot hangs from it."""
     level = np.eye(4)
-    level[:3, 3] = place[:3, 3] + [0.0, 0.0, 2.0 * thick if up else -2.0 * thick]
+    level[:3, 3] = place[:3, 3] + [0.0, 0.0, 2.0 * thick if hangs else -2.0 * thick]
     return Visual(Box((7 * thick, 7 * thick, thick)), level, GROUND)
 
 

@@ -177,7 +177,7 @@ class DrawnRobot:
         drawn = {i for i, b in enumerate(robot.bodies) if self._draw(i, b.visuals)}
         self._draw(-1, robot.scenery)
         slow = {i for i, b in enumerate(robot.bodies) if self._slow and any(v.shape in self._slow for v in b.visuals)}
-        plain = plain_visuals(robot, drawn, self.size)
+        plain = plain_visuals(robot, drawn, self.size, self._height())
         for i, visuals in (plain | boxes(robot, slow, plain.keys(), self.size)).items():
             self._draw(i, visuals)
         small = shortened(robot, plain, self.size)
@@ -187,6 +187,13 @@ class DrawnRobot:
                 (rgb(LIMBS[0]), f"drawn with a smaller box than its mass and inertia: {_first(small, ', ')}")
             )
         self._slides = [self._draw_slide(robot.bodies[i]) for i in plain if i >= 0 and _slides(robot.bodies[i])]
+
+    def _height(self) -> float:
+        """Of its centre of mass, in its world, m."""
+        masses = [b.inertia.mass for b in self.robot.bodies]
+        poses = [self.poses[self.robot.frame_index(b.name)] for b in self.robot.bodies]
+        ends = [p[2, :3] @ b.inertia.com + p[2, 3] for p, b in zip(poses, self.robot.bodies, strict=True)]
+        return float(np.average(ends, weights=masses)) if sum(masses) > 0 else 0.0
 
     def _draw(self, body: int, visuals: Sequence[Visual]) -> int:
         """Draws the visuals of a body, -1 for the world; returns the number of shapes drawn."""
