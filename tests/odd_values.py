@@ -14,6 +14,7 @@ import numpy as np
 import jounce as jn
 from jounce import control, soft
 from jounce.soft import stumpff
+from jounce.view import Sphere, Visual
 
 try:
     import mujoco
@@ -229,7 +230,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "add": (
         added,
         {"name": "b", "parent": "a", "joint": jn.Fixed(), "placement": np.eye(4), "inertia": None, "body": None,
-         "at": 0.1},
+         "at": 0.1, "visuals": [Visual(Sphere(0.1))]},
     ),
     "close": (
         closed,

@@ -178,14 +178,12 @@ class DrawnRobot:
         self._draw(-1, robot.scenery)
         slow = {i for i, b in enumerate(robot.bodies) if self._slow and any(v.shape in self._slow for v in b.visuals)}
         plain = plain_visuals(robot, drawn, self.size, self._height())
-        for i, visuals in (plain | boxes(robot, slow, plain.keys(), self.size)).items():
+        made = plain | boxes(robot, slow, plain.keys(), self.size)
+        for i, visuals in made.items():
             self._draw(i, visuals)
-        small = shortened(robot, plain, self.size)
-        self.remarks: list[tuple[RGB, str]] = []
-        if small:
-            self.remarks.append(
-                (rgb(LIMBS[0]), f"drawn with a smaller box than its mass and inertia: {_first(small, ', ')}")
-            )
+        small = _first(shortened(robot, made, self.size), ", ")
+        label = f"drawn with a smaller box than its mass and inertia: {small}"
+        self.remarks: list[tuple[RGB, str]] = [(rgb(LIMBS[0]), label)] if small else []
         self._slides = [self._draw_slide(robot.bodies[i]) for i in plain if i >= 0 and _slides(robot.bodies[i])]
 
     def _height(self) -> float:
