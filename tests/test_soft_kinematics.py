@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -96,6 +97,43 @@ def test_points_along_a_body_of_variable_radius():
     names = robots[0].frame_names
     a, b = robots[0].pose_derivatives(q, v, frames=names), robots[1].pose_derivatives(q[:2], v[:, :2], frames=names)
     assert row_errors(a, b) < 1e-13
+
+
+def test_a_backbone_has_the_frames_of_the_core():
+    """At places in any order, twice, at both ends; for many states, on any joint."""
+    rng = np.random.default_rng(7)
+    places = 0.3 * np.array([0.9, 0.0, 0.41, 0.07, 1.0, 0.41])
+    b = jn.Builder()
+    b.add("turn", "world", jn.Revolute((1, 2, 0.5)), placement=jn.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6)))
+    b.add("rod", "turn", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=jn.soft.polynomial(2)))
+    for i, s in enumerate(places):
+        b.add(f"p{i}", "rod", at=s)
+    robot = b.build(allow_massless=True)
+    q = rng.uniform(-0.3, 0.3, (130, 2, robot.nq)) * np.append(1.0, [1.0] * 9 + [0.03] * 3)
+    found = robot.backbone("rod", q, places)
+    truth = robot.forward_kinematics(q, frames=[f"p{i}" for i in range(6)]).pose
+    np.testing.assert_allclose(found, truth, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(robot.backbone("rod", q[3, 1], places), found[3, 1], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(robot.backbone("rod", q[0], places[::-1])[:, ::-1], found[0], rtol=0, atol=1e-14)
+
+
+def test_a_backbone_takes_as_many_calls_for_many_places_as_for_few():
+    """NumPy's calls are what takes time: there were more than a hundred for each place."""
+    b = jn.Builder()
+    b.add("rod", "world", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=jn.soft.polynomial(3)))
+    robot = b.build()
+    q = np.full(robot.nq, 1e-3)
+
+    def calls(count: int) -> int:
+        places, events = np.linspace(0.0, 0.3, count), []
+        robot.backbone("rod", q, places)
+        sys.setprofile(lambda frame, event, what: events.append(event))
+        robot.backbone("rod", q, places)
+        sys.setprofile(None)
+        return sum(event in ("call", "c_call") for event in events)
+
+    assert calls(41) < 250
+    assert calls(82) < calls(41) + 25
 
 
 @pytest.mark.parametrize("velocity_frame", ADJOINT)

@@ -142,7 +142,8 @@ class SoftBody(ABC):
         """One that shares everything but what is cached."""
         own = object.__new__(type(self))
         own.__dict__.update(self.__dict__)
-        own.__dict__.pop("_known_sections", None)
+        for cached in ("_known_sections", "_known_steps"):
+            own.__dict__.pop(cached, None)
         return own
 
     def refined(self, resolution: int) -> SoftBody:

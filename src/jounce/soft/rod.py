@@ -25,6 +25,7 @@ from jounce.recording.record import Expressions
 from jounce.soft.actuators import Actuator, displacements_of
 from jounce.soft.enough_nodes import enough_nodes, expect_auto
 from jounce.soft.inside_out import Tangent
+from jounce.soft.magnus import Steps, exponential, magnus
 from jounce.soft.strain import Strain, constant_curvature, given
 from jounce.units import labels
 
@@ -33,6 +34,7 @@ Array = NDArray[np.float64]
 STRAIGHT = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 _FEWEST = 12  # Gauss points for the stiffness, and that nonuniform strains get
 _PLACES = 129  # along a rod, at which its basis is looked at
+_KEPT = 4  # sets of places along a rod, whose steps are not found again
 _SMALLEST = 1e-30  # m, kg/m^3, Pa; below it, and above its inverse, products leave double precision
 
 
@@ -161,15 +163,19 @@ class Rod(SoftBody):
     def backbone(self, q: Array, s: Array) -> Array:
         if self.strain.uniform:
             return exponential(s[:, None] * (self.rest + q @ self.strain_at(0.0).T)[..., None, :])
-        lead = q.shape[:-1]
-        poses = np.empty((*lead, len(s), 4, 4))
-        now, end = np.broadcast_to(np.eye(4), (*lead, 4, 4)), 0.0
-        for i in np.argsort(s):
-            for step in self._steps_to(float(s[i]), end, 0):
-                a1 = step.constant + q @ step.linear
-                now = now @ exponential(a1 if step.changes is None else omega_of(a1, *(q @ c for c in step.changes)))
-            poses[..., i, :, :], end = now, float(s[i])
-        return poses
+        return self._steps_through(s).poses(q)
+
+    def _steps_through(self, s: Array) -> Steps:
+        """From the near end through places in any order; found once for a few sets of places."""
+        known: dict[tuple[float, bytes], Steps] = self.__dict__.setdefault("_known_steps", {})
+        key = self.substep, s.tobytes()
+        if key not in known:
+            order, ends = np.argsort(s), np.sort(s)
+            legs = [self._leg(start, end) for start, end in zip((0.0, *ends[:-1]), ends, strict=True)]
+            while len(known) >= _KEPT:
+                known.pop(next(iter(known)), None)
+            known[key] = Steps(legs, np.argsort(order))
+        return known[key]
 
     def inside_out(self, q: Array) -> float | None:
         """Where along the rod, in m, its tangent points against the one at rest, or vanishes; None if nowhere.
@@ -193,9 +199,12 @@ class Rod(SoftBody):
         """The steps to s from the end of the `count` steps before, at `start`."""
         if self.strain.uniform:
             return [Step(-1, s * self.rest, s * self.strain_at(s).T, None)]
-        pieces = max(1, int(np.ceil((s - start) / self.substep - 1e-9)))
-        constant, linear, changes = magnus(self, start, s, pieces)
-        return [Step(count + k - 1, constant, linear[k], changes[k]) for k in range(pieces)]
+        constant, linear, changes = self._leg(start, s)
+        return [Step(count + k - 1, constant, linear[k], changes[k]) for k in range(len(linear))]
+
+    def _leg(self, start: float, end: float) -> tuple[Array, Array, Array]:
+        """`magnus` in steps that are short enough."""
+        return magnus(self.strain_at, self.rest, start, end, max(1, int(np.ceil((end - start) / self.substep - 1e-9))))
 
     def _mass(self, s: float, ds: float) -> Mass:
         radius = self.radius(s)
@@ -277,34 +286,6 @@ class Rod(SoftBody):
         strain, rest = self._given_strain, self.rest
         last = (self.section, self.nodes, self.actuators, self.checked)
         return Rod, (self.length, self._given_radius, *numbers, strain, rest, *last)
-
-
-def magnus(rod: Rod, start: float, end: float, pieces: int) -> tuple[Array, Array, Array]:
-    """constant (6,), linear (pieces, n, 6) and changes (pieces, 2, n, 6) of Omega over equal steps."""
-    h = (end - start) / pieces
-    middles = start + (np.arange(pieces) + 0.5) * h
-    third = np.sqrt(15) / 10 * h
-    first, middle, last = (np.array([rod.strain_at(s + d).T for s in middles]) for d in (-third, 0.0, third))
-    slope, bend = np.sqrt(15) / 3 * h * (last - first), 10 / 3 * h * (last - 2 * middle + first)
-    return h * rod.rest, h * middle, np.stack([slope, bend], axis=1)
-
-
-def omega_of(a1: Array, a2: Array, a3: Array) -> Array:
-    """Omega (..., 6) of the sixth-order Magnus expansion."""
-    C1 = -bracket(a1, a2)
-    C2 = bracket(a1, 2 * a3 + C1) / 60
-    return np.asarray(a1 + a3 / 12 - bracket(-20 * a1 - a3 + C1, a2 + C2) / 240)
-
-
-def bracket(a: Array, b: Array) -> Array:
-    """[a, b] of twists [linear; angular] (..., 6)."""
-    found = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    v, w, x, y = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):  # much quicker than NumPy's cross product for few vectors
-        turned = w[..., j] * x[..., k] - w[..., k] * x[..., j]
-        found[..., i] = turned + (v[..., j] * y[..., k] - v[..., k] * y[..., j])
-        found[..., 3 + i] = w[..., j] * y[..., k] - w[..., k] * y[..., j]
-    return found
 
 
 def _most(x: Array) -> float:
@@ -406,13 +387,10 @@ def _test_shapes(rod: Rod) -> Array:
 
 
 def _far_ends(rod: Rod, shapes: Array, pieces: int) -> Array:
-    constant, linear, changes = magnus(rod, 0.0, rod.length, pieces)
-    a1 = constant + np.einsum("kai,sa->ksi", linear, shapes)
-    a2, a3 = np.einsum("kjai,sa->jksi", changes, shapes)
-    steps = exponential(omega_of(a1, a2, a3))
-    while len(steps) > 1:  # the product of all, in pairs: their number is a power of two
-        steps = steps[::2] @ steps[1::2]
-    return np.asarray(steps[0])
+    steps = Steps([magnus(rod.strain_at, rod.rest, 0.0, rod.length, pieces)], [0]).each(shapes)
+    while steps.shape[1] > 1:  # the product of all, in pairs: their number is a power of two
+        steps = steps[:, ::2] @ steps[:, 1::2]
+    return steps[:, 0]
 
 
 def _moments(rod: Rod, shapes: Array, count: int) -> Array:
@@ -426,23 +404,3 @@ def _moments(rod: Rod, shapes: Array, count: int) -> Array:
     elastic = np.einsum("s,sij->ij", inertia, squares).ravel()
     scale = [mass.sum() * rod.length, mass.sum() * rod.length**2, max(np.abs(elastic).max(initial=0.0), 1e-300)]
     return np.concatenate([(p / s).ravel() for p, s in zip([*parts, elastic], scale, strict=True)])
-
-
-def exponential(omega: Array) -> Array:
-    """exp of twists (..., 6) [linear; angular] as poses (..., 4, 4)."""
-    v, w = omega[..., :3], omega[..., 3:]
-    t = np.linalg.norm(w, axis=-1)[..., None, None]
-    small = t < 1e-4
-    safe = np.where(small, 1.0, t)
-    a = np.where(small, 1 - t**2 / 6, np.sin(safe) / safe)
-    b = 2 * np.where(small, 0.5 - t**2 / 48, np.sin(safe / 2) / safe) ** 2
-    c = np.where(small, 1 / 6 - t**2 / 120, (1 - np.sin(safe) / safe) / safe**2)
-    turn = np.zeros((*w.shape[:-1], 3, 3))
-    turn[..., 0, 1], turn[..., 0, 2], turn[..., 1, 2] = -w[..., 2], w[..., 1], -w[..., 0]
-    turn[..., 1, 0], turn[..., 2, 0], turn[..., 2, 1] = w[..., 2], -w[..., 1], w[..., 0]
-    square = turn @ turn
-    pose = np.zeros((*w.shape[:-1], 4, 4))
-    pose[..., :3, :3] = np.eye(3) + a * turn + b * square
-    pose[..., :3, 3] = ((np.eye(3) + b * turn + c * square) @ v[..., None])[..., 0]
-    pose[..., 3, 3] = 1.0
-    return pose
