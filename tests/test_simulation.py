@@ -669,7 +669,7 @@ def test_progress_appears_when_it_takes_long(
     monkeypatch.setattr(simulation.sys.stderr, "isatty", lambda: True)
     simulate(slider(), [0.0], [1.0], [0, 1])
     assert "of 1.00 s" not in capsys.readouterr().err
-    monkeypatch.setattr(simulation, "_PATIENCE", 0.0)
+    monkeypatch.setattr("jounce.display.progress._PATIENCE", 0.0)
     monkeypatch.setattr(simulation.sys.stderr, "isatty", lambda: True)
     simulate(slider(), [0.0], [1.0], [0, 1])
     assert "of 1.00 s" in capsys.readouterr().err

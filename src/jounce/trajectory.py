@@ -306,6 +306,7 @@ class Trajectory:
         rate: float = 30.0,
         speed: float = 1.0,
         program: str | None = None,
+        progress: bool | None = None,
         **options: Any,
     ) -> Path:
         """Writes a video of the motion, MP4 or GIF. Needs ``pip install 'jounce[video]'``, and Chrome or Chromium.
@@ -316,9 +317,12 @@ class Trajectory:
             robot: whose motion it is.
             path: of the file, which ends in .mp4 or .gif.
             width, height: in pixels, even numbers for MP4.
-            rate: frames per second; a GIF has 50 at most.
+            rate: frames per second; a GIF has 50 at most. The video lasts as long as the motion: if that is no whole
+                number of frames, they are a little longer or shorter. Each shows what is when it begins.
             speed: seconds of the motion per second of the video.
             program: path of the browser; when left out, it is looked for.
+            progress: True shows a bar on stderr (needs rich), False does not; when left out, it appears after two
+                seconds if stderr is a terminal.
             options: as in `show`, such as `wrenches`, `trace` and `reference`.
 
         Returns:
@@ -326,7 +330,14 @@ class Trajectory:
         """
         from jounce.view.show import video_of
 
-        form = {"width": width, "height": height, "rate": rate, "speed": speed, "program": program}
+        form = {
+            "width": width,
+            "height": height,
+            "rate": rate,
+            "speed": speed,
+            "program": program,
+            "progress": progress,
+        }
         return video_of(self, robot, path, form, options)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import sys
 import time
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from jounce._checks import array_of, counted, flag, is_masked, one_of, quoted, real, reals, whole
 from jounce._core import MAX_ORDER, UnwatchedNodes
-from jounce._extras import needed
+from jounce.display.progress import can_appear, progress_bar
 from jounce.dynamics.constraints.static_ties import anchored
 from jounce.dynamics.discretization import check_motion
 from jounce.model import Model, a_model
@@ -27,9 +26,7 @@ from jounce.simulation.stepping import Array, Layout, Tolerance, TorqueFunction
 from jounce.trajectory import Trajectory
 
 _METHODS = {"taylor": taylor.integrate, "rkmk": rkmk.integrate, "implicit": implicit.integrate}
-_PATIENCE = 2.0  # s until a progress bar appears
 _SILENCE = 60.0  # s until a run without one reports that it is still running
-_REFRESH = 0.05  # s between updates of the bar
 
 
 def simulate(
@@ -228,32 +225,8 @@ def _saying_so_once(start: float, end: float) -> Report:
 @contextmanager
 def _reporting(wanted: bool | None, start: float, end: float) -> Iterator[Report]:
     """A report function that shows a bar if that is wanted or the run takes long."""
-    if wanted is None and not (sys.stderr.isatty() and importlib.util.find_spec("rich")):
+    if wanted is None and not can_appear():
         yield _saying_so_once(start, end)
         return
-    if wanted is not None and not wanted:
-        yield lambda t, steps, why: None
-        return
-
-    needed("rich", "a progress bar")
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("simulation {task.completed:.2f} of {task.total:.2f} s"), BarColumn(), TimeRemainingColumn()
-    bar = Progress(*columns, console=Console(stderr=True), transient=not wanted)
-    task = bar.add_task("simulation", total=end - start)
-    due = time.monotonic() + (0.0 if wanted else _PATIENCE)
-
-    def report(t: float, steps: int, why: Callable[[], str]) -> None:
-        nonlocal due
-        now = time.monotonic()
-        if now >= due or t == end:
-            if now >= due:
-                bar.start()  # has no effect after the first call
-            bar.update(task, completed=t - start)
-            due = max(due, now + _REFRESH)
-
-    try:
-        yield report
-    finally:
-        bar.stop()
+    with progress_bar(wanted, "simulation {task.completed:.2f} of {task.total:.2f} s", end - start) as done:
+        yield lambda t, steps, why: done(t - start)

@@ -101,7 +101,7 @@ def video_of(
 ) -> Path:
     """See `Trajectory.video`."""
     need_extra()
-    from jounce.view.video import checked_path
+    from jounce.view.film_files import checked_path
 
     for name in options:
         if name in ("save", "viewer", "browser"):

@@ -1,47 +1,62 @@
-"""Videos: a browser without a window draws one frame after the other, and Pillow or FFmpeg writes them."""
+"""Videos: a browser without a window draws one frame after the other."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from os import PathLike, fspath
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import quoted, real, whole
 from jounce._extras import needed
+from jounce.display.progress import progress_bar
 from jounce.view.browser import Browser
+from jounce.view.film_files import Picture, check_size, film, frame_count
 
-Picture = NDArray[np.uint8]
-KINDS = (".mp4", ".gif")
 MOST = 20_000  # frames
 _WAIT = 120.0  # s, for a browser on a busy machine
+_AHEAD = 3  # pictures that are drawn and not yet written
+_CLOCK = "/number of the frame"  # a node, which says it by its position
+_ARRIVED = """new Promise(done => {
+    const look = () => window.__viserMutable.nodePoseData[%s]?.position[0] === %d ? done() : setTimeout(look, 1);
+    look();
+})"""
+_OUT_OF_SIGHT = "document.body.style.transform = 'translateX(200vw)'"
 
 
-def checked_path(path: str | PathLike[str]) -> Path:
-    """The path of a video, if it can be written."""
-    if not isinstance(path, (str, PathLike)) or Path(fspath(path)).suffix.lower() not in KINDS:
-        raise ValueError(f"path is {quoted(path)}, expected one that ends in {' or '.join(KINDS)}")
-    if Path(path).suffix.lower() == ".mp4":
-        for package in ("imageio", "imageio_ffmpeg"):
-            needed(package, "MP4, unlike GIF,")
-    return Path(path)
+class Frames(NamedTuple):
+    """The times of the frames of a film, s, and how many of them it has per second."""
+
+    at: NDArray[np.float64]
+    rate: float
 
 
-def times(span: tuple[float, float], rate: float, speed: float) -> NDArray[np.float64]:
-    """The times of the frames, s."""
+def frames(path: Path, span: tuple[float, float], rate: float, speed: float) -> Frames:
+    """Of a film that lasts as long as the motion, whose frames each show what is when they begin.
+
+    Args:
+        path: of the film.
+        span: first and last time of the motion, s.
+        rate: frames per second, about: a film has a whole number of them.
+        speed: seconds of the motion per second of the film.
+    """
     begin, end = span
     for name, value in (("rate", rate), ("speed", speed)):
         if not 0 < real(name, value) < np.inf:
             raise ValueError(f"{name} is {quoted(value)}, expected more than 0")
-    count = (end - begin) * rate / speed
-    if not count <= MOST:
-        raise ValueError(f"rate is {quoted(rate)}, expected at most {MOST} frames: at this speed there are {count:.0f}")
-    return np.linspace(begin, end, max(round(count), 1) + 1)
+    seconds = (end - begin) / speed
+    if not seconds * rate <= MOST:
+        raise ValueError(
+            f"rate is {quoted(rate)}, expected at most {MOST} frames: at this speed there are {seconds * rate:.0f}"
+        )
+    count = frame_count(path, seconds, rate)
+    return Frames(begin + (end - begin) * np.arange(count) / count, count / seconds if seconds > 0 else rate)
 
 
 def write_video(
@@ -49,10 +64,10 @@ def write_video(
     server: Any,
     url: str,
     show: Callable[[float], None],
-    at: NDArray[np.float64],
-    rate: float,
+    shown: Frames,
     size: tuple[int, int],
     program: str | None,
+    progress: bool | None,
 ) -> Path:
     """Writes the video and returns its path.
 
@@ -60,23 +75,40 @@ def write_video(
         path: of the file.
         server, url: viser's, with the scene.
         show: sets the scene to a time.
-        at: (F,) the times of the frames.
-        rate: frames per second.
+        shown: the frames.
         size: width and height in pixels.
         program: path of the browser; found when left out.
+        progress: whether a bar is shown; when left out, if it takes long.
     """
     width, height = whole("width", size[0], 16, 8192), whole("height", size[1], 16, 8192)
-    if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
-        raise ValueError(f"width and height are {width} and {height}, expected even numbers for MP4")
-    show(float(at[0]))
-    with Browser(width, height, path=program) as browser, _writer(path, rate) as write:
-        browser.open(url)
-        client = _client(server)
-        _settle(client, width, height)
-        for t in at:
-            show(float(t))
-            _drawn(client, 32, 32)  # by the time it answers, it has seen all that was sent before
-            write(_drawn(client, width, height))
+    check_size(path, width, height)
+    show(float(shown.at[0]))
+    clock = server.scene.add_frame(_CLOCK, show_axes=False)
+    said = "video: {task.completed} of {task.total} frames"
+    try:
+        with (
+            Browser(width, height, path=program) as browser,
+            film(path, shown.rate) as write,
+            ThreadPoolExecutor(1) as writer,
+            progress_bar(progress, said, len(shown.at)) as report,
+        ):
+            browser.open(f"{url}?fixedDpr=1")  # without it, a page that takes long draws fewer pixels than asked for
+            client = _client(server)
+            _settle(client, width, height)
+            browser.ask(_OUT_OF_SIGHT)  # from now on the page draws what it is asked for and nothing else
+            unwritten: deque[Future[None]] = deque()
+            for number, t in enumerate(shown.at, start=1):
+                with server.atomic():
+                    show(float(t))
+                    clock.position = (number, 0.0, 0.0)
+                server.flush()
+                browser.ask(_ARRIVED % (json.dumps(_CLOCK), number))  # and so has all that was sent before
+                unwritten.append(writer.submit(write, _drawn(client, width, height)))
+                while len(unwritten) > (_AHEAD if number < len(shown.at) else 0):
+                    unwritten.popleft().result()
+                report(number)
+    finally:
+        clock.remove()
     return path
 
 
@@ -91,11 +123,11 @@ def _client(server: Any) -> Any:
 
 def _drawn(client: Any, width: int, height: int) -> Picture:
     """(height, width, 3), on white."""
-    drawn = np.asarray(client.get_render(height, width, transport_format="png", timeout=_WAIT))
-    if drawn.shape[-1] == 3:
-        return drawn
-    opaque = drawn[..., 3:].astype(np.float64) / 255
-    return np.asarray(opaque * drawn[..., :3] + 255 * (1 - opaque)).round().astype(np.uint8)
+    drawn = client.get_render(height, width, transport_format="png", timeout=_WAIT)
+    images: Any = needed("PIL.Image", "a film")
+    white, picture = images.new("RGB", (width, height), "white"), images.fromarray(drawn)
+    white.paste(picture, mask=picture.getchannel(3) if drawn.shape[-1] == 4 else None)
+    return np.asarray(white)
 
 
 def _settle(client: Any, width: int, height: int) -> None:
@@ -106,19 +138,3 @@ def _settle(client: Any, width: int, height: int) -> None:
         alike = before is not None and np.abs(now - before).max() <= 2 and np.ptp(now) > 8
         same, before = (same + 1 if alike else 0), now
         time.sleep(0.1)
-
-
-@contextmanager
-def _writer(path: Path, rate: float) -> Iterator[Callable[[Picture], None]]:
-    """A function that adds a frame."""
-    if path.suffix.lower() == ".mp4":
-        imageio = needed("imageio.v2", "MP4")
-        options = {"fps": rate, "codec": "libx264", "quality": 8, "pixelformat": "yuv420p", "macro_block_size": 2}
-        with imageio.get_writer(str(path), format="FFMPEG", **options) as writer:
-            yield writer.append_data
-        return
-    images = needed("PIL.Image", "GIF")
-    frames: list[Any] = []
-    yield lambda picture: frames.append(images.fromarray(picture).quantize(128))
-    first, *rest = frames
-    first.save(path, format="GIF", save_all=True, append_images=rest, duration=max(round(1000 / rate), 20), loop=0)

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import printable, quoted, real, whole
+from jounce._checks import flag, printable, quoted, real, whole
 from jounce._extras import needed
 from jounce.parts.visual import Colour
 from jounce.view import ties
 from jounce.view.arrows import TwistArrows, WrenchArrows, Wrenches, twists
 from jounce.view.camera import set_stage
+from jounce.view.film_files import checked_path
 from jounce.view.mesh_files import SECONDS
 from jounce.view.motion import Motion
 from jounce.view.names import node_name
@@ -31,7 +32,7 @@ from jounce.view.server import start, stop
 from jounce.view.sliders import Sliders
 from jounce.view.style import RGB
 from jounce.view.traces import draw_traces
-from jounce.view.video import checked_path, times, write_video
+from jounce.view.video import frames, write_video
 
 Array = NDArray[np.float64]
 _LOOKS = 200  # times at which it is looked how far a motion reaches
@@ -369,16 +370,17 @@ class Viewer:
         rate: float = 30.0,
         speed: float = 1.0,
         program: str | None = None,
+        progress: bool | None = None,
     ) -> Path:
         """Writes a video of all motions, drawn by Chrome or Chromium without a window. See `Trajectory.video`."""
         self._check_open()
         target = checked_path(path)
+        bar = None if progress is None else flag("progress", progress)
         with self._lock:
-            at = times(self.span, rate, speed)
+            shown = frames(target, self.span, rate, speed)
             if self._player is not None:
                 self._player.pause()
-            size = (width, height)
-            return write_video(target, self._server, self.url, self._show, at, rate, size, program)
+            return write_video(target, self._server, self.url, self._show, shown, (width, height), program, bar)
 
     # Lifetime
 
