@@ -494,6 +494,68 @@ def test_a_page_has_everything_inside(tmp_path: Path) -> None:
     assert any(np.allclose(m["position"], robot.pose("tip", motion.q[-1])[:3, 3], atol=1e-5) for m in last)
 
 
+def flight() -> tuple[jn.Model, jn.Trajectory]:
+    """An arm that flies 70 m away."""
+    robot = jn.load(ARM, base="floating")
+    q = np.stack([robot.neutral()] * 3)
+    q[:, :3] = [0.0, 0.0, 0.5], [20.0, -30.0, 4.0], [40.0, -60.0, 1.0]
+    q[:, 7] = 0.1, 0.6, 1.1
+    return robot, jn.Trajectory.of(robot, [0.0, 1.0, 2.0], q)
+
+
+@pytest.mark.parametrize("followed", ["base", "upper", "tip"])
+def test_the_view_follows(followed: str) -> None:
+    """Everything moves past what is followed, the floor by less than one of its sections; the camera stays near."""
+    robot, motion = flight()
+    turned = jn.placement((1.0, 2.0, 0.0), rpy=(0.0, 0.0, 0.5))
+    with motion[:1].show(robot, placement=turned) as viewer:
+        near = np.subtract(viewer._server.initial_camera.position, viewer._server.initial_camera.look_at)
+    options: dict[str, Any] = {"reference": motion, "trace": [followed], "placement": turned}
+    with motion.show(robot, follow=followed, **options) as viewer:
+        floor = nodes(viewer)["/floor"]
+        far = np.subtract(viewer._server.initial_camera.position, viewer._server.initial_camera.look_at)
+        assert np.linalg.norm(far) < 2 * np.linalg.norm(near)
+        home, seen = None, []
+        for t in (0.0, 0.7, 1.5, 2.0):
+            viewer.go(t)
+            expected = turned @ robot.pose(followed, Motion.of("motion", robot, motion).at(t)[0])
+            found = world(viewer, f"/robot/{followed}")
+            home = found if home is None else home
+            np.testing.assert_allclose(found[:3, 3], home[:3, 3], atol=1e-9)
+            np.testing.assert_allclose(found[:3, :3], expected[:3, :3], atol=1e-6)
+            np.testing.assert_allclose(world(viewer, f"/reference/{followed}"), found, atol=1e-6)
+            shift = found[:3, 3] - expected[:3, 3]
+            np.testing.assert_allclose(nodes(viewer)["/robot"].position, turned[:3, 3] + shift, atol=1e-9)
+            seen.append(np.subtract(floor.position, shift))
+        across, height = np.array(seen)[:, :2] - seen[0][:2], np.array(seen)[:, 2]
+        np.testing.assert_allclose(across / floor.section_size, np.round(across / floor.section_size), atol=1e-9)
+        np.testing.assert_allclose(height, min(0.0, height[0]), atol=1e-9)
+
+
+def test_the_view_follows_a_robot_that_is_moved() -> None:
+    robot, _ = flight()
+    with robot.show(follow="base") as viewer:
+        robot.show(viewer=viewer, name="beside", placement=jn.placement((0.0, 1.0, 0.0)))
+        for shift in ([3.0, 4.0, 5.0], [0.0, 0.0, 0.0]):
+            viewer.update([*shift, *robot.neutral()[3:]])
+            np.testing.assert_allclose(world(viewer, "/robot/base")[:3, 3], 0.0, atol=1e-9)
+            np.testing.assert_allclose(world(viewer, "/beside/base")[:3, 3], np.array([0, 1, 0]) - shift, atol=1e-9)
+
+
+def test_a_saved_page_follows(tmp_path: Path) -> None:
+    """The recording moves the floor, which stays where it is otherwise."""
+    robot, motion = flight()
+    for options, moves in (({"follow": "base"}, True), ({}, False)):
+        with motion.show(robot, **options) as viewer:
+            viewer.go(0.0)
+            recording = viewer._server.get_scene_serializer()
+            before = len(recording._messages)
+            viewer.go(1.0)
+            moved = {message["name"] for _, message in recording._messages[before:]}
+        assert moved >= {"/robot/base", "/robot/upper"}
+        assert moved.issuperset({"/floor", "/robot"}) == moves
+
+
 def test_paths_are_drawn(tmp_path: Path) -> None:
     robot, motion = swing()
     with motion.show(robot, trace=["tip", "lower"]) as viewer:
@@ -604,6 +666,9 @@ def test_odd_names_stay_names() -> None:
         ({"colour": (1, 2, 3)}, "colour is"),
         ({"opacity": 2}, "opacity is 2"),
         ({"floor": "high"}, "floor is 'high'"),
+        ({"follow": "tipp"}, "^follow: no body or frame is named 'tipp': did you mean 'tip'"),
+        ({"follow": 3}, "^follow: no body or frame is named 3: there are 'upper', 'lower'"),
+        ({"follow": ["tip"]}, "^follow: no body or frame is named"),
         ({"viewer": 1}, "viewer is 1"),
         ({"host": 1}, "host is 1"),
         ({"port": 0}, "port is 0"),

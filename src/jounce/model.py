@@ -1692,6 +1692,7 @@ class Model(CoreModel):
         colour: str | Sequence[float] | None = None,
         opacity: float = 1.0,
         floor: bool | float = True,
+        follow: str | None = None,
         viewer: Viewer | None = None,
         host: str = "127.0.0.1",
         port: int = 8080,
@@ -1724,6 +1725,8 @@ class Model(CoreModel):
             colour: "#rrggbb" or (red, green, blue), for the whole robot; its own colours when left out.
             opacity: from 0 to 1.
             floor: height of the floor, m; True for one below the robot, False for none.
+            follow: name of the body or frame that the view follows: it stays where it is in the picture, and everything
+                else moves past it.
             viewer: an existing one, to which the robot is added.
             host, port: where to listen; if the port is taken, the next free one is used.
             browser: whether to open the page in a browser.

@@ -268,6 +268,7 @@ class Trajectory:
         colour: str | Sequence[float] | None = None,
         opacity: float = 1.0,
         floor: bool | float = True,
+        follow: str | None = None,
         viewer: Viewer | None = None,
         host: str = "127.0.0.1",
         port: int = 8080,

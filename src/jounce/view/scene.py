@@ -79,6 +79,7 @@ class DrawnRobot:
 
     Attributes:
         root: path of its node.
+        q: (nq,) where it is.
         nodes: of its frames, in the order of ``robot.frame_names``.
         poses: (frames, 4, 4) of these, in the robot's world.
         remarks: for the legend, colours and what they mean.
@@ -96,14 +97,14 @@ class DrawnRobot:
         mesh_seconds: float = SECONDS,
     ) -> None:
         self.scene, self.robot, self.root, self.paint, self._placement = scene, robot, f"/{name}", paint, placement
-        self.size = robot_size(robot, q)
+        self.q, self.size = q, robot_size(robot, q)
         self._left_out: dict[str, str] = {}
         self._cache: dict[object, list[Part]] = {}
         self._coats: dict[object, Coat | None] = {}
         self._extents = Extents()
         self._taken: set[str] = set()
         turned = quaternions(placement[:3, :3])
-        scene.add_frame(self.root, show_axes=False, wxyz=turned, position=placement[:3, 3])
+        self._root = scene.add_frame(self.root, show_axes=False, wxyz=turned, position=placement[:3, 3])
         self.poses = robot.forward_kinematics(q, frames=robot.frame_names).pose
         turns = quaternions(self.poses[:, :3, :3])
         self.nodes = [
@@ -142,12 +143,24 @@ class DrawnRobot:
                 node.wxyz, node.position = turns[i], poses[i, :3, 3]
         for tube, handle in self._tubes:
             handle.vertices = tube.vertices(q).astype(np.float32)
-        self.poses = poses
+        self.q, self.poses = q, poses
         self._stretch()
         return poses
 
-    def reach(self, q: Array) -> tuple[Array, float]:
+    def move(self, shift: Array) -> None:
+        """Moves its world on the page to so far from its placement, (3,)."""
+        self._root.position = self._placement[:3, 3] + shift
+
+    def origin(self, frame: str, q: Array) -> Array:
+        """Where a body or frame is on the page at q (nq,), (3,), while its world is at its placement."""
+        return np.asarray((self._placement @ self.robot.pose(frame, q))[:3, 3])
+
+    def reach(self, q: Array, scenery: bool = True) -> tuple[Array, float]:
         """How far it reaches at q, in the scene, m.
+
+        Args:
+            q: (nq,).
+            scenery: whether what stands around it counts, too.
 
         Returns:
             (2, 3), the minimum and maximum x, y and z of boxes around its parts; and the least z of the parts
@@ -155,7 +168,7 @@ class DrawnRobot:
         """
         poses = self._poses_in_scene(q)
         tubes = [self.in_scene(tube.vertices(q)) for tube, _ in self._tubes]
-        every = np.concatenate([self._extents.corners(poses).reshape(-1, 3), *tubes])
+        every = np.concatenate([self._extents.corners(poses, scenery).reshape(-1, 3), *tubes])
         if not len(every):
             every = poses[:, :3, 3]
         lowest = min([self._extents.lowest(poses), *(float(points[:, 2].min()) for points in tubes)])

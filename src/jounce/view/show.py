@@ -162,6 +162,7 @@ def _look(robot: Model, options: Mapping[str, Any], moves: bool, times: int | No
         twists=_twisting(robot, options["twists"], moves),
         traces=_frames("trace", robot, options.get("trace", ())),
         mesh_seconds=seconds,
+        follow=None if options["follow"] is None else _frame("follow", robot, options["follow"]),
     )
 
 
@@ -179,11 +180,15 @@ def _frames(argument: str, robot: Model, given: Any, also: str = "") -> tuple[st
     """Names of bodies or frames, checked."""
     if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
         raise ValueError(f"{argument} is {quoted(given)}, expected {also}names of bodies and frames")
-    for name in given:
-        if not isinstance(name, str) or name not in robot.frame_names:
-            hint = near(name if isinstance(name, str) else quoted(name), robot.frame_names)
-            raise ValueError(f"{argument}: no body or frame is named {quoted(name)}: {hint}")
-    return tuple(given)
+    return tuple(_frame(argument, robot, name) for name in given)
+
+
+def _frame(argument: str, robot: Model, name: Any) -> str:
+    """The name of a body or frame, checked."""
+    if not isinstance(name, str) or name not in robot.frame_names:
+        hint = near(name if isinstance(name, str) else quoted(name), robot.frame_names)
+        raise ValueError(f"{argument}: no body or frame is named {quoted(name)}: {hint}")
+    return name
 
 
 def _colour(given: Any) -> tuple[float, float, float, float] | None:

@@ -24,7 +24,8 @@ _WAIT = 120.0  # s, for a browser on a busy machine
 _AHEAD = 3  # pictures that are drawn and not yet written
 _CLOCK = "/number of the frame"  # a node, which says it by its position
 _ARRIVED = """new Promise(done => {
-    const look = () => window.__viserMutable.nodePoseData[%s]?.position[0] === %d ? done() : setTimeout(look, 1);
+    const soon = () => requestAnimationFrame(() => requestAnimationFrame(done));  // arrows are reshaped a picture later
+    const look = () => window.__viserMutable.nodePoseData[%s]?.position[0] === %d ? soon() : setTimeout(look, 1);
     look();
 })"""
 _OUT_OF_SIGHT = "document.body.style.transform = 'translateX(200vw)'"

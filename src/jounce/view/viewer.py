@@ -21,6 +21,7 @@ from jounce.view import ties
 from jounce.view.arrows import TwistArrows, WrenchArrows, Wrenches, twists
 from jounce.view.camera import set_stage
 from jounce.view.film_files import checked_path
+from jounce.view.following import Following
 from jounce.view.mesh_files import SECONDS
 from jounce.view.motion import Motion
 from jounce.view.names import node_name
@@ -53,6 +54,7 @@ class Look:
         twists: names of bodies and frames whose twists are shown.
         traces: names of bodies and frames whose paths are shown.
         mesh_seconds: see `DrawnRobot`.
+        follow: name of the body or frame that the view follows.
     """
 
     name: str = "robot"
@@ -64,6 +66,7 @@ class Look:
     twists: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
     mesh_seconds: float = SECONDS
+    follow: str | None = None
 
 
 class _Shown:
@@ -95,14 +98,18 @@ class _Shown:
         if self.twists is not None and v is not None:
             self.twists.place(q, v)
 
-    def reach(self) -> tuple[Array, float]:
-        """The minimum and maximum x, y and z (2, 3) of all that is shown over time, and the least z of the robot."""
+    def reach(self, following: Following | None = None) -> tuple[Array, float]:
+        """The minimum and maximum x, y and z (2, 3) of all that is shown over time, and the least z of the robot.
+
+        If it is followed, where it is seen, and without what stands around it.
+        """
         every, lowest = [], np.inf
         for sample in self._looks().tolist():
             q, v = self.motion.at_sample(sample)
-            box, low = self.drawn.reach(q)
+            box, low = self.drawn.reach(q, following is None)
             beside = self.drawn.in_scene(self._beside(q, v, sample))
-            every += [box, *([np.stack([beside.min(axis=0), beside.max(axis=0)])] if len(beside) else [])]
+            shift = following.shift(q) if following else np.zeros(3)
+            every.append(shift + np.stack([np.min([box[0], *beside], axis=0), np.max([box[1], *beside], axis=0)]))
             lowest = min(lowest, low)
         return np.stack([np.min([b[0] for b in every], axis=0), np.max([b[1] for b in every], axis=0)]), lowest
 
@@ -162,6 +169,7 @@ class Viewer:
         self._floor = floor
         self._lock = threading.RLock()
         self._shown: dict[str, _Shown] = {}
+        self._followed: tuple[_Shown, Following] | None = None
         self._names: set[str] = set()
         self._player: Player | None = None
         self._boxes: dict[str, Any] = {}
@@ -199,6 +207,8 @@ class Viewer:
             look = replace(look, name=node_name(look.name, self._names))
             shown = _Shown(self._server.scene, motion, look)
             self._shown[look.name] = shown
+            if look.follow is not None:
+                self._followed = shown, Following(shown.drawn, look.follow)
             self._stage()
             self._add_controls(look.name, shown)
             return look.name
@@ -222,6 +232,7 @@ class Viewer:
             shown.motion = Motion(robot, np.zeros(1), at[None], None if rate is None else rate[None])
             shown.place(at, rate, 0.0)
             self._lower_floor(shown, at)
+            self._follow()
             if sliders := self._boxes.get(f"sliders {shown.look.name}"):
                 sliders.write(at)
 
@@ -257,6 +268,11 @@ class Viewer:
                 for shown in self._shown.values():
                     if len(shown.motion.time) > 1:
                         shown.show(time)
+                self._follow()
+
+    def _follow(self) -> None:
+        if self._followed is not None:
+            self._followed[1].move(shown.drawn for shown in self._shown.values())
 
     def _stage(self) -> None:
         every = [shown.reach() for shown in self._shown.values()]
@@ -264,14 +280,22 @@ class Viewer:
         bounds = np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
         lowest = min(0.0, *(low for _, low in every))
         height = None if self._floor is False else lowest if self._floor is True else float(self._floor)
+        if self._followed is not None:
+            bounds, _ = self._followed[0].reach(self._followed[1])
         self._ground = set_stage(self._server, bounds, height)
+        if self._followed is not None:
+            self._followed[1].take(self._ground)
+            self._follow()
 
     def _lower_floor(self, shown: _Shown, q: Array) -> None:
         """Keeps the floor below a robot that was moved, unless its height was given."""
-        if self._floor is True and self._ground is not None:
-            x, y, height = (float(at) for at in self._ground.position)
-            if (lowest := shown.drawn.reach(q)[1]) < height:
-                self._ground.position = (x, y, lowest)
+        if self._floor is not True or self._ground is None:
+            return
+        lowest = shown.drawn.reach(q)[1]
+        if self._followed is not None:
+            self._followed[1].lower(lowest)
+        elif lowest < (at := self._ground.position)[2]:
+            self._ground.position = (float(at[0]), float(at[1]), lowest)
 
     # Controls
 
@@ -291,6 +315,7 @@ class Viewer:
                 with self._lock, self._server.atomic():
                     shown.place(q, None if shown.motion.v is None else shown.motion.v[0], 0.0)
                     self._lower_floor(shown, q)
+                    self._follow()
 
             reach = 1.5 * shown.drawn.size
             title = "Joints" if name == "robot" else f"Joints of {name}"
