@@ -131,7 +131,7 @@ def test_the_version() -> None:
         (["simulate", "SWING", "--q", "chain=inf"], 2, "--q is 'chain=inf', expected a coordinate and a number"),
         (["simulate", "SWING", "--gravity", "1,2"], 2, "'--gravity': '1,2', expected three numbers, such as 0,0,-9.81"),
         (["simulate", "SWING", "--base", "flying"], 2, "--base is 'flying', expected 'fixed' or 'floating'"),
-        (["simulate", "SWING", "--save", "a.txt"], 2, "--save is 'a.txt', expected a name that ends in .npz"),
+        (["simulate", "SWING", "--save", "a.txt"], 2, "--save is 'a.txt', expected a name that ends in .npz or .csv"),
         (["simulate", "SWING", "--plot", "no/a.png"], 2, "--plot is 'no/a.png', but there is no folder 'no'"),
         (["simulate", "SWING", "--start", "no.npz"], 1, "no.npz: does not exist"),
         (["simulate", "no.urdf"], 1, "jounce: no.urdf: does not exist"),
@@ -328,8 +328,8 @@ def test_a_start_that_is_none(content: str, said: str, swing: Path, tmp_path: Pa
 def test_a_motion_of_another_robot(swing: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.urdf"
     other.write_text(SWING.replace('"chain"', '"rope"'))
-    called("simulate", str(other), "--time", "1", "--save", str(tmp_path / "other.npz"))
-    done = called("simulate", str(swing), "--start", str(tmp_path / "other.npz"))
+    called("simulate", str(other), "--time", "1", "--save", str(tmp_path / "other.csv"))
+    done = called("simulate", str(swing), "--start", str(tmp_path / "other.csv"))
     assert "is a motion of another robot: chain, rope differ" in done.stderr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 import os
@@ -476,6 +477,75 @@ def test_save_and_load(tmp_path: Path) -> None:
     Trajectory.load(motion[:0].save(path))
     fixed = Trajectory(np.arange(2.0), *np.zeros((4, 2, 0)), (), (), (), ())
     assert Trajectory.load(fixed.save(path)).v_names == ()
+
+
+def test_a_table_has_every_digit(tmp_path: Path) -> None:
+    """For the readers of other programs, too; names may have anything in them."""
+    b = jn.Builder()
+    for above, name, joint in (("world", 'a, "b" [c]', jn.Free()), ('a, "b" [c]', "é\nf\r [", jn.Prismatic((1, 0, 0)))):
+        b.add(name, above, joint, inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+    b.add("rod", "é\nf\r [", body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6, strain=np.eye(6)[:, [0, 4]]))
+    robot, rng = b.build(), np.random.default_rng(0)
+    rows = np.ldexp(rng.normal(size=(6, robot.nq)), rng.integers(-1070, 1000, (6, robot.nq)))
+    rows[0, :3] = -0.0, 5e-324, -1.7976931348623157e308
+    motion = Trajectory.of(
+        robot, np.cumsum(rng.uniform(size=6)), rows, *rows[:, : robot.nv] / np.array([3, 7, 9])[:, None, None]
+    )
+    path = motion.save(tmp_path / "motion.CSV")
+    again = Trajectory.load(path)
+    for key in ("time", "q", "v", "a", "tau"):
+        assert getattr(again, key).tobytes() == getattr(motion, key).tobytes()
+    for key in ("q_names", "v_names", "q_units", "v_units"):
+        assert getattr(again, key) == getattr(motion, key)
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file)
+    assert header[:2] == ["time [s]", 'q a, "b" [c].x [m]']
+    assert header[4] == 'q a, "b" [c].qx [1]'
+    own = ["é\nf\r [ [m/s]", "rod.shear_x [1/s]", "rod.bend_y [1/(m s)]"]
+    assert header[17:20] == [f"v {each}" for each in own]
+    assert header[26:29] == ["a é\nf\r [ [m/s^2]", "a rod.shear_x [1/s^2]", "a rod.bend_y [1/(m s^2)]"]
+    assert header[29:31] == ['tau a, "b" [c].vx [N]', 'tau a, "b" [c].vy [N]']
+    assert header[35:] == ["tau é\nf\r [ [N]", "tau rod.shear_x [N m]", "tau rod.bend_y [N m^2]"]
+    assert [float(x) for x in lines[2]] == [motion.time[2], *motion.q[2], *motion.v[2], *motion.a[2], *motion.tau[2]]
+
+
+def test_tables_of_little(tmp_path: Path) -> None:
+    motion = sample_motion(slider())
+    assert len(Trajectory.load(motion[:0].save(tmp_path / "none.csv"))) == 0
+    fixed = Trajectory(np.arange(2.0), *np.zeros((4, 2, 0)), (), (), (), ())
+    assert Trajectory.load(fixed.save(tmp_path / "fixed.csv")).time.tolist() == [0.0, 1.0]
+    path = motion.save(tmp_path / "marked.csv")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\r\n", b"\n"))  # as editors save it
+    assert (Trajectory.load(path).q == motion.q).all()
+    with pytest.raises(ValueError, match="v contains nan or inf"):
+        replace(motion, v=motion.v * np.nan).save(tmp_path / "nan.csv")
+    assert not (tmp_path / "nan.csv").exists()
+
+
+BAD_TABLES = {
+    "nothing": ("", r"its first line is '', expected 'time \[s\]'"),
+    "an npz": (None, "."),
+    "another": ("time,x\n0,1\n", r"its first line is 'time,x', expected 'time \[s\]'"),
+    "a unit": ("time [s],q x [mm],v x [m/s],a x [m/s^2],tau x [N]\n0,1,2,3,4\n", "units are"),
+    "a rate": ("time [s],q x [m],v x [furlong],a x [?],tau x [?]\n0,1,2,3,4\n", "units are"),
+    "an order": ("time [s],v x [m/s],q x [m],a x [m/s^2],tau x [N]\n0,1,2,3,4\n", "its first line"),
+    "a force": ("time [s],q x [m],v x [m/s],a x [m/s^2],tau x [N m]\n0,1,2,3,4\n", "its first line"),
+    "short": ("time [s],q x [m],v x [m/s],a x [m/s^2],tau x [N]\n0,1,2,3,4\n1,2\n", "line 3 has 2 numbers, expected 5"),
+    "a word": ("time [s],q x [m],v x [m/s],a x [m/s^2],tau x [N]\n0,1,2,3,four\n", "'four'"),
+    "back": ("time [s],q x [m],v x [m/s],a x [m/s^2],tau x [N]\n1,1,2,3,4\n0,1,2,3,4\n", "time does not increase"),
+    "endless": ("time [s],q x [m],v x [m/s],a x [m/s^2],tau x [N]\n0,1,2,3,inf\n", "tau contains nan or inf"),
+    "a quote": ('time [s],"q x', "."),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+def test_bad_tables(name: str, tmp_path: Path) -> None:
+    content, message = BAD_TABLES[name]
+    path = tmp_path / "bad.csv"
+    path.write_bytes(edited(lambda a: None) if content is None else content.encode())
+    with pytest.raises(jn.LoadError, match=rf"bad\.csv holds no trajectory: .*{message}") as refused:
+        Trajectory.load(path)
+    assert len(str(refused.value)) < len(str(path)) + 400
 
 
 def edited(change: Callable[[dict[str, object]], object]) -> bytes:

@@ -7,6 +7,7 @@ import operator
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from io import TextIOWrapper
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
@@ -158,13 +159,29 @@ class Trajectory:
         return trajectory_html(self)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Writes a NumPy .npz file, under exactly the given name, and returns its path.
+        """Writes a file under exactly the given name, and returns its path; `load` reads it back, to the last digit.
+
+        A name that ends in .csv gives a table for other programs: a line for each time, and columns for the time and
+        for each coordinate of q, v, a and tau, headed by its name and unit. Any other gives a NumPy .npz file, which
+        is smaller and faster.
 
         Raises:
             ValueError: this is not a valid motion: numbers are not finite, or time does not increase.
+
+        >>> import tempfile
+        >>> import jounce as jn
+        >>> fall = of(jn.robots.panda(), np.arange(2.0), np.zeros((2, 7)), *np.zeros((3, 2, 7)))
+        >>> path = fall.save(Path(tempfile.mkdtemp()) / "fall.csv")
+        >>> path.read_text(encoding="utf-8").split(",")[:3], len(Trajectory.load(path))
+        (['time [s]', 'q q1 [rad]', 'q q2 [rad]'], 2)
         """
         path = Path(path)
         _check_values(self)
+        if _is_table(path):
+            from jounce.saving.motion_table import write_table
+
+            write_table(self, path)
+            return path
         with path.open("wb") as file:
             arrays: dict[str, Any] = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
             np.savez(file, **arrays)
@@ -189,7 +206,7 @@ class Trajectory:
             raise MissingFileError(said, str(path)) from None
         with opened as file:
             try:
-                return _loaded(file)
+                return _table(file) if _is_table(path) else _loaded(file)
             except Exception as error:  # whatever NumPy and zipfile raise for foreign files
                 said = str(error) or type(error).__name__
                 said = said if len(said) <= 300 else f"{said[:200]} ... {said[-50:]}"  # zipfile quotes what it finds
@@ -426,6 +443,19 @@ def names(robot: Model) -> Names:
         q_names, q_units = q_names + own, q_units + units
         v_names, v_units = v_names + own, v_units + [UNITS[unit].rate for unit in units]
     return Names(tuple(q_names), tuple(v_names), tuple(q_units), tuple(v_units))
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
+def _table(file: IO[bytes]) -> Trajectory:
+    from jounce.saving.motion_table import read_table
+
+    with TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:  # a mark at the beginning is a spreadsheet's
+        loaded = read_table(text)
+    _check_values(loaded)
+    return loaded
 
 
 def _loaded(file: IO[bytes]) -> Trajectory:

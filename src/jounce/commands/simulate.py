@@ -49,7 +49,7 @@ def simulate(
     q: list[str] = typer.Option([], metavar="NAME=VALUE", help="Where a coordinate starts, rad or m; repeat for more."),  # noqa: B008
     v: list[str] = typer.Option([], metavar="NAME=VALUE", help="Its speed there, rad/s or m/s; repeat for more."),  # noqa: B008
     start: Path | None = typer.Option(  # noqa: B008
-        None, metavar="FILE", help="State to start from: the end of an .npz, or a .json."
+        None, metavar="FILE", help="State to start from: the end of an .npz or .csv, or a .json."
     ),
     hold: float | None = typer.Option(None, **_NUMBER, help="Hold the joints by springs of this frequency, Hz."),
     method: str | None = typer.Option(
@@ -66,14 +66,14 @@ def simulate(
     base: str = base_option(),
     allow: list[Path] = allow_option(),  # noqa: B008
     untrusted: bool = untrusted_option(),
-    save: Path | None = typer.Option(None, metavar="FILE", help="File to save the motion to, .npz."),  # noqa: B008
+    save: Path | None = typer.Option(None, metavar="FILE", help="File to save the motion to, .npz or .csv."),  # noqa: B008
     plot: Path | None = typer.Option(None, metavar="FILE", help="Picture of it over time, .png, .pdf or .svg."),  # noqa: B008
     view: Path | None = typer.Option(None, metavar="FILE", help="Page that plays it in a browser, .html."),  # noqa: B008
 ) -> None:
     """Let a robot move: under its weight alone, or with its joints held; then save, plot or show the motion."""
     with faults_in_one_line():
         for option, path, endings in (
-            ("--save", save, (".npz",)),
+            ("--save", save, (".npz", ".csv")),
             ("--plot", plot, (".png", ".pdf", ".svg")),
             ("--view", view, (".html", ".htm")),
         ):
