@@ -96,6 +96,7 @@ def write_video(
             browser.open(f"{url}?fixedDpr=1")  # without it, a page that takes long draws fewer pixels than asked for
             client = _client(server)
             _settle(client, width, height)
+            report(0)
             browser.ask(_OUT_OF_SIGHT)  # from now on the page draws what it is asked for and nothing else
             unwritten: deque[Future[None]] = deque()
             for number, t in enumerate(shown.at, start=1):
