@@ -410,8 +410,9 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
                 "rest": {"stiffness": {one[0]: 2.0}, "rest": {one[0]: 0.1}},
                 "limits": {"limits": jn.Limits(-1, 1)},
             }
-        rigid = next(p.spec.name for p in robot.parts if p.soft is None)
-        found["inertia"] = {"inertia": {rigid: jn.Inertia(2.0, (0.1, 0.2, 0.3))}}
+        rigid = [p.spec.name for p in robot.parts if p.soft is None]
+        if rigid:
+            found["inertia"] = {"inertia": {rigid[0]: jn.Inertia(2.0, (0.1, 0.2, 0.3))}}
     if "physical" in has:
         found["any"] = {"physical": False}
     if "constraints" in has:

@@ -1,7 +1,8 @@
 """Writes data/coupled_reference.json: the answers of robots with followers, with soft bodies and with constraints on
 the day it was run.
 
-    python tests/frozen_numbers.py
+    python tests/frozen_numbers.py                   # adds calls, and ways to make them, that are not stored yet
+    python tests/frozen_numbers.py "replace, all"    # replaces these, too
 
 Inputs come from a seed and are not stored. To keep the file small,
 
@@ -11,17 +12,20 @@ Inputs come from a seed and are not stored. To keep the file small,
 - results of solving with the mass matrix have twelve digits, and none under wrenches: test_frozen.py checks the
   equation they solve.
 
-A call that was refused on that day is null. Robots with constraints have the calls that obey them.
+A call that was refused on that day is null, and stays so. Robots with constraints have the calls that obey them.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
+import jounce as jn
 from calls import CALLS, FRAMES, Call, ask, good, keywords, numbers, outcome
 from coupled_robots import FOLLOWERS, SOFT, Robot
 from kinds import TIED
@@ -112,9 +116,14 @@ def _listed(array: np.ndarray, digits: int) -> list:
 
 if __name__ == "__main__":
     FILE.parent.mkdir(exist_ok=True)
+    warnings.simplefilter("ignore", jn.ModelWarning)
+    stored = json.loads(FILE.read_text())
     robots = []
     for name in ROBOTS:
-        lines = [f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in answers(name).items()]
+        before = {key: value for key, value in stored.get(name, {}).items() if key not in sys.argv[1:]}
+        refused = tuple(f"{key}, " for key, value in before.items() if value is None)
+        found = before | {k: v for k, v in answers(name).items() if k not in before and not k.startswith(refused)}
+        lines = [f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in found.items()]
         robots.append(f"{json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n}")
     FILE.write_text("{\n" + ",\n".join(robots) + "\n}\n")
     print(f"{FILE}: {FILE.stat().st_size} bytes")

@@ -70,8 +70,9 @@ def test_limits_know_what_was_given(name: str) -> None:
     largest = -INF if name == "lower" else INF
     given = jn.Limits(**{name: largest})
     assert given.given == {name}
-    assert given == jn.Limits()
-    assert hash(given) == hash(jn.Limits())
+    if name != "deceleration":  # without it, that of acceleration counts
+        assert given == jn.Limits()
+        assert hash(given) == hash(jn.Limits())
     assert jn.Limits().given == set()
     for again in (copy.copy(given), copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
         assert (again, again.given) == (given, {name})

@@ -16,6 +16,8 @@ import jounce as jn
 from calls import CALLS, FRAMES, Call, ask, backward_error, error, good, numbers
 from frozen_numbers import FILE, NAMES, PROPERTIES, ROBOTS, is_stored, key_of, questions, shortened, ways_to_ask
 
+pytestmark = pytest.mark.filterwarnings("ignore::jounce.ModelWarning")  # a word on what may not be meant
+
 STORED = json.loads(FILE.read_text())
 TOLERANCE = 1e-13
 CASES = [(n, c) for n in ROBOTS for c in CALLS if STORED[n].get(c, "") is not None and any(ways_to_ask(n, CALLS[c]))]
@@ -44,7 +46,7 @@ def test_answers_are_the_same(name: str, call: str, instruction_set: str) -> Non
         arrays = numbers(model, how, ask(model, how, given, **options), options.get("frames"))
         assert set(arrays) == set(stored)
         errors |= {f"{label} {key}": stored_error(how, key, arrays[key], stored[key]) for key in stored}
-    assert max(errors.values()) < tolerance, errors
+    assert max(errors.values(), default=0.0) < tolerance, errors  # no limit may be broken
 
 
 @pytest.mark.parametrize("call", [c for c in CALLS.values() if c.solves], ids=lambda c: c.name)

@@ -372,7 +372,7 @@ def test_the_bar_appears_where_no_step_is_taken(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("rich")
-    monkeypatch.setattr(simulation, "_PATIENCE", 0.0)
+    monkeypatch.setattr("jounce.display.progress._PATIENCE", 0.0)
     monkeypatch.setattr(simulation.sys.stderr, "isatty", lambda: True)
 
     def rejected(t: float, q: Array, v: Array) -> Array:

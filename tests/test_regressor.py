@@ -186,12 +186,11 @@ def test_a_robot_with_other_parameters_moves_by_the_regressor():
     rest = robot.inverse_dynamics(q, v, a) - Y @ robot.inertial_parameters
     expected = Y @ parameters + rest
     np.testing.assert_allclose(other.inverse_dynamics(q, v, a), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    model = peer.model.copy()
     for joint, scale in zip(robot.joint_names, parameters[::10] / robot.inertial_parameters[::10], strict=True):
-        j = peer.model.getJointId(joint)
-        peer.model.inertias[j] = pinocchio.Inertia(
-            scale * peer.model.inertias[j].mass, peer.model.inertias[j].lever, scale * peer.model.inertias[j].inertia
-        )
-    there = pinocchio.rnea(peer.model, peer.data, peer.q_to_pin(q), peer.v_to_pin(v), peer.v_to_pin(a))
+        body = model.inertias[j := model.getJointId(joint)]
+        model.inertias[j] = pinocchio.Inertia(scale * body.mass, body.lever, scale * body.inertia)
+    there = pinocchio.rnea(model, model.createData(), peer.q_to_pin(q), peer.v_to_pin(v), peer.v_to_pin(a))
     np.testing.assert_allclose(other.inverse_dynamics(q, v, a) - 0.1 * a, peer.v_from_pin(there), rtol=1e-11)
 
 

@@ -106,7 +106,7 @@ class Limits:
         free = {f.name: f.default for f in fields(self)}
         object.__setattr__(self, "given", frozenset(key for key, x in limits.items() if x is not free[key]))
         for key, value in limits.items():
-            if value is not None:
+            if value is not None or key != "deceleration":
                 object.__setattr__(self, key, real(key, value))
         if self.lower > self.upper:
             raise ValueError(f"lower is {self.lower:g}, above upper, {self.upper:g}")

@@ -48,7 +48,8 @@ class Steps:
         changes = np.concatenate([changes for *_, changes in legs])
         slopes = np.stack([linear, changes[:, 0], changes[:, 1]])
         self._shape = 3, 6, len(linear)
-        self._slopes = np.ascontiguousarray(slopes.transpose(2, 0, 3, 1).reshape(linear.shape[1], -1))
+        columns = np.prod(self._shape, dtype=int)  # said, as a rod may have no coordinates
+        self._slopes = np.ascontiguousarray(slopes.transpose(2, 0, 3, 1).reshape(linear.shape[1], columns))
         self._some = max(1, _AT_A_TIME // max(self._slopes.size, 1))
         self._constants = np.zeros(self._shape)
         self._constants[0] = np.repeat([constant for constant, *_ in legs], counts, axis=0).T
