@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import jounce as jn
@@ -450,6 +453,88 @@ def test_a_pickled_robot_keeps_its_folders(tmp_path: Path) -> None:
     for untrusted, within in ((True, (str(tmp_path.resolve()),)), (False, None)):
         robot = pickle.loads(pickle.dumps(jn.load(tmp_path / "robot.urdf", untrusted=untrusted)))
         assert robot.bodies[0].visuals[0].shape.within == within
+
+
+# Programs
+
+PAINTED = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n"
+POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n(x) print\n".ljust(100)
+VIEWS = ((0, 36), (1, 24), (2, 100), (3, 100))  # pieces of the bytes, the last in another buffer
+
+
+def painted_glb(image: dict[str, object], odd: bytes = b"", content: bytes = b"", **said: object) -> bytes:
+    """A triangle with a picture.
+
+    Args:
+        image: where it says that the picture is.
+        odd: chunks in front of that with the bytes.
+        content: what is there after the numbers; a picture when left out.
+        said: of the file, instead of what is usual.
+    """
+    body = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4").tobytes() + (content or strangers.png())
+    views = VIEWS if "buffers" in said else VIEWS[:-1]
+    usual: dict[str, object] = {
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}]}],
+        "accessors": [{"bufferView": i, "componentType": 5126, "count": 3, "type": f"VEC{3 - i}"} for i in (0, 1)],
+        "bufferViews": [{"buffer": i // 3, "byteLength": n, "byteOffset": 36 * (i > 1)} for i, n in views],
+        "buffers": [{"byteLength": len(body)}],
+        "images": [image],
+        "textures": [{"source": 0}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+    }
+    text = json.dumps(usual | said).encode()
+    chunks = ((b"JSON", text + b" " * (-len(text) % 4)), (b"BIN\0", body + bytes(-len(body) % 4)))
+    first, last = (struct.pack("<I4s", len(each), kind) + each for kind, each in chunks)
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(first + odd + last)) + first + odd + last
+
+
+def postscript_glbs() -> dict[str, bytes]:
+    """Each way for a picture in a GLB to be another one than it seems."""
+    written = "data:image/png;base64,"
+    address = {"uri": written + base64.b64encode(POSTSCRIPT).decode()}
+    elsewhere = {"uri": written + base64.b64encode(bytes(36) + POSTSCRIPT).decode(), "byteLength": 136}
+    which = {"diffuseTexture": {"index": 0}, "specularGlossinessTexture": {"index": 0}}
+    mixed = [{"extensions": {"KHR_materials_pbrSpecularGlossiness": which}}]
+    seems = bytes(36) + strangers.png()
+    odd = struct.pack("<I4s", len(seems), b"odd!") + seems
+    return {
+        "in its address": painted_glb(address),
+        "that is mixed": painted_glb(address, materials=mixed),
+        "in another buffer": painted_glb({"bufferView": 3}, buffers=[{"byteLength": 136}, elsewhere]),
+        "in another chunk": painted_glb({"bufferView": 2}, odd, POSTSCRIPT),
+    }
+
+
+@posix
+def test_no_program_runs_for_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow has Ghostscript run what begins like PostScript, whatever it is called."""
+    pytest.importorskip("viser")
+    plugin = pytest.importorskip("PIL.EpsImagePlugin")
+    home, ran, program = tmp_path / "home", tmp_path / "ran", tmp_path / "programs" / "gs"
+    for folder in (home, program.parent):
+        folder.mkdir()
+    program.write_text(f"#!/bin/sh\necho $@ >> {ran}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(plugin, "gs_binary", None)
+    for name in ("a.mtl", "a.png"):
+        (home / name).write_bytes(POSTSCRIPT)
+        (home / f"m{name}.mtl").write_text(f"newmtl a\nmap_Kd {name}\n")
+        (home / f"{name}.obj").write_text(f"mtllib m{name}.mtl\n{PAINTED}usemtl a\nf 1/1 2/2 3/3\n")
+        (home / f"{name}.dae").write_text(strangers.ROOF.format(picture=name))
+    for name, content in postscript_glbs().items():
+        (home / f"{name}.glb").write_bytes(content)
+    meshes = sorted(path.name for path in home.glob("*.[odg][bal][jeb]"))
+    assert len(meshes) == 8
+    looks = "".join(MESH.format(name) for name in meshes)
+    looks += PAINT.format("a.png") + PAINT.format("a.mtl")
+    (home / "robot.urdf").write_text(f'<robot name="r"> <link name="a"> {looks} </link> </robot>')
+    with pytest.warns(jn.view.ViewWarning, match="not shown"):
+        jn.load(home / "robot.urdf", untrusted=True).show(save=tmp_path / "page.html")
+    assert not ran.exists(), ran.read_text()
 
 
 # Pages

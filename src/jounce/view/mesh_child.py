@@ -18,6 +18,7 @@ import numpy as np
 from jounce.errors import LoadError
 from jounce.loading.mjcf_child import receive, send
 from jounce.view.mesh_parsing import MeshError, RawPart, parsed
+from jounce.view.pictures import KINDS
 
 _KEYS = {"vertices": ("<f8", 3), "faces": ("<i8", 3), "uv": ("<f8", 2)}  # types and widths of the arrays of a part
 
@@ -57,6 +58,7 @@ def main() -> None:
             __import__(needed)
         except ImportError:
             continue
+    _forget_other_pictures()
     send(sink, {}, {})
 
     def fetch(name: str) -> bytes:
@@ -84,6 +86,16 @@ def main() -> None:
         answer["seconds"] = time.process_time() - begin
         _limit(0.0, asked["memory"])
         send(sink, answer, arrays)
+
+
+def _forget_other_pictures() -> None:
+    """Lets Pillow, which trimesh opens pictures in a GLB with, know no others than are read: it runs PostScript."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return
+    Image.init()
+    Image.ID[:] = [kind for kind in Image.ID if kind in KINDS]
 
 
 def _limit(seconds: float, memory: int) -> None:

@@ -69,7 +69,7 @@ def parsed(content: bytes, kind: str, fetch: Fetch, missing: dict[str, str]) -> 
         if kind == "glb":
             check_glb(content)
         with _quiet():
-            return _parts(content, kind, _Beside(fetch, missing))
+            return _parts(content, kind, _Beside(fetch, missing, kind))
     except MeshError:
         raise
     except MemoryError:
@@ -185,16 +185,18 @@ def _quiet() -> Iterator[None]:
 class _Beside:
     """Files that a mesh names, for trimesh: materials of an OBJ and pictures.
 
-    Pictures that cannot be drawn are noted in `missing`; `has_materials` says whether materials were found.
+    Pictures that cannot be drawn are noted in `missing`; `has_materials` says whether materials were found. All but the
+    one file of materials that an OBJ has must be pictures, whatever their names: Pillow, which trimesh opens them with,
+    hands PostScript to a program that runs it.
     """
 
-    def __init__(self, fetch: Fetch, missing: dict[str, str]) -> None:
-        self._fetch, self._missing = fetch, missing
+    def __init__(self, fetch: Fetch, missing: dict[str, str], kind: str) -> None:
+        self._fetch, self._missing, self._kind = fetch, missing, kind
         self.has_materials = False
 
     def get(self, name: Any) -> bytes:
         plain = os.fsdecode(name).strip().removeprefix("file://").replace("\\", "/")
-        is_picture = not plain.lower().endswith(".mtl")
+        is_picture = self._kind != "obj" or self.has_materials or not plain.lower().endswith(".mtl")
         try:
             content = self._fetch(plain)
             if is_picture:

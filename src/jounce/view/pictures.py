@@ -30,7 +30,7 @@ MAX_ALL_PIXELS = 500_000_000  # in all pictures of a robot together
 _SCANS = 100  # of a progressive JPEG, each of which goes over all of it and may take only some bytes
 _PIECES = 50_000  # strips of a TIFF
 MAX_SIDE = 1024  # pixels; larger pictures are made smaller
-_KINDS = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "GIF", "WEBP")
+KINDS = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "GIF", "WEBP")  # Pillow hands others to programs that run them
 _QUALITY = 88
 _FEW = 64  # colours, of a sample
 _PATTERN = "a pattern"
@@ -154,7 +154,7 @@ def checked_picture(content: bytes) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its size
-            picture = images.open(io.BytesIO(content), formats=_KINDS)
+            picture = images.open(io.BytesIO(content), formats=KINDS)
             if picture.size[0] * picture.size[1] > MAX_PIXELS:
                 raise images.DecompressionBombError
             if len(picture.tile) > _PIECES:
@@ -172,8 +172,10 @@ def as_rows(picture: Any) -> Rows:
     """Of Pillow's picture, on white, not larger than need be.
 
     Raises:
-        PictureError: it is broken.
+        PictureError: it is broken, or of a kind that is not read.
     """
+    if picture.format is not None and picture.format not in (*KINDS, "MPO"):  # the latter is JPEG of several pictures
+        raise PictureError("is not a picture that can be read")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
