@@ -52,6 +52,8 @@ Input::Input(nb::handle object, std::string name, int core) : name_(std::move(na
     fail(name_ + " must be an array of real numbers, got dtype " + nb::str(nb::handle((PyObject*)PyArray_DESCR(array))).c_str());
   object_ = nb::steal(PyArray_FROM_OTF(any.ptr(), NPY_DOUBLE, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST));
   if (!object_.is_valid()) nb::raise_python_error();
+  if (PyArray_TYPE(array) == NPY_LONGDOUBLE && sizeof(npy_longdouble) > sizeof(double) && is_finite(0, total()) && !NodesWatch::again())
+    nb::module_::import_("jounce._checks").attr("warn_of_long_double")(name_);
 }
 
 void Input::expect_dimensions() const {

@@ -42,13 +42,15 @@ struct Space {
   }
 };
 
-nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle source, nb::handle target) {
+nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle source, nb::handle target,
+                                 nb::handle order) {
   const Tree& tree = model.tree();
   const Axes from = axes_named(source, "source"), to = axes_named(target, "target");
   Input q(q_, "q", 1), v(v_, "v", 2);
   expect_configuration(tree, q);
   expect_stack(tree, v, 1, highest_order + 2, "v, dv/dt, ...");
   const int rows = int(v.size(-2));
+  expect_order(order, q, v, true, rows, one_for_each);
   const Inputs inputs{&q, &v};
   const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
@@ -71,7 +73,8 @@ nb::object change_velocity_frame(const CoreModel& model, nb::handle q_, nb::hand
   return std::move(out).object();
 }
 
-nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle tau_, nb::handle source, nb::handle target) {
+nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle tau_, nb::handle source, nb::handle target,
+                              nb::handle order) {
   const Tree& tree = model.tree();
   const Axes from = axes_named(source, "source"), to = axes_named(target, "target");
   Input q(q_, "q", 1), v(v_, "v", 2), tau(tau_, "tau", 2);
@@ -80,6 +83,7 @@ nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle 
   const int force_rows = int(tau.size(-2));
   expect_stack(tree, v, force_rows > 1 ? force_rows - 1 : 1, highest_order + 2, "v, dv/dt, ..., one row fewer than tau at least");
   const int rows = int(v.size(-2));
+  expect_order(order, q, tau, true, force_rows, "one force for each state is tau[..., None, :]");
   const Inputs inputs{&q, &v, &tau};
   const Shape batch = broadcast_shape(inputs);
   Shape shape = batch;
@@ -108,10 +112,10 @@ nb::object change_force_frame(const CoreModel& model, nb::handle q_, nb::handle 
 }  // namespace
 
 void bind_change_axes(nb::class_<CoreModel>& c) {
-  c.def("change_velocity_frame", &change_velocity_frame, any("q"), any("v"), any("source"), any("target"),
-        nb::sig(change_velocity_frame_signature), change_velocity_frame_doc);
-  c.def("change_force_frame", &change_force_frame, any("q"), any("v"), any("tau"), any("source"), any("target"),
-        nb::sig(change_force_frame_signature), change_force_frame_doc);
+  c.def("change_velocity_frame", &change_velocity_frame, any("q"), any("v"), any("source"), any("target"), nb::kw_only(),
+        nb::arg("order") = nb::none(), nb::sig(change_velocity_frame_signature), change_velocity_frame_doc);
+  c.def("change_force_frame", &change_force_frame, any("q"), any("v"), any("tau"), any("source"), any("target"), nb::kw_only(),
+        nb::arg("order") = nb::none(), nb::sig(change_force_frame_signature), change_force_frame_doc);
 }
 
 }  // namespace jounce

@@ -10,11 +10,12 @@ using Velocity = MovingStates::Velocity;
 
 // The Jacobian of all constraints with derivatives, (..., K + 1, rows, nv) for a stack v of K rows, or (..., 1, rows, nv) without one;
 // the residuals of q, (..., rows); and the wrenches of unit multipliers, (..., rows, 6), in world axes about the world's origin.
-nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame) {
+nb::object constraint_rows(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle order) {
   const Tree& tree = model.tree();
   const Constraints& constraints = model.constraints();
-  MovingStates moving(model, q, v, v.is_none() ? Velocity::none : Velocity::stack, axes_named(frame, "frame"));
+  MovingStates moving(model, q, v, v.is_none() ? Velocity::none : Velocity::stack_or_row, axes_named(frame, "frame"));
   moving.expect(highest_order);
+  moving.expect_order(order, moving.rows() + 1);
   Inputs inputs;
   moving.add_to(inputs);
   const Shape batch = broadcast_shape(inputs);
@@ -45,7 +46,8 @@ nb::object sizes(const std::vector<double>& from) {
 }  // namespace
 
 void bind_constraints(nb::class_<CoreModel>& c) {
-  c.def("_constraint_rows", watched<&constraint_rows>, any("q"), any("v"), any("frame"), nb::sig(constraint_rows_signature));
+  c.def("_constraint_rows", watched<&constraint_rows>, any("q"), any("v"), any("frame"), nb::arg("order") = nb::none(),
+        nb::sig(constraint_rows_signature));
   c.def(
       "_natural_sizes",
       [](const CoreModel& model) {

@@ -31,13 +31,14 @@ void subtract_brackets(const Tree& tree, const double* v, double* A) {
 
 // K, D and M of inverse dynamics along a motion: each (..., nv, nv), or with a stack (..., r + 1, nv, nv).
 nb::tuple inverse_dynamics_derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, nb::handle wrenches_,
-                                       nb::handle wrench_frame) {
+                                       nb::handle wrench_frame, nb::handle order) {
   const Tree& tree = model.tree();
   const Axes wrench_axes = axes_named(wrench_frame, "wrench_frame");
   MovingStates moving(model, q, v, a, Axes::body);
   WrenchArguments wrenches(model, wrenches_, moving.stacked());
   moving.expect(highest_order + 2);
   const int rows = moving.rows() - 1;
+  moving.expect_order(order, rows);
   wrenches.expect(rows);
   Inputs inputs;
   moving.add_to(inputs);
@@ -239,17 +240,17 @@ nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::hand
 }
 
 // (..., r + 1, nv, 10 bodies)
-nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame) {
+nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle order) {
   const Tree& tree = model.tree();
   const Axes axes = axes_named(frame, "frame");
-  MovingStates moving(model, q, v, MovingStates::Velocity::stack, axes);
+  MovingStates moving(model, q, v, nb::none(), axes);
   moving.expect(highest_order + 2);
+  moving.expect_order(order, moving.rows() - 1);
   Inputs inputs;
   moving.add_to(inputs);
   const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   const int rows = moving.rows() - 1, bodies = model.body_count();
-  if (rows < 1) fail("v has 1 row, expected at least two: v, dv/dt, ...");
   Shape shape = batch;
   shape.append({rows, tree.nv, 10 * bodies});
   Output out(nb::none(), shape);
@@ -269,9 +270,9 @@ nb::object regressor(const CoreModel& model, nb::handle q, nb::handle v, nb::han
 
 void bind_derivatives(nb::class_<CoreModel>& c) {
   c.def("_inverse_dynamics_derivatives", watched<&inverse_dynamics_derivatives>, any("q"), any("v"), any("a"), any("wrenches"),
-        any("wrench_frame"),
+        any("wrench_frame"), nb::arg("order") = nb::none(),
         nb::sig("def _inverse_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", a: " JOUNCE_GIVEN
-                " | None, " JOUNCE_WRENCHES ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
+                " | None, " JOUNCE_WRENCHES ", order: int | None = None) -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY "]"));
   c.def("_forward_dynamics_derivatives", watched<&forward_dynamics_derivatives>, any("q"), any("v"), any("tau"), any("wrenches"),
         any("wrench_frame"),
         nb::sig("def _forward_dynamics_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
@@ -280,8 +281,8 @@ void bind_derivatives(nb::class_<CoreModel>& c) {
         nb::sig("def _constrained_derivatives(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN ", " JOUNCE_WRENCHES
                 ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY
                 ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY ", int]"));
-  c.def("_regressor", &regressor, any("q"), any("v"), any("frame"),
-        nb::sig("def _regressor(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", frame: str) -> " JOUNCE_ARRAY));
+  c.def("_regressor", &regressor, any("q"), any("v"), any("frame"), nb::arg("order") = nb::none(),
+        nb::sig("def _regressor(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", frame: str, order: int | None = None) -> " JOUNCE_ARRAY));
   c.def("_linearize", watched<&linearize>, any("q"), any("v"), any("tau"), any("columns"), any("wrenches"), any("wrench_frame"),
         nb::sig("def _linearize(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", tau: " JOUNCE_GIVEN
                 ", columns: list[int] | None, " JOUNCE_WRENCHES ") -> tuple[" JOUNCE_ARRAY ", " JOUNCE_ARRAY ", " JOUNCE_ARRAY

@@ -9,7 +9,7 @@ constexpr const char* inverse_dynamics_signature =
     "def inverse_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, a: numpy.typing.ArrayLike | None = None, *, "
     "wrenches: collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: " JOUNCE_AXES
     " = 'body', frame: " JOUNCE_AXES
-    " = 'body', out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
+    " = 'body', order: int | None = None, out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* inverse_dynamics_doc =
     R"(Forces that produce a motion, and their time derivatives (RNEA to any order; paper A, Algorithm 2).
 
@@ -23,10 +23,14 @@ Args:
     wrench_frame: the axes they are given in: "body" (the axes and origin of the body or frame they act on), "world" (world
         axes, about the world origin) or "mixed" (world axes, about the origin of that body or frame).
     frame: axes of the twist rows of `Free` joints in v and a, and of the wrench rows in the result.
+    order: r, the highest derivative in the result (with `a`: 0); checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
     (..., r + 1, nv) generalized forces and their first r time derivatives (with `a`: (..., nv)).
+
+Warns ``BatchWarning`` if a stack has exactly the batch shape of q, as a velocity for each state would have; `order` says that
+it is one.
 
 >>> import jounce as jn
 >>> robot = jn.robots.aerial_manipulator()
@@ -37,7 +41,12 @@ array([39.24,  0.  ,  0.  ])
 
 constexpr const char* forward_kinematics_signature =
     "def _forward_kinematics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, first: int, count: int, pose_rows: int, "
-    "frame: str, velocity_frame: str | None) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+    "frame: str, velocity_frame: str | None, order: int | None = None) -> tuple[numpy.typing.NDArray[numpy.float64], "
+    "numpy.typing.NDArray[numpy.float64]]";
+constexpr const char* forward_kinematics_of_signature =
+    "def _forward_kinematics_of(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, indices: list[int], pose_rows: int, "
+    "frame: str, velocity_frame: str | None, order: int | None = None) -> tuple[numpy.typing.NDArray[numpy.float64], "
+    "numpy.typing.NDArray[numpy.float64]]";
 
 constexpr const char* constrained_dynamics_signature =
     "def _constrained_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike | None, tau: "
@@ -46,17 +55,20 @@ constexpr const char* constrained_dynamics_signature =
     "numpy.typing.NDArray[numpy.float64] | None, kp: float, kd: float) -> "
     "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64] | None, numpy.typing.NDArray[numpy.float64], "
     "numpy.typing.NDArray[numpy.float64], int]";
+constexpr const char* expect_order_of_forces_signature =
+    "def _expect_order_of_forces(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, order: int | "
+    "None) -> None";
 constexpr const char* pushed_signature =
     "def _pushed(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, frame: str) -> "
     "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int]";
 constexpr const char* constraint_rows_signature =
-    "def _constraint_rows(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, frame: str) -> "
-    "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+    "def _constraint_rows(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | None, frame: str, order: int | "
+    "None = None) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 
 constexpr const char* forward_dynamics_signature =
     "def forward_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, *, wrenches: "
     "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: " JOUNCE_AXES " = 'body', frame: " JOUNCE_AXES
-    " = 'body', out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
+    " = 'body', order: int | None = None, out: numpy.typing.NDArray[numpy.float64] | None = None) -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* forward_dynamics_doc =
     R"(Motion that forces produce: acceleration, jerk, snap (ABA to any order; paper A, Algorithm 3).
 
@@ -64,9 +76,10 @@ Args:
     q: (..., nq) configuration.
     v: (..., nv) velocity.
     tau: generalized forces, with as many dimensions as v (order 0) or, with one more, a stack (..., r + 1, nv) of the
-        forces and their time derivatives.
+        forces and their time derivatives. For five forces (5, nv) in one state, give v that dimension, too: v[None].
     wrenches, wrench_frame: as in `inverse_dynamics`, with the rows of tau.
     frame: axes of the twist and wrench rows of `Free` joints in v, tau and the result.
+    order: r, the highest derivative in the result; checked if given, so 0 refuses a stack.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -85,7 +98,7 @@ constexpr const char* hybrid_dynamics_signature =
     "def hybrid_dynamics(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, acc: numpy.typing.ArrayLike, tau: "
     "numpy.typing.ArrayLike, *, prescribed: numpy.typing.ArrayLike | collections.abc.Sequence[str], wrenches: "
     "collections.abc.Mapping[str, numpy.typing.ArrayLike] | None = None, wrench_frame: " JOUNCE_AXES " = 'body', frame: " JOUNCE_AXES
-    " = 'body') -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
+    " = 'body', order: int | None = None) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]";
 constexpr const char* hybrid_dynamics_doc = R"(Accelerations of some joints and forces of the others, to any order (paper A, Algorithm 4).
 
 Args:
@@ -94,7 +107,7 @@ Args:
     acc: dv/dt of the prescribed joints, (..., nv) or a stack (..., r + 1, nv); other columns are not read.
     tau: forces of the other joints, in the same shape; the columns of prescribed joints are not read.
     prescribed: names of joints, or a mask (nv,), True where acc is given; a joint is prescribed as a whole or not at all.
-    wrenches, wrench_frame, frame: as in `forward_dynamics`.
+    wrenches, wrench_frame, frame, order: as in `forward_dynamics`.
 
 Returns:
     acc and tau, complete.
@@ -138,13 +151,14 @@ Returns:
 
 constexpr const char* change_velocity_frame_signature =
     "def change_velocity_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, source: " JOUNCE_AXES ", target: " JOUNCE_AXES
-    ") -> numpy.typing.NDArray[numpy.float64]";
+    ", *, order: int | None = None) -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* change_velocity_frame_doc = R"(A velocity stack with the twists of `Free` joints in other axes, at every order.
 
 Args:
     q: (..., nq).
     v: stack (..., K, nv), K >= 1, its Free rows in the axes `source`.
     source, target: "body", "world" or "mixed".
+    order: K - 1, the highest derivative in the result; checked if given.
 
 Returns:
     (..., K, nv), the component-wise derivatives of the components in the axes `target`.
@@ -152,7 +166,7 @@ Returns:
 
 constexpr const char* change_force_frame_signature =
     "def change_force_frame(self, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike, tau: numpy.typing.ArrayLike, source: " JOUNCE_AXES
-    ", target: " JOUNCE_AXES ") -> numpy.typing.NDArray[numpy.float64]";
+    ", target: " JOUNCE_AXES ", *, order: int | None = None) -> numpy.typing.NDArray[numpy.float64]";
 constexpr const char* change_force_frame_doc =
     R"(A stack of generalized forces with the wrenches on `Free` joints in other axes, at every order.
 
@@ -161,6 +175,7 @@ Args:
     v: stack (..., K, nv) in the axes `source`, K >= r: how the axes move.
     tau: stack (..., r + 1, nv) in the axes `source`.
     source, target: "body", "world" or "mixed".
+    order: r, the highest derivative in the result; checked if given.
 
 Returns:
     (..., r + 1, nv).

@@ -12,6 +12,8 @@ namespace jounce {
 #define JOUNCE_AT_REST_IN_WORLD(name) "def " name "(self, q: " JOUNCE_GIVEN ", *, " JOUNCE_OUT
 #define JOUNCE_IN_MOTION(name) \
   "def " name "(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", *, frame: " JOUNCE_AXES " = 'body', " JOUNCE_OUT
+#define JOUNCE_ALONG(name) \
+  "def " name "(self, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", *, frame: " JOUNCE_AXES " = 'body', order: int | None = None, " JOUNCE_OUT
 
 constexpr const char* mass_matrix_signature = JOUNCE_AT_REST("mass_matrix");
 constexpr const char* mass_matrix_doc = R"(The mass matrix M(q) (CRBA; paper A, (11)).
@@ -31,13 +33,14 @@ Returns:
 array([[4., 0., 0.], [0., 4., 0.], [0., 0., 4.]])
 )";
 
-constexpr const char* mass_matrix_derivatives_signature = JOUNCE_IN_MOTION("mass_matrix_derivatives");
+constexpr const char* mass_matrix_derivatives_signature = JOUNCE_ALONG("mass_matrix_derivatives");
 constexpr const char* mass_matrix_derivatives_doc = R"(The mass matrix and its time derivatives along a motion (paper C, (43)).
 
 Args:
     q: (..., nq).
-    v: stack (..., K, nv), K >= 1.
+    v: stack (..., K, nv), K >= 1, or one velocity (nv,), which stands for a stack of one row.
     frame: axes of the twist and wrench rows of `Free` joints, also in v.
+    order: K, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -87,13 +90,14 @@ Returns:
 True
 )";
 
-constexpr const char* coriolis_matrix_derivatives_signature = JOUNCE_IN_MOTION("coriolis_matrix_derivatives");
+constexpr const char* coriolis_matrix_derivatives_signature = JOUNCE_ALONG("coriolis_matrix_derivatives");
 constexpr const char* coriolis_matrix_derivatives_doc = R"(The Coriolis matrix and its time derivatives along a motion (paper C, (44)-(46)).
 
 Args:
     q: (..., nq).
     v: stack (..., K, nv), K >= 1.
     frame: axes of the twist and wrench rows of `Free` joints, also in v.
+    order: K - 1, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -112,13 +116,14 @@ Returns:
     (..., nv).
 )";
 
-constexpr const char* gravity_force_derivatives_signature = JOUNCE_IN_MOTION("gravity_force_derivatives");
+constexpr const char* gravity_force_derivatives_signature = JOUNCE_ALONG("gravity_force_derivatives");
 constexpr const char* gravity_force_derivatives_doc = R"(`gravity_force` and its time derivatives along a motion (paper C, (47)).
 
 Args:
     q: (..., nq).
-    v: stack (..., K, nv), K >= 1.
+    v: stack (..., K, nv), K >= 1, or one velocity (nv,), which stands for a stack of one row.
     frame: axes of the twist and wrench rows of `Free` joints, also in v.
+    order: K, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -151,14 +156,16 @@ True
 
 constexpr const char* jacobian_derivatives_signature =
     "def jacobian_derivatives(self, name: str | int, q: " JOUNCE_GIVEN ", v: " JOUNCE_GIVEN ", *, frame: " JOUNCE_AXES
-    " = 'body', velocity_frame: " JOUNCE_AXES " | None = None, " JOUNCE_OUT;
+    " = 'body', velocity_frame: " JOUNCE_AXES " | None = None, order: int | None = None, " JOUNCE_OUT;
 constexpr const char* jacobian_derivatives_doc = R"(The Jacobian of a body or frame and its time derivatives along a motion.
 
 Args:
     name: of the body or frame, or its index in ``frame_names``.
     q: (..., nq).
-    v: stack (..., K, nv), K >= 1, `Free` rows in the axes `velocity_frame`.
+    v: stack (..., K, nv), K >= 1, or one velocity (nv,), which stands for a stack of one row; `Free` rows in the axes
+        `velocity_frame`.
     frame, velocity_frame, out: as in `jacobian`.
+    order: K, the highest derivative in the result; checked if given.
 
 Returns:
     (..., K + 1, 6, nv): J, dJ/dt, d2J/dt2, and so on up to the K-th derivative.
@@ -175,13 +182,14 @@ Returns:
     (..., 3), metres; zero for a robot without mass.
 )";
 
-constexpr const char* center_of_mass_derivatives_signature = JOUNCE_IN_MOTION("center_of_mass_derivatives");
+constexpr const char* center_of_mass_derivatives_signature = JOUNCE_ALONG("center_of_mass_derivatives");
 constexpr const char* center_of_mass_derivatives_doc = R"(The centre of mass and its velocity, acceleration, jerk, in the world.
 
 Args:
     q: (..., nq).
-    v: stack (..., K, nv), K >= 1.
+    v: stack (..., K, nv), K >= 1, or one velocity (nv,), which stands for a stack of one row.
     frame: axes of the twist rows of `Free` joints in v.
+    order: K, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -208,13 +216,14 @@ Returns:
     (..., 6), [linear; angular], kg m/s and kg m^2/s.
 )";
 
-constexpr const char* momentum_derivatives_signature = JOUNCE_IN_MOTION("centroidal_momentum_derivatives");
+constexpr const char* momentum_derivatives_signature = JOUNCE_ALONG("centroidal_momentum_derivatives");
 constexpr const char* momentum_derivatives_doc = R"(`centroidal_momentum` and its time derivatives along a motion.
 
 Args:
     q: (..., nq).
     v: stack (..., K, nv), K >= 1.
     frame: axes of the twist rows of `Free` joints in v.
+    order: K - 1, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -233,13 +242,14 @@ Returns:
     (..., 6, nv).
 )";
 
-constexpr const char* momentum_matrix_derivatives_signature = JOUNCE_IN_MOTION("centroidal_momentum_matrix_derivatives");
+constexpr const char* momentum_matrix_derivatives_signature = JOUNCE_ALONG("centroidal_momentum_matrix_derivatives");
 constexpr const char* momentum_matrix_derivatives_doc = R"(`centroidal_momentum_matrix` and its time derivatives along a motion.
 
 Args:
     q: (..., nq).
-    v: stack (..., K, nv), K >= 1.
+    v: stack (..., K, nv), K >= 1, or one velocity (nv,), which stands for a stack of one row.
     frame: axes of the twist rows of `Free` joints in v.
+    order: K, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -251,7 +261,7 @@ constexpr const char* kinetic_energy_doc = R"(Kinetic energy, including that of 
 
 Args:
     q: (..., nq).
-    v: (..., nv).
+    v: (..., nv). Of a stack, pass the first row, ``v[..., 0, :]``: all rows would be taken for velocities.
     frame: axes of the twist rows of `Free` joints in v.
     out: array to write to, of the result's shape.
 
@@ -265,13 +275,14 @@ Returns:
 True
 )";
 
-constexpr const char* kinetic_energy_derivatives_signature = JOUNCE_IN_MOTION("kinetic_energy_derivatives");
+constexpr const char* kinetic_energy_derivatives_signature = JOUNCE_ALONG("kinetic_energy_derivatives");
 constexpr const char* kinetic_energy_derivatives_doc = R"(Kinetic energy and its time derivatives along a motion.
 
 Args:
     q: (..., nq).
     v: stack (..., K, nv), K >= 1.
     frame: axes of the twist rows of `Free` joints in v.
+    order: K - 1, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -289,13 +300,14 @@ Returns:
     (...,), joules.
 )";
 
-constexpr const char* potential_energy_derivatives_signature = JOUNCE_IN_MOTION("potential_energy_derivatives");
+constexpr const char* potential_energy_derivatives_signature = JOUNCE_ALONG("potential_energy_derivatives");
 constexpr const char* potential_energy_derivatives_doc = R"(Potential energy and its time derivatives along a motion.
 
 Args:
     q: (..., nq).
-    v: stack (..., K, nv), K >= 1.
+    v: stack (..., K, nv), K >= 1, or one velocity (nv,), which stands for a stack of one row.
     frame: axes of the twist rows of `Free` joints in v.
+    order: K, the highest derivative in the result; checked if given.
     out: array to write to, of the result's shape.
 
 Returns:
@@ -333,5 +345,6 @@ True
 #undef JOUNCE_AT_REST
 #undef JOUNCE_AT_REST_IN_WORLD
 #undef JOUNCE_IN_MOTION
+#undef JOUNCE_ALONG
 
 }  // namespace jounce

@@ -10,6 +10,8 @@ namespace {
 
 using Velocity = MovingStates::Velocity;
 
+bool is_stack(Velocity kind) { return kind == Velocity::stack || kind == Velocity::stack_or_row; }
+
 // A quantity: its shape in one state, and whether it needs a velocity and so has as many rows as that, or one more.
 struct Quantity {
   const char* name;
@@ -29,17 +31,18 @@ const Quantity kinetic_energy{"the kinetic energy", &Kernels::kinetic_energy, []
 const Quantity potential_energy{"the potential energy", &Kernels::potential_energy, kinetic_energy.shape, false};
 
 nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes velocity_axes,
-                    nb::handle out_, const Frame* frame = nullptr, Axes axes = Axes::body) {
+                    nb::handle order, nb::handle out_, const Frame* frame = nullptr, Axes axes = Axes::body) {
   const Tree& tree = model.tree();
   MovingStates moving(model, q, v, kind, velocity_axes);
   moving.expect(highest_order + (quantity.moving ? 1 : 0));
+  if (is_stack(kind)) moving.expect_order(order, moving.rows() + (quantity.moving ? 0 : 1));
   Inputs inputs;
   moving.add_to(inputs);
   const Shape batch = broadcast_shape(inputs);
   moving.broadcast(batch);
   const int rows = moving.rows() + (quantity.moving ? 0 : 1);
   Shape shape = batch;
-  if (kind == Velocity::stack) shape.push_back(rows);
+  if (is_stack(kind)) shape.push_back(rows);
   const Shape item = quantity.shape(tree);
   shape.append(item.begin(), item.end());
   Output out(out_, shape);
@@ -59,35 +62,36 @@ nb::object evaluate(const Quantity& quantity, const CoreModel& model, nb::handle
 // q alone; q and v; q and a stack of v.
 template <const Quantity& quantity>
 nb::object at_rest(const CoreModel& model, nb::handle q, nb::handle frame, nb::handle out) {
-  return evaluate(quantity, model, q, nb::handle(), Velocity::none, axes_named(frame, "frame"), out);
+  return evaluate(quantity, model, q, nb::handle(), Velocity::none, axes_named(frame, "frame"), nb::none(), out);
 }
 template <const Quantity& quantity>
 nb::object in_world(const CoreModel& model, nb::handle q, nb::handle out) {
-  return evaluate(quantity, model, q, nb::handle(), Velocity::none, Axes::body, out);
+  return evaluate(quantity, model, q, nb::handle(), Velocity::none, Axes::body, nb::none(), out);
 }
 template <const Quantity& quantity>
 nb::object in_motion(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle out) {
-  return evaluate(quantity, model, q, v, Velocity::row, axes_named(frame, "frame"), out);
+  return evaluate(quantity, model, q, v, Velocity::row, axes_named(frame, "frame"), nb::none(), out);
 }
 template <const Quantity& quantity>
-nb::object derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle out) {
-  return evaluate(quantity, model, q, v, Velocity::stack, axes_named(frame, "frame"), out);
+nb::object derivatives(const CoreModel& model, nb::handle q, nb::handle v, nb::handle frame, nb::handle order, nb::handle out) {
+  return evaluate(quantity, model, q, v, quantity.moving ? Velocity::stack : Velocity::stack_or_row, axes_named(frame, "frame"), order,
+                  out);
 }
 
 nb::object jacobian_of(const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, Velocity kind, nb::handle frame,
-                       nb::handle velocity_frame, nb::handle out) {
+                       nb::handle velocity_frame, nb::handle order, nb::handle out) {
   const Axes axes = axes_named(frame, "frame");
   const Axes velocity_axes = velocity_axes_named(model.tree(), velocity_frame, axes);
-  return evaluate(jacobian, model, q, v, kind, velocity_axes, out, &frame_named(model, name), axes);
+  return evaluate(jacobian, model, q, v, kind, velocity_axes, order, out, &frame_named(model, name), axes);
 }
 
 nb::object jacobian_at_rest(const CoreModel& model, nb::handle name, nb::handle q, nb::handle frame, nb::handle velocity_frame,
                             nb::handle out) {
-  return jacobian_of(model, name, q, nb::handle(), Velocity::none, frame, velocity_frame, out);
+  return jacobian_of(model, name, q, nb::handle(), Velocity::none, frame, velocity_frame, nb::none(), out);
 }
 nb::object jacobian_derivatives(const CoreModel& model, nb::handle name, nb::handle q, nb::handle v, nb::handle frame,
-                                nb::handle velocity_frame, nb::handle out) {
-  return jacobian_of(model, name, q, v, Velocity::stack, frame, velocity_frame, out);
+                                nb::handle velocity_frame, nb::handle order, nb::handle out) {
+  return jacobian_of(model, name, q, v, Velocity::stack_or_row, frame, velocity_frame, order, out);
 }
 
 nb::object inverse_dynamics_passive(const CoreModel& model, nb::handle q, nb::handle v, nb::handle v_ref_, nb::handle a_ref_,
@@ -143,6 +147,7 @@ nb::object inverse_mass_matrix(const CoreModel& model, nb::handle q, nb::handle 
 
 void bind_equations(nb::class_<CoreModel>& c) {
   const auto frame = nb::arg("frame").none() = "body";
+  const auto order = nb::arg("order") = nb::none();
   const auto out = nb::arg("out") = nb::none();
   const auto rest = [&](const char* name, auto function, const char* signature, const char* doc) {
     c.def(name, function, any("q"), nb::kw_only(), frame, out, nb::sig(signature), doc);
@@ -150,36 +155,39 @@ void bind_equations(nb::class_<CoreModel>& c) {
   const auto move = [&](const char* name, auto function, const char* signature, const char* doc) {
     c.def(name, function, any("q"), any("v"), nb::kw_only(), frame, out, nb::sig(signature), doc);
   };
+  const auto rates = [&](const char* name, auto function, const char* signature, const char* doc) {
+    c.def(name, function, any("q"), any("v"), nb::kw_only(), frame, order, out, nb::sig(signature), doc);
+  };
   rest("mass_matrix", watched<&at_rest<mass_matrix>>, mass_matrix_signature, mass_matrix_doc);
-  move("mass_matrix_derivatives", watched<&derivatives<mass_matrix>>, mass_matrix_derivatives_signature, mass_matrix_derivatives_doc);
+  rates("mass_matrix_derivatives", watched<&derivatives<mass_matrix>>, mass_matrix_derivatives_signature, mass_matrix_derivatives_doc);
   rest("inverse_mass_matrix", watched<&inverse_mass_matrix>, inverse_mass_matrix_signature, inverse_mass_matrix_doc);
   move("coriolis_matrix", watched<&in_motion<coriolis_matrix>>, coriolis_matrix_signature, coriolis_matrix_doc);
-  move("coriolis_matrix_derivatives", watched<&derivatives<coriolis_matrix>>, coriolis_matrix_derivatives_signature,
-       coriolis_matrix_derivatives_doc);
+  rates("coriolis_matrix_derivatives", watched<&derivatives<coriolis_matrix>>, coriolis_matrix_derivatives_signature,
+        coriolis_matrix_derivatives_doc);
   rest("gravity_force", watched<&at_rest<gravity_force>>, gravity_force_signature, gravity_force_doc);
-  move("gravity_force_derivatives", watched<&derivatives<gravity_force>>, gravity_force_derivatives_signature,
-       gravity_force_derivatives_doc);
+  rates("gravity_force_derivatives", watched<&derivatives<gravity_force>>, gravity_force_derivatives_signature,
+        gravity_force_derivatives_doc);
   rest("centroidal_momentum_matrix", watched<&at_rest<momentum_matrix>>, momentum_matrix_signature, momentum_matrix_doc);
-  move("centroidal_momentum_matrix_derivatives", watched<&derivatives<momentum_matrix>>, momentum_matrix_derivatives_signature,
-       momentum_matrix_derivatives_doc);
+  rates("centroidal_momentum_matrix_derivatives", watched<&derivatives<momentum_matrix>>, momentum_matrix_derivatives_signature,
+        momentum_matrix_derivatives_doc);
   move("centroidal_momentum", watched<&in_motion<momentum>>, momentum_signature, momentum_doc);
-  move("centroidal_momentum_derivatives", watched<&derivatives<momentum>>, momentum_derivatives_signature, momentum_derivatives_doc);
+  rates("centroidal_momentum_derivatives", watched<&derivatives<momentum>>, momentum_derivatives_signature, momentum_derivatives_doc);
   c.def("center_of_mass", watched<&in_world<center_of_mass>>, any("q"), nb::kw_only(), out, nb::sig(center_of_mass_signature),
         center_of_mass_doc);
-  move("center_of_mass_derivatives", watched<&derivatives<center_of_mass>>, center_of_mass_derivatives_signature,
-       center_of_mass_derivatives_doc);
+  rates("center_of_mass_derivatives", watched<&derivatives<center_of_mass>>, center_of_mass_derivatives_signature,
+        center_of_mass_derivatives_doc);
   move("kinetic_energy", watched<&in_motion<kinetic_energy>>, kinetic_energy_signature, kinetic_energy_doc);
-  move("kinetic_energy_derivatives", watched<&derivatives<kinetic_energy>>, kinetic_energy_derivatives_signature,
-       kinetic_energy_derivatives_doc);
+  rates("kinetic_energy_derivatives", watched<&derivatives<kinetic_energy>>, kinetic_energy_derivatives_signature,
+        kinetic_energy_derivatives_doc);
   c.def("potential_energy", watched<&in_world<potential_energy>>, any("q"), nb::kw_only(), out, nb::sig(potential_energy_signature),
         potential_energy_doc);
-  move("potential_energy_derivatives", watched<&derivatives<potential_energy>>, potential_energy_derivatives_signature,
-       potential_energy_derivatives_doc);
+  rates("potential_energy_derivatives", watched<&derivatives<potential_energy>>, potential_energy_derivatives_signature,
+        potential_energy_derivatives_doc);
 
   c.def("jacobian", watched<&jacobian_at_rest>, any("name"), any("q"), nb::kw_only(), frame, nb::arg("velocity_frame") = nb::none(), out,
         nb::sig(jacobian_signature), jacobian_doc);
   c.def("jacobian_derivatives", watched<&jacobian_derivatives>, any("name"), any("q"), any("v"), nb::kw_only(), frame,
-        nb::arg("velocity_frame") = nb::none(), out, nb::sig(jacobian_derivatives_signature), jacobian_derivatives_doc);
+        nb::arg("velocity_frame") = nb::none(), order, out, nb::sig(jacobian_derivatives_signature), jacobian_derivatives_doc);
   c.def("inverse_dynamics_passive", watched<&inverse_dynamics_passive>, any("q"), any("v"), any("v_ref"), any("a_ref"), nb::kw_only(),
         frame, out, nb::sig(inverse_dynamics_passive_signature), inverse_dynamics_passive_doc);
 }

@@ -20,6 +20,8 @@ bool is_stack(const Input& v, const Input& tau) {
        ", expected as many dimensions (one row each) or one more (a stack of rows)");
 }
 
+constexpr const char* one_force_for_each = "for one force for each state, v needs as many dimensions as it has: v[None]";
+
 Input as_row_or_stack(nb::handle object, const char* name, const Input& v, bool& stacked) {
   Input first(object, name, 1);
   stacked = is_stack(v, first);
@@ -62,7 +64,7 @@ struct Asked {
 
 // All calls: acc_ is None for forward dynamics, `asked` null unless the forces of constraints are wanted.
 nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle acc_, nb::handle tau_, const bool* mask,
-               nb::handle wrenches_, nb::handle wrench_frame, nb::handle frame, nb::handle out_, Asked* asked = nullptr) {
+               nb::handle wrenches_, nb::handle wrench_frame, nb::handle frame, nb::handle order, nb::handle out_, Asked* asked = nullptr) {
   const Tree& tree = model.tree();
   const Axes axes = axes_named(frame, "frame"), wrench_axes = axes_named(wrench_frame, "wrench_frame");
   Input q(q_, "q", 1), v(v_, "v", 1);
@@ -79,6 +81,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
     if (acc_stacked != stacked || (stacked && acc.size(-2) != rows))
       fail("acc has shape " + describe(acc.shape()) + " and tau " + describe(tau.shape()) + ", expected the same rows in both");
   }
+  if (!asked) expect_order(order, q, tau, stacked, rows, one_force_for_each);
   wrenches.expect(rows);
 
   const Constraints& constraints = model.constraints();
@@ -183,8 +186,8 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
 }
 
 nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle tau, nb::handle wrenches,
-                            nb::handle wrench_frame, nb::handle frame, nb::handle out) {
-  return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, out);
+                            nb::handle wrench_frame, nb::handle frame, nb::handle order, nb::handle out) {
+  return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, order, out);
 }
 
 // The columns of joints given by an array of names.
@@ -221,8 +224,8 @@ std::unique_ptr<bool[]> mask_of(const CoreModel& model, nb::handle prescribed) {
 }
 
 nb::object hybrid_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle acc, nb::handle tau, nb::handle prescribed,
-                           nb::handle wrenches, nb::handle wrench_frame, nb::handle frame) {
-  return run(model, q, v, acc, tau, mask_of(model, prescribed).get(), wrenches, wrench_frame, frame, nb::none());
+                           nb::handle wrenches, nb::handle wrench_frame, nb::handle frame, nb::handle order) {
+  return run(model, q, v, acc, tau, mask_of(model, prescribed).get(), wrenches, wrench_frame, frame, order, nb::none());
 }
 
 // Also returns the forces of constraints: (acc, tau or None, forces, multipliers, number of redundant rows).
@@ -235,7 +238,7 @@ nb::object constrained_dynamics(const CoreModel& model, nb::handle q, nb::handle
   std::copy(moves.begin(), moves.end(), moving.get());
   asked.shares = shares, asked.motion = motion, asked.moves = moving.get(), asked.kp = kp, asked.kd = kd;
   const auto mask = prescribed.is_none() ? nullptr : mask_of(model, prescribed);
-  nb::object result = run(model, q, v, acc, tau, mask.get(), wrenches, wrench_frame, frame, nb::none(), &asked);
+  nb::object result = run(model, q, v, acc, tau, mask.get(), wrenches, wrench_frame, frame, nb::none(), nb::none(), &asked);
   return nb::make_tuple(mask ? result[0] : result, mask ? nb::object(result[1]) : nb::none(), std::move(*asked.forces).object(),
                         std::move(*asked.multipliers).object(), asked.dependent);
 }
@@ -246,8 +249,19 @@ nb::object pushed(const CoreModel& model, nb::handle q, nb::handle v, nb::handle
   Asked asked{};
   const nb::object none = nb::none();
   asked.shares = asked.motion = none, asked.judged = false;
-  nb::object acc = run(model, q, v, none, tau, nullptr, none, nb::str("body"), frame, none, &asked);
+  nb::object acc = run(model, q, v, none, tau, nullptr, none, nb::str("body"), frame, none, none, &asked);
   return nb::make_tuple(std::move(acc), std::move(*asked.multipliers).object(), asked.dependent);
+}
+
+// Whether tau is a stack, and of what order, for calls that ask the core in parts.
+void expect_order_of_forces(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle tau_, nb::handle order) {
+  Input q(q_, "q", 1), v(v_, "v", 1);
+  bool stacked = false;
+  const Input tau = as_row_or_stack(tau_, "tau", v, stacked);
+  expect_configuration(model.tree(), q);
+  expect_velocity(model.tree(), v);
+  expect_rows(model.tree(), tau, stacked, true);
+  expect_order(order, q, tau, stacked, stacked ? tau.size(-2) : 1, one_force_for_each);
 }
 
 nb::object inverse_mass_matrix_apply(const CoreModel& model, nb::handle q_, nb::handle f_) {
@@ -295,14 +309,16 @@ nb::object articulated_inertia(const CoreModel& model, nb::handle q_) {
 
 void bind_forward_dynamics(nb::class_<CoreModel>& c) {
   c.def("forward_dynamics", watched<&forward_dynamics>, any("q"), any("v"), any("tau"), nb::kw_only(), nb::arg("wrenches") = nb::none(),
-        nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body", nb::arg("out") = nb::none(),
-        nb::sig(forward_dynamics_signature), forward_dynamics_doc);
+        nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body", nb::arg("order") = nb::none(),
+        nb::arg("out") = nb::none(), nb::sig(forward_dynamics_signature), forward_dynamics_doc);
   c.def("hybrid_dynamics", watched<&hybrid_dynamics>, any("q"), any("v"), any("acc"), any("tau"), nb::kw_only(), any("prescribed"),
         nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
-        nb::sig(hybrid_dynamics_signature), hybrid_dynamics_doc);
+        nb::arg("order") = nb::none(), nb::sig(hybrid_dynamics_signature), hybrid_dynamics_doc);
   c.def("_constrained_dynamics", watched<&constrained_dynamics>, any("q"), any("v"), any("acc"), any("tau"), any("prescribed"),
         any("wrenches"), any("wrench_frame"), any("frame"), any("motion"), nb::arg("moves"), any("shares"), nb::arg("kp"), nb::arg("kd"),
         nb::sig(constrained_dynamics_signature));
+  c.def("_expect_order_of_forces", &expect_order_of_forces, any("q"), any("v"), any("tau"), any("order"),
+        nb::sig(expect_order_of_forces_signature));
   c.def("_pushed", watched<&pushed>, any("q"), any("v"), any("tau"), any("frame"), nb::sig(pushed_signature));
   c.def("inverse_mass_matrix_apply", watched<&inverse_mass_matrix_apply>, any("q"), any("f"), nb::sig(inverse_mass_matrix_apply_signature),
         inverse_mass_matrix_apply_doc);

@@ -9,13 +9,14 @@ namespace jounce {
 namespace {
 
 nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, nb::handle wrenches_, nb::handle wrench_frame,
-                            nb::handle frame, nb::handle out_) {
+                            nb::handle frame, nb::handle order, nb::handle out_) {
   const Tree& tree = model.tree();
   const Axes axes = axes_named(frame, "frame"), wrench_axes = axes_named(wrench_frame, "wrench_frame");
   MovingStates moving(model, q, v, a, axes);
   WrenchArguments wrenches(model, wrenches_, moving.stacked());
   moving.expect_shapes(highest_order + 2);
   const int rows = moving.rows();
+  moving.expect_order(order, rows - 1);
   wrenches.expect(rows - 1);
 
   Inputs inputs;
@@ -66,7 +67,7 @@ nb::object inverse_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
 void bind_inverse_dynamics(nb::class_<CoreModel>& c) {
   c.def("inverse_dynamics", watched<&inverse_dynamics>, any("q"), any("v"), nb::arg("a") = nb::none(), nb::kw_only(),
         nb::arg("wrenches") = nb::none(), nb::arg("wrench_frame").none() = "body", nb::arg("frame").none() = "body",
-        nb::arg("out") = nb::none(), nb::sig(inverse_dynamics_signature), inverse_dynamics_doc);
+        nb::arg("order") = nb::none(), nb::arg("out") = nb::none(), nb::sig(inverse_dynamics_signature), inverse_dynamics_doc);
 }
 
 }  // namespace jounce

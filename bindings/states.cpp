@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "nodes.hpp"
+
 namespace jounce {
 
 Axes axes_named(nb::handle name, const char* argument) {
@@ -63,16 +65,30 @@ void expect_velocity_shape(const Tree& tree, const Input& v) {
   v.expect_last(tree.nv, "nv");
 }
 
-void expect_stack_shape(const Tree& tree, const Input& v, int least, int most, const char* what) {
+// Whether a stack has exactly the batch shape of q, as one row for each state would have. A stack of one row is both.
+bool has_batch_of(const Input& q, const Input& stack) {
+  const int n = q.dimensions();
+  if (n == 1 || stack.dimensions() != n || stack.size(-2) == 1) return false;
+  for (int d = 0; d < n - 1; ++d)
+    if (q.size(d) != stack.size(d)) return false;
+  return true;
+}
+
+constexpr const char* was_a_forgotten = "was `a` forgotten? With `a`, v is one velocity for each state";
+
+void expect_stack_shape(const Tree& tree, const Input& v, int least, int most, const char* what, const Input* q = nullptr) {
+  const std::string nv = std::to_string(tree.nv);
   const auto refuse = [&] {
-    fail(v.name() + " has shape " + describe(v.shape()) + ", expected a stack (..., rows, " + std::to_string(tree.nv) + ") of " + what);
+    fail(v.name() + " has shape " + describe(v.shape()) + ", expected a stack (..., rows, " + nv + ") of " +
+         (least > 1 ? "at least " + std::to_string(least) + " rows: " : "") + what);
   };
   if (v.dimensions() == 1 && v.size(-1) == tree.nv) refuse();
   expect_velocity_shape(tree, v);
   if (v.size(-2) < least) refuse();
   if (v.size(-2) > most)
     fail(v.name() + " has " + std::to_string(v.size(-2)) + " rows, expected at most " + std::to_string(most) + ": the highest order is " +
-         std::to_string(highest_order));
+         std::to_string(highest_order) +
+         (q && has_batch_of(*q, v) ? std::string(". It has the batch shape of q: ") + (least > 1 ? was_a_forgotten : one_for_each) : ""));
 }
 
 }  // namespace
@@ -92,6 +108,24 @@ void expect_stack(const Tree& tree, const Input& v, int least, int most, const c
   v.expect_finite();
 }
 
+void expect_order(nb::handle order, const Input& q, const Input& given, bool stacked, npy_intp rows_of_result, const char* single) {
+  if (order.is_none()) {
+    if (!stacked || !has_batch_of(q, given) || NodesWatch::again()) return;
+    const std::string shape = describe(given.shape()), rows = std::to_string(given.size(-2)), r = std::to_string(rows_of_result - 1);
+    nb::module_::import_("jounce._checks")
+        .attr("warn_of_batch")(given.name() + " has shape " + shape + ", with the batch shape of q, and is taken for one stack of " + rows +
+                               " rows for all states: " + single + ". " + given.name() + "[None], or order=" + r +
+                               ", says that one stack for all is meant");
+    return;
+  }
+  if (PyLong_CheckExact(order.ptr()) && PyLong_AsLong(order.ptr()) == rows_of_result - 1) return;
+  PyErr_Clear();  // of a number that is too large
+  std::string words = given.name() + " has shape " + describe(given.shape());
+  if (stacked) words += ", which is a stack of " + std::to_string(given.size(-2)) + (given.size(-2) == 1 ? " row" : " rows");
+  if (stacked && (has_batch_of(q, given) || given.name() == "tau")) words += std::string(": ") + single;
+  nb::module_::import_("jounce._checks").attr("expect_order")(order, rows_of_result - 1, words);
+}
+
 double cost(const Tree& tree, npy_intp rows) {
   const int bodies = tree.soft ? std::max(tree.size, tree.screws) : tree.size;  // a section has a screw for each coordinate of its body
   return 0.02 * double(bodies + 1) * double(rows) * (1 + 0.1 * double(rows));
@@ -99,7 +133,11 @@ double cost(const Tree& tree, npy_intp rows) {
 
 MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes)
     : tree_(model.tree()), axes_(axes), kind_(kind), q_(q, "q", 1) {
-  if (kind != Velocity::none) v_ = Input(v, "v", kind == Velocity::stack ? 2 : 1);
+  const bool stack = kind == Velocity::stack || kind == Velocity::stack_or_row;
+  if (kind != Velocity::none) v_ = Input(v, "v", stack ? 2 : 1);
+  if (kind != Velocity::stack_or_row) return;
+  kind_ = v_.dimensions() == 1 ? Velocity::row : Velocity::stack;
+  if (kind_ == Velocity::row) v_.set_core(1);
 }
 
 MovingStates::MovingStates(const CoreModel& model, nb::handle q, nb::handle v, nb::handle a, Axes axes)
@@ -113,7 +151,12 @@ void MovingStates::expect_shapes(int most_rows) const {
   if (kind_ == Velocity::row || kind_ == Velocity::pair) expect_velocity_shape(tree_, v_);
   if (kind_ == Velocity::pair) expect_velocity_shape(tree_, a_);
   if (kind_ == Velocity::stack)
-    expect_stack_shape(tree_, v_, least_rows_, most_rows, least_rows_ == 2 ? "v, dv/dt, ... (or v and a apart)" : "v, dv/dt, ...");
+    expect_stack_shape(tree_, v_, least_rows_, most_rows, least_rows_ == 2 ? "v, dv/dt, ... (or v and a apart)" : "v, dv/dt, ...", &q_);
+}
+
+void MovingStates::expect_order(nb::handle order, npy_intp rows_of_result) const {
+  jounce::expect_order(order, q_, kind_ == Velocity::none ? q_ : v_, stacked(), rows_of_result,
+                       least_rows_ == 2 ? was_a_forgotten : one_for_each);
 }
 
 void MovingStates::expect_numbers() const {
@@ -145,6 +188,7 @@ int MovingStates::rows() const {
     case Velocity::pair:
       return 2;
     case Velocity::stack:
+    case Velocity::stack_or_row:
       break;
   }
   return int(v_.size(-2));

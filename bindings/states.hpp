@@ -24,6 +24,12 @@ void expect_configuration(const Tree& tree, const Input& q);
 void expect_velocity(const Tree& tree, const Input& v);
 void expect_stack(const Tree& tree, const Input& v, int least, int most, const char* what);
 
+// `order=`, the highest derivative in the result, has to agree with its rows. Where it is left out, a warning if a stack has exactly the
+// batch shape of q, as one row for each state would have; `single` says how to mean that.
+void expect_order(nb::handle order, const Input& q, const Input& given, bool stacked, npy_intp rows_of_result, const char* single);
+
+inline constexpr const char* one_for_each = "one velocity for each state is v[..., None, :]";
+
 // Roughly how many microseconds one state takes, to decide on threads.
 double cost(const Tree& tree, npy_intp rows);
 
@@ -35,7 +41,7 @@ inline std::unique_ptr<double[]> scratch(std::ptrdiff_t size) {
 // q and a velocity: checked, broadcast, as the kernels expect them.
 class MovingStates {
  public:
-  enum class Velocity { none, row, pair, stack };
+  enum class Velocity { none, row, pair, stack, stack_or_row };  // the last: (nv,) stands for a stack of one row
   // Makes the Inputs.
   MovingStates(const CoreModel& model, nb::handle q, nb::handle v, Velocity kind, Axes axes);
   // v and a separately or, if a is None, a stack of at least two rows.
@@ -45,6 +51,7 @@ class MovingStates {
   void expect(int most_rows) const { expect_shapes(most_rows), expect_numbers(); }
   void expect_shapes(int most_rows) const;
   void expect_numbers() const;
+  void expect_order(nb::handle order, npy_intp rows_of_result) const;
   bool are_numbers(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // of these states, after broadcast()
 
   bool stacked() const { return kind_ == Velocity::stack; }

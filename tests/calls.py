@@ -25,53 +25,53 @@ ROWS = 3  # of a velocity stack by default; stacks of forces have one fewer
 
 # Method; positional arguments, with a star for a stack; keyword arguments.
 _TABLE = """
-inverse_dynamics                        q v a           | wrenches wrench_frame frame out
-inverse_dynamics                        q v*            | wrenches* wrench_frame frame out
-forward_dynamics                        q v tau         | wrenches wrench_frame frame out
-forward_dynamics                        q v tau*        | wrenches* wrench_frame frame out
-hybrid_dynamics                         q v acc tau     | prescribed wrenches wrench_frame frame
-hybrid_dynamics                         q v acc* tau*   | prescribed wrenches* wrench_frame frame
-generalized_inverse_dynamics            q v a           | frame
-generalized_inverse_dynamics            q v*            | frame
+inverse_dynamics                        q v a           | wrenches wrench_frame frame order out
+inverse_dynamics                        q v*            | wrenches* wrench_frame frame order out
+forward_dynamics                        q v tau         | wrenches wrench_frame frame order out
+forward_dynamics                        q v tau*        | wrenches* wrench_frame frame order out
+hybrid_dynamics                         q v acc tau     | prescribed wrenches wrench_frame frame order
+hybrid_dynamics                         q v acc* tau*   | prescribed wrenches* wrench_frame frame order
+generalized_inverse_dynamics            q v a           | frame order
+generalized_inverse_dynamics            q v*            | frame order
 inverse_dynamics_passive                q v v_ref a_ref | frame out
-bias_force                              q v             | frame
+bias_force                              q v             | damping frame
 gravity_force                           q               | frame out
-gravity_force_derivatives               q v*            | frame out
+gravity_force_derivatives               q v*            | frame order out
 elastic_force                           q               |
 damping_force                           q v             |
 actuation_matrix                        q               |
 mass_matrix                             q               | frame out
-mass_matrix_derivatives                 q v*            | frame out
+mass_matrix_derivatives                 q v*            | frame order out
 inverse_mass_matrix                     q               | frame out
 inverse_mass_matrix_apply               q f             |
 coriolis_matrix                         q v             | frame out
-coriolis_matrix_derivatives             q v*            | frame out
+coriolis_matrix_derivatives             q v*            | frame order out
 articulated_inertia                     q               |
 closed_form                             q v             | wrenches wrench_frame
 closed_form                             q v*            | wrenches* wrench_frame
 torque_coefficients                     q v*            | order frame
-inverse_dynamics_derivatives            q v a           | wrenches wrench_frame
-inverse_dynamics_derivatives            q v*            | wrenches* wrench_frame
-forward_dynamics_derivatives            q v tau         | wrenches wrench_frame
-forward_dynamics_derivatives            q v tau*        | wrenches* wrench_frame
-inverse_dynamics_regressor              q v a           | frame
-inverse_dynamics_regressor              q v*            | frame
+inverse_dynamics_derivatives            q v a           | wrenches wrench_frame order
+inverse_dynamics_derivatives            q v*            | wrenches* wrench_frame order
+forward_dynamics_derivatives            q v tau         | wrenches wrench_frame order
+forward_dynamics_derivatives            q v tau*        | wrenches* wrench_frame order
+inverse_dynamics_regressor              q v a           | frame order
+inverse_dynamics_regressor              q v*            | frame order
 linearize                               q v tau         | u actuated wrenches wrench_frame frame
-constrained_dynamics                    q v tau         | wrenches wrench_frame frame motions correction
-constrained_dynamics                    q v tau*        | wrenches* wrench_frame frame motions correction
-constrained_dynamics_derivatives        q v tau         | wrenches wrench_frame
-constrained_dynamics_derivatives        q v tau*        | wrenches* wrench_frame
-constrained_inverse_dynamics            q v a           | actuated weight force_weight wrenches wrench_frame frame
-constrained_inverse_dynamics            q v*            | actuated weight force_weight wrenches* wrench_frame frame
+constrained_dynamics                    q v tau         | wrenches wrench_frame frame motions correction order
+constrained_dynamics                    q v tau*        | wrenches* wrench_frame frame motions correction order
+constrained_dynamics_derivatives        q v tau         | wrenches wrench_frame order
+constrained_dynamics_derivatives        q v tau*        | wrenches* wrench_frame order
+constrained_inverse_dynamics            q v a           | actuated weight force_weight wrenches wrench_frame frame order
+constrained_inverse_dynamics            q v*       | actuated weight force_weight wrenches* wrench_frame frame order
 constraint_jacobian                     q               | frame
-constraint_jacobian_derivatives         q v*            | frame
+constraint_jacobian_derivatives         q v*            | frame order
 inverse_constraint_inertia              q               |
 impact                                  q v             | restitution normals wrench_frame frame
 residual                                q               | frame
 residual                                q v             | frame
 project                                 q               |
-project                                 q v             |
-project                                 q v*            |
+project                                 q v             | order
+project                                 q v*            | order
 loop_coordinate                         constraint q    |
 loop_coordinate                         constraint q v  |
 independent_coordinates                 q               | names
@@ -88,27 +88,28 @@ payload                                 name inertia placement  |
 with_inertial_parameters                parameters      | physical
 equilibrium                                             | u q0 tau wrenches wrench_frame held branch
 forward_kinematics                      q               | frames frame velocity_frame
-forward_kinematics                      q v*            | frames frame velocity_frame
+forward_kinematics                      q v*            | frames frame velocity_frame order
+frames                                  frames          |
 pose                                    name q          |
-twist                                   name q v*       | frame velocity_frame
+twist                                   name q v*       | frame velocity_frame order
 backbone                                soft q s        |
-pose_derivatives                        q v*            | frames frame
+pose_derivatives                        q v*            | frames frame order
 jacobian                                name q          | frame velocity_frame out
-jacobian_derivatives                    name q v*       | frame velocity_frame out
+jacobian_derivatives                    name q v*       | frame velocity_frame order out
 center_of_mass                          q               | out
-center_of_mass_derivatives              q v*            | frame out
+center_of_mass_derivatives              q v*            | frame order out
 centroidal_momentum                     q v             | frame out
-centroidal_momentum_derivatives         q v*            | frame out
+centroidal_momentum_derivatives         q v*            | frame order out
 centroidal_momentum_matrix              q               | frame out
-centroidal_momentum_matrix_derivatives  q v*            | frame out
+centroidal_momentum_matrix_derivatives  q v*            | frame order out
 kinetic_energy                          q v             | frame out
-kinetic_energy_derivatives              q v*            | frame out
+kinetic_energy_derivatives              q v*            | frame order out
 potential_energy                        q               | out
-potential_energy_derivatives            q v*            | frame out
+potential_energy_derivatives            q v*            | frame order out
 integrate                               q dv            |
 difference                              q0 q1           |
-change_velocity_frame                   q v* source target      |
-change_force_frame                      q v* tau* source target |
+change_velocity_frame                   q v* source target      | order
+change_force_frame                      q v* tau* source target | order
 neutral                                                 |
 random_configuration                    rng shape       |
 check_limits                            q v* tau*       |
@@ -120,7 +121,7 @@ PROPERTIES = {
     "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
     "lower", "upper", "velocity_limit", "effort_limit", "acceleration_limit", "deceleration_limit", "jerk_limit",
     "effort_rate_limit", "constraints", "constraint_names", "scenery",
-    "armature", "damping", "friction", "stiffness", "mass", "keyframes",
+    "armature", "damping", "friction", "stiffness", "mass", "keyframes", "v_names",
 }  # fmt: skip
 
 # The axis that counts the orders of a stack's result, for each array of the result.
@@ -137,6 +138,14 @@ _ORDERS: dict[str, tuple[int, ...]] = {
     "inverse_dynamics_derivatives": (-3, -4),
     "forward_dynamics_derivatives": (-3, -3, -4),
 }
+# By how many the highest derivative in the result exceeds the rows of v, less two; that of forces is that of tau.
+_ABOVE = dict.fromkeys(
+    ("coriolis_matrix_derivatives", "centroidal_momentum_derivatives", "kinetic_energy_derivatives"), 1
+) | dict.fromkeys(("forward_kinematics", "twist", "change_velocity_frame", "project"), 1)
+ONE_ROW = {"jacobian_derivatives", "pose_derivatives", "constraint_jacobian_derivatives"}  # for which (nv,) stands
+ONE_ROW |= {f"{of}_derivatives" for of in ("mass_matrix", "gravity_force", "center_of_mass", "potential_energy")}
+ONE_ROW |= {"centroidal_momentum_matrix_derivatives"}
+_ABOVE |= dict.fromkeys(ONE_ROW, 2)
 SOLVES = {
     "forward_dynamics",
     "hybrid_dynamics",
@@ -156,7 +165,7 @@ SOLVES = {
 }
 BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inverse_dynamics_regressor"}
 ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
-ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates"}
+ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates", "frames"}
 EDITS = {"unconstrained", "lock", "replace", "attach", "subtree", "chain", "payload"}  # which give another robot
 EDITS |= {"remove", "with_inertial_parameters"}
 ONE_STATE |= EDITS
@@ -191,6 +200,10 @@ class Call:
     def solves(self) -> bool:
         """Whether it solves with the mass matrix, so that its error grows with the condition number."""
         return self.method in SOLVES
+
+    def highest(self, rows: int = ROWS) -> int:
+        """The highest derivative in the result, of a velocity stack with so many rows: `order`."""
+        return rows - 2 + _ABOVE.get(self.method, 0) if self.stacks else 0
 
     def order_axis(self, key: str) -> int | None:
         """The axis that counts the orders in an array of the result, by its name in `numbers`."""
@@ -270,6 +283,7 @@ def good(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = ROWS
     names |= {"constraint": [*robot.model.constraint_names, "loop"][0]}
     if "contacts" in call.first:
         names["contacts"] = contacts(robot)
+    names["frames"] = [robot.parts[-1].spec.name, robot.parts[0].spec.name]
     if call.method in EDITS:
         names |= edits(robot)
     return {name: given.get(name, names.get(name)) for name in call.first}
@@ -370,8 +384,10 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
     names = [robot.parts[-1].spec.name, robot.parts[0].spec.name]
     if "frames" in has:
         found |= {"two frames": {"frames": names}, "frame 0": {"frames": [0]}, "no frames": {"frames": []}}
-    if "order" in has:
+    if call.method == "torque_coefficients":
         found |= {"order 0": {"order": 0}, "order 1": {"order": np.int64(1)}}
+    elif "order" in has:
+        found["order"] = always | {"order": call.highest(rows)}
     if call.method in OF_MOTIONS:  # which fewer motors may not be able to produce
         found |= {
             "all": {"actuated": list(robot.model.joint_names)},
@@ -413,6 +429,8 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
         rigid = [p.spec.name for p in robot.parts if p.soft is None]
         if rigid:
             found["inertia"] = {"inertia": {rigid[0]: jn.Inertia(2.0, (0.1, 0.2, 0.3))}}
+    if call.method == "bias_force":
+        found["undamped"] = {"damping": False}
     if "physical" in has:
         found["any"] = {"physical": False}
     if "constraints" in has:
@@ -476,6 +494,8 @@ def numbers(model: jn.Model, call: Call, result: object, frames: object = None) 
         return {k: np.asarray(getattr(result, k)) for k in ("columns", "G", "velocities", "positions")}
     if isinstance(result, jn.BrokenLimits):
         return {f"{each.quantity} of {each.joint}": each.where for each in result}
+    if isinstance(result, jn.Frames):
+        return {name: np.array(i) for i, name in enumerate(result.names)}
     if isinstance(result, slice):
         return {"": np.array([result.start, result.stop])}
     if isinstance(result, tuple):

@@ -772,6 +772,8 @@ def differences(kind: str, robot: Robot, method: str, seed: int, count: int = 3)
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", jn.StabilityWarning)  # a finding
         warnings.simplefilter("ignore", jn.ModelWarning)  # a word on what may not be meant
+        warnings.simplefilter("ignore", jn.BatchWarning)
+        warnings.filterwarnings("ignore", message=".* holds long doubles")
         question, rng = drawn(robot, kind, method, seed)
         kept = [x.copy() for x in arrays_of(question.given)]
         found = answer(robot.model, question)

@@ -333,7 +333,9 @@ class Draw:
         return {j: q[self.model.position(j)] for j in some}
 
     def drive(self, name: str) -> object:
-        """A number, or numbers for some joints."""
+        """A number, or numbers for some joints; of `bias_force`, whether to count them."""
+        if self.method == "bias_force":
+            return self.flag(name)
         size = 1 if name in ("rest", "limits") else 0
         joints = [j for j in own_joints(self.robot, size) if self.rng.random() < 0.5]
         if name == "limits":
@@ -416,7 +418,9 @@ class Draw:
         return self.rng.uniform(0, 0.2, int(self.rng.integers(4)))
 
     def order(self, name: str) -> object:
-        return self.one((None, 0, max(self.rows - 1, 0)))
+        if self.method == "torque_coefficients":
+            return self.one((None, 0, max(self.rows - 1, 0)))
+        return self.one((None, self.call.highest(self.rows), np.int64(self.call.highest(self.rows))))
 
     def shape(self, name: str) -> object:
         return self.one(((), 3, (2,), [2, 1], 0, np.int64(2)))

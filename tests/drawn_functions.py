@@ -24,7 +24,7 @@ from jounce import control, conversions, robots, soft
 from odd_values import CALLS, ODD, PYTHONS_OWN, TO_THE_CORE, mujoco
 
 # Public, but not in the table: results of calls, base classes for users, and errors.
-GIVEN_BACK = {"Equilibrium", "Kinematics", "Linearization", "Model", "Regulator", "TrackingRegulator"}
+GIVEN_BACK = {"Equilibrium", "Frames", "Kinematics", "Linearization", "Model", "Regulator", "TrackingRegulator"}
 GIVEN_BACK |= {
     "BrokenLimit",
     "BrokenLimits",
@@ -147,6 +147,7 @@ def function_differences(name: str, seed: int) -> list[str]:
         with warnings.catch_warnings(), _elsewhere() if name in PATHS else nullcontext():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", jn.ModelWarning)  # a word on what may not be meant
+            warnings.filterwarnings("ignore", message=".* holds long doubles")
             with differences.counted():
                 return outcome(lambda: function(**own))
 

@@ -37,7 +37,7 @@ RULES = {
     ),
     "own test": (  # of articulated_inertia, test_articulated_inertia.py
         "integrate coordinate position neutral random_configuration equilibrium articulated_inertia closed_form "
-        "project independent_coordinates constrained check_limits "
+        "project independent_coordinates constrained check_limits frames "
         "unconstrained lock replace attach subtree chain remove payload with_inertial_parameters"  # test_editing.py
     ),
 }  # fmt: skip

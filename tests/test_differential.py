@@ -219,7 +219,7 @@ def test_calls_are_counted() -> None:
 
 def test_signatures_of_the_core_are_those_of_python() -> None:
     found = signature(jn.Model.inverse_dynamics).parameters
-    assert list(found) == ["self", "q", "v", "a", "wrenches", "wrench_frame", "frame", "out"]
+    assert list(found) == ["self", "q", "v", "a", "wrenches", "wrench_frame", "frame", "order", "out"]
     assert found["v"].default is inspect.Parameter.empty
     assert found["a"].default is None
     assert found["frame"].kind is inspect.Parameter.KEYWORD_ONLY

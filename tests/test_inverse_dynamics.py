@@ -64,7 +64,7 @@ def test_every_order_single_and_in_a_batch(order: int, instruction_set: str) -> 
     tree, robot, q, v = case(order, 9, order + 2, floating=True)
     truth = virtual_work.inverse_dynamics(tree, q, v)
     assert error(robot.inverse_dynamics(q, v), truth).max() < 1e-11
-    batch = robot.inverse_dynamics(np.stack([robot.neutral()] * 10 + [q]), v)
+    batch = robot.inverse_dynamics(np.stack([robot.neutral()] * 10 + [q]), v[None])
     assert error(batch[-1], truth).max() < 1e-11
 
 

@@ -54,7 +54,7 @@ def test_everything_public_has_a_signature() -> None:
 def test_compiled_signatures_are_complete() -> None:
     robot = robots.panda()
     free, bound = inspect.signature(jn.Model.inverse_dynamics), inspect.signature(robot.inverse_dynamics)
-    names = ["q", "v", "a", "wrenches", "wrench_frame", "frame", "out"]
+    names = ["q", "v", "a", "wrenches", "wrench_frame", "frame", "order", "out"]
     assert list(free.parameters) == ["self", *names]
     assert list(bound.parameters) == names
     frame = bound.parameters["frame"]

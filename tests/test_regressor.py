@@ -89,7 +89,7 @@ def test_joints_that_follow_others():
 
 def test_bad_input():
     robot = jn.robots.aerial_manipulator()
-    with pytest.raises(ValueError, match="v has 1 row"):
+    with pytest.raises(ValueError, match=r"v has shape .* of at least 2 rows"):
         robot.inverse_dynamics_regressor(robot.neutral(), np.zeros((1, robot.nv)))
     with pytest.raises(ValueError, match="v has shape"):
         robot.inverse_dynamics_regressor(robot.neutral(), np.zeros(3), np.zeros(3))

@@ -57,7 +57,11 @@ from kinds import FIXED, KINDS, TIED
 from rules import RULE, freed_arguments, lift, projected
 
 OF_RIGID_BODIES = {"inverse_dynamics_regressor", "with_inertial_parameters"}
-pytestmark = pytest.mark.filterwarnings("ignore::jounce.ModelWarning")  # a word on what they may not mean
+pytestmark = [  # a word on what they may not mean; test_stack_or_batch.py asks for the last two
+    pytest.mark.filterwarnings("ignore::jounce.ModelWarning"),
+    pytest.mark.filterwarnings("ignore::jounce.BatchWarning"),
+    pytest.mark.filterwarnings("ignore:.* holds long doubles"),
+]
 REFUSED = "it is for bodies or constraints that this robot does not have, and says so"
 NOT_FOR_BOTH = "it is for bodies or constraints that this robot or the rigid one does not have"
 

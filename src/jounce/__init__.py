@@ -7,6 +7,7 @@ from jounce._core import MAX_ORDER, num_threads, set_num_threads
 from jounce.builder import Builder
 from jounce.denavit_hartenberg import from_dh
 from jounce.dynamics.broken_limits import BrokenLimit, BrokenLimits
+from jounce.dynamics.chosen_frames import Frames
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics
 from jounce.dynamics.constraints.impact import Impact
 from jounce.dynamics.constraints.independent_coordinates import IndependentCoordinates
@@ -15,6 +16,7 @@ from jounce.dynamics.linearization import Linearization
 from jounce.dynamics.load_path import NoEquilibrium
 from jounce.dynamics.statics import Equilibrium
 from jounce.errors import (
+    BatchWarning,
     ConstraintError,
     ConstraintWarning,
     DiscretizationWarning,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_ORDER",
+    "BatchWarning",
     "BrokenLimit",
     "BrokenLimits",
     "Builder",
@@ -77,6 +80,7 @@ __all__ = [
     "Error",
     "Fixed",
     "Follow",
+    "Frames",
     "Free",
     "Gear",
     "Helical",

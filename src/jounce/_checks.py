@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Literal, TypeGuard, cast
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._elsewhere import FRAMES
+from jounce.errors import BatchWarning, PrecisionWarning
 
 Frame = Literal["body", "world", "mixed"]  # the axes of twists and wrenches
 
@@ -59,7 +62,35 @@ def _numbers(name: str, value: object, expected: str) -> NDArray[np.float64]:
     if given.dtype.kind not in "buif":
         raise ValueError(f"{name} must be {expected}, got {quoted(value)}")
     with np.errstate(over="ignore"):  # values beyond double precision become infinite
-        return given.astype(np.float64, copy=False)
+        found = given.astype(np.float64, copy=False)
+    if given.dtype.char == "g" and given.dtype.itemsize > found.dtype.itemsize and np.isfinite(found).all():
+        warn_of_long_double(name)
+    return found
+
+
+def warn_of_long_double(name: str) -> None:
+    """Of numbers that are read with fewer digits than they have, also in the core."""
+    words = f"{name} holds long doubles, which are read as doubles: answers have at most 16 digits"
+    warnings.warn(words, PrecisionWarning, stacklevel=callers())
+
+
+def warn_of_batch(words: str) -> None:
+    """Of a stack that looks like one row for each state, for the core."""
+    warnings.warn(words, BatchWarning, stacklevel=callers())
+
+
+def expect_order(order: object, highest: int, given: str) -> None:
+    """`order=` is the highest derivative in the result, or None; also for the core. `given` says what decides it."""
+    if order is not None and not (is_whole(order) and order == highest):
+        raise ValueError(f"order is {quoted(order)}, expected {highest}, the highest derivative in the result: {given}")
+
+
+def callers() -> int:
+    """The ``stacklevel`` of the first caller outside jounce, for a warning by the calling function."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "jounce":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def array_of(name: str, value: object, *shapes: tuple[int, ...]) -> NDArray[np.float64]:

@@ -48,6 +48,13 @@ class ModelWarning(UserWarning):
         super().__init__(*args)
 
 
+class BatchWarning(UserWarning):
+    """A stack of derivatives that has the shape of one row per state; the message says how to mean either."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
+
 class SaveWarning(UserWarning):
     """Something of no effect on the motion, such as a picture, that was left out of a written file."""
 

@@ -20,6 +20,8 @@ from jounce._checks import (
     batch_of,
     counted,
     depth,
+    expect_order,
+    flag,
     frozen,
     generator,
     is_whole,
@@ -33,6 +35,7 @@ from jounce._core import CoreModel, UnwatchedNodes
 from jounce._elsewhere import method_here
 from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, joint_hint, own_records, rigidly
 from jounce.display.tree_text import drawn
+from jounce.dynamics.chosen_frames import Frames
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics, constrained_dynamics, projected
 from jounce.dynamics.constraints.derivatives import ConstrainedDerivatives, constrained_derivatives
 from jounce.dynamics.constraints.impact import Impact, impact
@@ -256,6 +259,20 @@ class Model(CoreModel):
         return self._where(joint)[0]
 
     @property
+    def v_names(self) -> tuple[str, ...]:
+        """Names of the coordinates of v (nv,), and so of accelerations, forces and columns of Jacobians.
+
+        That of the joint where it has one coordinate; of the others with their axis or number, as in plots and tables.
+
+        >>> import jounce as jn
+        >>> jn.robots.quadrotor_arm().v_names
+        ('base.vx', 'base.vy', 'base.vz', 'base.wx', 'base.wy', 'base.wz', 'shoulder', 'elbow')
+        """
+        from jounce.trajectory import names  # which imports this module
+
+        return tuple(names(self).v)
+
+    @property
     def lower(self) -> Array:
         """(nq,) lower position limit of each joint, minus infinity where there is none."""
         return self._limits("nq", "lower", -np.inf)
@@ -448,23 +465,40 @@ class Model(CoreModel):
 
     # Dynamics
 
-    def bias_force(self, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body") -> Array:
-        """The generalized forces at zero acceleration: inverse dynamics is ``M dv/dt + bias_force``.
+    def bias_force(self, q: ArrayLike, v: ArrayLike, *, damping: bool = True, frame: Frame = "body") -> Array:
+        """The generalized forces at zero acceleration, with damping and friction: C v + gravity + springs + damping.
 
-        C v, gravity, and the forces of damping, friction and springs.
+        Inverse dynamics is ``M dv/dt + bias_force``. A controller that feeds this back cancels the robot's own damping
+        and friction, positively, which a model that overestimates them makes unstable: with ``damping=False`` they are
+        left out, as in Pinocchio's ``nonLinearEffects``.
 
         Args:
             q: (..., nq).
             v: (..., nv).
+            damping: whether `damping_force` is included: joint damping, dry friction and the viscosity of soft bodies.
             frame: axes of the twist and wrench rows of `Free` joints.
 
         Returns:
-            (..., nv).
+            (..., nv), N and N m.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> b.add("arm", "world", jn.Revolute((0, 1, 0), damping=2.0), inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
+        >>> arm = b.build()
+        >>> arm.bias_force([0.0], [3.0]), arm.bias_force([0.0], [3.0], damping=False) + 0.0
+        (array([6.]), array([0.]))
         """
-        return self.inverse_dynamics(q, v, np.zeros(self.nv), frame=frame)
+        core = self if flag("damping", damping) else self._without(Leave.DAMPING)
+        return core.inverse_dynamics(q, v, np.zeros(self.nv), frame=frame)
 
     def generalized_inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: Frame = "body"
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        *,
+        frame: Frame = "body",
+        order: int | None = None,
     ) -> Array:
         """M dv/dt + C v alone, and its derivatives: inverse dynamics without gravity, elasticity, damping and friction.
 
@@ -475,6 +509,7 @@ class Model(CoreModel):
             v: (..., nv), or without `a` a stack (..., r + 2, nv).
             a: (..., nv).
             frame: axes of the twist and wrench rows of `Free` joints.
+            order: r, the highest derivative in the result (with `a`: 0); checked if given.
 
         Returns:
             (..., nv), with a stack (..., r + 1, nv).
@@ -487,7 +522,7 @@ class Model(CoreModel):
         True
         """
         inertial = self._without(Leave.WEIGHT | Leave.ELASTIC | Leave.DAMPING)
-        return inertial.inverse_dynamics(q, v, a, frame=frame)
+        return inertial.inverse_dynamics(q, v, a, frame=frame, order=order)
 
     def elastic_force(self, q: ArrayLike) -> Array:
         """The forces (..., nv) that hold the joints' springs and the soft bodies in a configuration q (..., nq).
@@ -569,7 +604,7 @@ class Model(CoreModel):
             raise ValueError(f"order is {quoted(n)}, expected 0 to {rows - 1}: v has {counted(rows, 'row')}")
         M = self.mass_matrix(q, frame=frame)[..., None, :, :]
         if n > 0:
-            M = self.mass_matrix_derivatives(q, stack[..., :n, :], frame=frame)
+            M = self.mass_matrix_derivatives(q, stack[..., :n, :], frame=frame, order=int(n))
         P = np.zeros((*C.shape[:-3], n + 2, self.nv, self.nv))
         for k in range(n + 2):
             if k > 0:
@@ -645,11 +680,12 @@ class Model(CoreModel):
         frame: Frame = "body",
         motions: Mapping[str, ArrayLike] | None = None,
         correction: tuple[float, float] | None = None,
+        order: int | None = None,
     ) -> ConstrainedDynamics:
         """`forward_dynamics` of a robot with constraints, and the constraint forces, with all derivatives.
 
         Args:
-            q, v, tau, wrenches, wrench_frame, frame: as in `forward_dynamics`.
+            q, v, tau, wrenches, wrench_frame, frame, order: as in `forward_dynamics`.
             motions: for contacts with something that moves, such as a platform: by contact name, a stack
                 (..., r + 2, 6) of the twist [linear; angular] of the contact's place and its derivatives, in world
                 axes about that place.
@@ -659,7 +695,7 @@ class Model(CoreModel):
         Returns:
             `ConstrainedDynamics`, with acc as in `forward_dynamics`, and forces by name.
         """
-        return constrained_dynamics(self, q, v, tau, wrenches, wrench_frame, frame, motions, correction)
+        return constrained_dynamics(self, q, v, tau, wrenches, wrench_frame, frame, motions, correction, order)
 
     def constrained_dynamics_derivatives(
         self,
@@ -669,11 +705,12 @@ class Model(CoreModel):
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: Frame = "body",
+        order: int | None = None,
     ) -> ConstrainedDerivatives:
         """The exact derivatives of `constrained_dynamics` with respect to position, velocity and tau.
 
         Args:
-            q, v, tau, wrenches: as in `forward_dynamics_derivatives`.
+            q, v, tau, wrenches, order: as in `forward_dynamics_derivatives`.
             wrench_frame: axes of `wrenches`, and of the constraint forces and their derivatives.
 
         Returns:
@@ -685,7 +722,7 @@ class Model(CoreModel):
         >>> change.acc_q.shape, change.forces_q["B7"].shape
         ((12, 12), (6, 12))
         """
-        return constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
+        return constrained_derivatives(self, q, v, tau, wrenches, wrench_frame, order)
 
     def constrained_inverse_dynamics(
         self,
@@ -699,6 +736,7 @@ class Model(CoreModel):
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: Frame = "body",
         frame: Frame = "body",
+        order: int | None = None,
     ) -> ConstrainedInverseDynamics:
         """The smallest motor forces that produce a motion of a robot with constraints, with all derivatives.
 
@@ -717,6 +755,7 @@ class Model(CoreModel):
             force_weight: V, for the rows of `constraint_jacobian`, likewise; 0 when left out. It may be singular.
             wrenches, wrench_frame: as in `inverse_dynamics`.
             frame: axes of the twist and wrench rows of `Free` joints.
+            order: r, the highest derivative in the result (with `a`: 0); checked if given.
 
         Returns:
             `ConstrainedInverseDynamics`, with tau, the constraint forces by name, and the multipliers.
@@ -735,7 +774,7 @@ class Model(CoreModel):
         (array([5., 0.]), array([-4.,  2.]))
         """
         return constrained_inverse_dynamics(
-            self, q, v, a, actuated, weight, force_weight, wrenches, wrench_frame, frame
+            self, q, v, a, actuated, weight, force_weight, wrenches, wrench_frame, frame, order
         )
 
     def constraint_jacobian(self, q: ArrayLike, *, frame: Frame = "body") -> Array:
@@ -747,15 +786,18 @@ class Model(CoreModel):
         """
         return self._constraint_rows(q, None, frame)[0][..., 0, :, :]
 
-    def constraint_jacobian_derivatives(self, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body") -> Array:
+    def constraint_jacobian_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body", order: int | None = None
+    ) -> Array:
         """`constraint_jacobian` and its time derivatives, (..., K + 1, rows, nv) for a stack v (..., K, nv).
 
         Those of a contact without a pose are rates of J while it stays where it is at q, not of `constraint_jacobian`
-        along the motion, which would hold it anew at each configuration.
+        along the motion, which would hold it anew at each configuration. One velocity (nv,) stands for a stack of one
+        row; `order` is K, the highest derivative in the result, and checked if given.
         """
         if v is None:
             raise ValueError("v must be an array of real numbers, got None")
-        return self._constraint_rows(q, v, frame)[0]
+        return self._constraint_rows(q, v, frame, order)[0]
 
     def residual(self, q: ArrayLike, v: ArrayLike | None = None, *, frame: Frame = "body") -> Any:
         """How far a state is from satisfying the constraints.
@@ -777,7 +819,7 @@ class Model(CoreModel):
         positions = np.broadcast_to(positions, (*lead, positions.shape[-1])).copy()
         return positions, np.einsum("...ij,...j->...i", J[..., 0, :, :], velocity)
 
-    def project(self, q: ArrayLike, v: ArrayLike | None = None) -> Any:
+    def project(self, q: ArrayLike, v: ArrayLike | None = None, *, order: int | None = None) -> Any:
         """A state that satisfies the constraints, roughly the nearest to the given one.
 
         Nearest in natural sizes, which come from the robot's geometry: an angle of about a radian counts as much as a
@@ -785,7 +827,8 @@ class Model(CoreModel):
 
         Args:
             q: (..., nq), anywhere near: a robot with loops can be assembled from `neutral`, if that is possible at all.
-            v: (..., nv), or a stack (..., K, nv) of the velocity and its derivatives.
+            v: (..., nv), or with one dimension more than q a stack (..., K, nv) of the velocity and its derivatives.
+            order: the highest derivative of v in the result, K - 1; checked if given.
 
         Returns:
             q; with v, the pair (q, v).
@@ -797,7 +840,7 @@ class Model(CoreModel):
             ConstraintWarning: the nearest configuration violates the constraints by less than 1e-6 in natural sizes:
                 data with rounded digits.
         """
-        return projected(self, q, v)
+        return projected(self, q, v, order)
 
     def loop_coordinate(self, name: str, q: ArrayLike, v: ArrayLike | None = None) -> Any:
         """The coordinates of the joint that closes a loop, which are not part of q, and their velocity.
@@ -1170,6 +1213,7 @@ class Model(CoreModel):
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: Frame = "body",
+        order: int | None = None,
     ) -> tuple[Array, ...]:
         """The exact derivatives of `inverse_dynamics` with respect to position, velocity and acceleration.
 
@@ -1178,6 +1222,7 @@ class Model(CoreModel):
             v: (..., nv), or without `a` a stack (..., r + 2, nv).
             a: (..., nv).
             wrenches, wrench_frame: as in `inverse_dynamics`; held in the axes they are given in.
+            order: r, the highest time derivative in the result (with `a`: 0); checked if given.
 
         Returns:
             With `a`: dtau/dq, dtau/dv and M = dtau/da, each (..., nv, nv). With a stack: the derivatives of every
@@ -1195,7 +1240,7 @@ class Model(CoreModel):
         >>> bool(np.allclose(change, dq @ step, atol=1e-9))
         True
         """
-        K, D, M = self._inverse_dynamics_derivatives(q, v, a, wrenches, wrench_frame)
+        K, D, M = self._inverse_dynamics_derivatives(q, v, a, wrenches, wrench_frame, order)
         if a is not None:
             return K, D, M
         return inverse_partials(self, np.asarray(v, dtype=np.float64), K, D, M)
@@ -1208,6 +1253,7 @@ class Model(CoreModel):
         *,
         wrenches: Mapping[str, ArrayLike] | None = None,
         wrench_frame: Frame = "body",
+        order: int | None = None,
     ) -> tuple[Array, Array, Array]:
         """The exact derivatives of `forward_dynamics` with respect to position, velocity and forces.
 
@@ -1216,6 +1262,7 @@ class Model(CoreModel):
             v: (..., nv).
             tau: (..., nv), or with one dimension more than v a stack (..., r + 1, nv).
             wrenches, wrench_frame: as in `forward_dynamics`; held in the axes they are given in.
+            order: r, the highest time derivative in the result; checked if given, so 0 refuses a stack.
 
         Returns:
             da/dq, da/dv and M^-1 = da/dtau, each (..., nv, nv). With a stack, those of every dv^(k)/dt, k <= r:
@@ -1228,16 +1275,19 @@ class Model(CoreModel):
             stacked = force.ndim > velocity.ndim
         except (AttributeError, TypeError):  # lists
             stacked = depth(force) > depth(velocity)
+        if stacked or order is not None:
+            self._expect_order_of_forces(q, v, tau, order)
         if self.constraints:
             change = constrained_derivatives(self, q, v, tau, wrenches, wrench_frame)
             return change.acc_q, change.acc_v, change.acc_tau
         if not stacked:
             da_dq, da_dv, inverse, _ = self._forward_dynamics_derivatives(q, v, tau, wrenches, wrench_frame)
             return da_dq, da_dv, inverse
-        acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
+        rows = np.shape(tau)[-2]
+        acc = self.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, order=rows - 1)
         first = np.broadcast_to(np.asarray(v, dtype=np.float64)[..., None, :], (*acc.shape[:-2], 1, self.nv))
         stack = np.concatenate([first, acc], axis=-2)
-        K, D, M = self._inverse_dynamics_derivatives(q, stack, None, wrenches, wrench_frame)
+        K, D, M = self._inverse_dynamics_derivatives(q, stack, None, wrenches, wrench_frame, rows - 1)
         return forward_partials(*inverse_partials(self, stack, K, D, M), self.inverse_mass_matrix(q))
 
     @property
@@ -1277,7 +1327,13 @@ class Model(CoreModel):
             raise ValueError(f"{what} of rigid bodies; {next(iter(self._soft))!r} is soft")
 
     def inverse_dynamics_regressor(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, frame: Frame = "body"
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        *,
+        frame: Frame = "body",
+        order: int | None = None,
     ) -> Array:
         """The matrix Y such that the forces of bodies are Y times the `inertial_parameters`, and its time derivatives.
 
@@ -1286,6 +1342,7 @@ class Model(CoreModel):
             v: (..., nv), or without `a` a stack (..., r + 2, nv).
             a: (..., nv).
             frame: axes of the twist and wrench rows of `Free` joints.
+            order: r, the highest derivative in the result (with `a`: 0); checked if given.
 
         Returns:
             (..., nv, 10 nbodies), with a stack (..., r + 1, nv, 10 nbodies). The forces of armatures, rotors, damping,
@@ -1302,14 +1359,15 @@ class Model(CoreModel):
         """
         self._expect_rigid("the regressor is that")
         if a is None:
-            return self._regressor(q, v, frame)
+            return self._regressor(q, v, frame, order)
+        expect_order(order, 0, "`a` was given")
         velocity, acceleration = rows_of("v", v, self.nv, "nv"), rows_of("a", a, self.nv, "nv")
         try:
             stack = np.stack(np.broadcast_arrays(velocity, acceleration), axis=-2)
         except (ValueError, RuntimeError):  # NumPy raises the latter for more than 32 dimensions
             shapes_ = f"v {velocity.shape}, a {acceleration.shape}"
             raise ValueError(f"the batch dimensions do not broadcast: {shapes_}") from None
-        return self._regressor(q, stack, frame)[..., 0, :, :]
+        return self._regressor(q, stack, frame, 0)[..., 0, :, :]
 
     def linearize(
         self,
@@ -1429,20 +1487,22 @@ class Model(CoreModel):
         q: ArrayLike,
         v: ArrayLike | None = None,
         *,
-        frames: Sequence[str | int] | None = None,
+        frames: Sequence[str | int] | Frames | None = None,
         frame: Frame = "body",
         velocity_frame: Frame | None = None,
+        order: int | None = None,
     ) -> Kinematics:
         """Poses of bodies and, from a velocity stack, their twists with all derivatives (paper A, Algorithm 1).
 
         Args:
             q: (..., nq).
             v: stack (..., K, nv), K >= 1; left out, only poses are computed.
-            frames: names of the bodies and fixed frames to compute; all bodies when left out; pass
-                ``robot.frame_names`` for all bodies and frames.
+            frames: names of the bodies and fixed frames to compute, or what `frames` makes of them; all bodies when
+                left out; pass ``robot.frame_names`` for all bodies and frames.
             frame: axes of the returned twists.
             velocity_frame: axes of the twist rows of `Free` joints in v. To be given if the robot has such joints and
                 `frame` is not "body": "body", as for Pinocchio's velocities, "world" or "mixed".
+            order: K - 1, the highest derivative of the twists; checked if given.
 
         Returns:
             `Kinematics`, with pose (..., nframes, 4, 4) and twist (..., K, nframes, 6).
@@ -1454,8 +1514,31 @@ class Model(CoreModel):
         >>> kin.pose.shape, kin.twist.shape
         ((7, 4, 4), (3, 7, 6))
         """
-        names, pose, twist = self._frames(frames, q, v, 1, frame, velocity_frame)
+        names, pose, twist = self._motion_of(frames, q, v, 1, frame, velocity_frame, order)
         return Kinematics(names, pose[..., 0, :, :, :], twist)
+
+    def frames(self, frames: Sequence[str | int] | Frames) -> Frames:
+        """Some bodies and frames, looked up once, for loops: `Frames`, which has their poses and twists.
+
+        Args:
+            frames: their names, or indices in ``frame_names``.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> hands = robot.frames(["B4", "B7"])
+        >>> q, v = robot.neutral(), np.ones(robot.nv)
+        >>> hands.pose(q).shape, hands.twist(q, v).shape, robot.forward_kinematics(q, frames=hands).names
+        ((2, 4, 4), (2, 6), ('B4', 'B7'))
+        """
+        if isinstance(frames, Frames):
+            return frames if frames._robot is self else self.frames(frames.names)
+        try:
+            asked = None if isinstance(frames, (str, bytes)) else list(frames)
+        except TypeError:
+            asked = None
+        if asked is None:
+            raise ValueError(f"frames is {quoted(frames)}, expected a list of names")
+        return Frames(self, [self.frame_index(f) for f in asked])
 
     def pose(self, name: str | int, q: ArrayLike) -> Array:
         """The pose (..., 4, 4) of a body or frame in the world, for q (..., nq).
@@ -1468,16 +1551,36 @@ class Model(CoreModel):
         return self._forward_kinematics(q, None, self.frame_index(name), 1, 1, "body", "body")[0][..., 0, 0, :, :]
 
     def twist(
-        self, name: str | int, q: ArrayLike, v: ArrayLike, *, frame: Frame = "body", velocity_frame: Frame | None = None
+        self,
+        name: str | int,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        frame: Frame = "body",
+        velocity_frame: Frame | None = None,
+        order: int | None = None,
     ) -> Array:
-        """The twist (..., K, 6) of a body or frame and its component-wise derivatives, for a stack v (..., K, nv).
+        """The twist of a body or frame, [linear; angular], and its component-wise derivatives.
 
-        `frame` and `velocity_frame` are those of `forward_kinematics`.
+        Args:
+            name: of the body or frame, or its index in ``frame_names``.
+            q: (..., nq).
+            v: stack (..., K, nv), K >= 1, or one velocity (nv,).
+            frame, velocity_frame: as in `forward_kinematics`.
+            order: K - 1, the highest derivative in the result (of one velocity: 0); checked if given.
+
+        Returns:
+            (..., K, 6), of one velocity (..., 6): m/s and rad/s, and their rates.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.panda()
+        >>> robot.twist("link7", robot.neutral(), [1.0, 0, 0, 0, 0, 0, 0]).round(3) + 0.0  # a velocity (nv,)
+        array([ 0.   , -0.088,  0.   ,  0.   ,  0.   , -1.   ])
         """
         index = self.frame_index(name)
         if v is None:
             raise ValueError("v must be an array of real numbers, got None")
-        return self._forward_kinematics(q, v, index, 1, 0, frame, velocity_frame)[1][..., 0, :]
+        return self._forward_kinematics(q, v, index, 1, 0, frame, velocity_frame, order)[1][..., 0, :]
 
     def backbone(self, name: str, q: ArrayLike, s: ArrayLike | None = None) -> Array:
         """World poses (..., S, 4, 4) of the sections of a soft body at s (S,), in metres of its rest length.
@@ -1525,45 +1628,45 @@ class Model(CoreModel):
             raise SingularError(f"the shape of {part.name!r} is not finite: its q is {quoted(shape.tolist())}")
         return sections
 
-    def _frames(
+    def _motion_of(
         self,
-        frames: Sequence[str | int] | None,
+        frames: Sequence[str | int] | Frames | None,
         q: ArrayLike,
         v: ArrayLike | None,
         rows: int,
         frame: Frame,
         given: Frame | None,
+        order: int | None,
     ) -> tuple[tuple[str, ...], Array, Array]:
-        """Names, poses and twists of frames: one kernel call over the range that contains them."""
+        """Names, poses and twists of frames."""
         if frames is None:
-            return self.body_names, *self._forward_kinematics(q, v, 0, len(self.body_names), rows, frame, given)
-        try:
-            asked = None if isinstance(frames, (str, bytes)) else list(frames)
-        except TypeError:
-            asked = None
-        if asked is None:
-            raise ValueError(f"frames is {quoted(frames)}, expected a list of names")
-        indices = [self.frame_index(f) for f in asked]
-        first, last = min(indices, default=0), max(indices, default=-1)
-        pose, twist = self._forward_kinematics(q, v, first, last + 1 - first, rows, frame, given)
-        chosen = [i - first for i in indices]
-        return tuple(self.frame_names[i] for i in indices), pose[..., chosen, :, :], twist[..., chosen, :]
+            return self.body_names, *self._forward_kinematics(q, v, 0, len(self.body_names), rows, frame, given, order)
+        chosen = self.frames(frames)
+        found = self._forward_kinematics_of(q, v, chosen._indices, rows, frame, given, order)
+        return chosen.names, *found
 
     def pose_derivatives(
-        self, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str | int] | None = None, frame: Frame = "body"
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        frames: Sequence[str | int] | Frames | None = None,
+        frame: Frame = "body",
+        order: int | None = None,
     ) -> Array:
         """Time derivatives of the pose matrices themselves (paper A, Remark 1).
 
         Args:
             q: (..., nq).
-            v: stack (..., K, nv), K >= 1.
+            v: stack (..., K, nv), K >= 1, or one velocity (nv,), which stands for a stack of one row.
             frames: as in `forward_kinematics`.
             frame: axes of the twist rows of `Free` joints in v.
+            order: K, the highest derivative in the result; checked if given.
 
         Returns:
             (..., K + 1, nframes, 4, 4): the poses, their first derivatives, and so on.
         """
-        return self._frames(frames, q, v, -1, "body", axes("frame", frame))[1]
+        return self._motion_of(frames, q, v, -1, "body", axes("frame", frame), order)[1]
 
     # Files
 

@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import Frame, a_class, array_of, batch_of, dimensions, near, quoted, reals, rows_of, shapes
+from jounce._checks import (
+    Frame,
+    a_class,
+    array_of,
+    batch_of,
+    dimensions,
+    expect_order,
+    near,
+    quoted,
+    reals,
+    rows_of,
+    shapes,
+)
 from jounce._core import NEGLIGIBLE, UnwatchedNodes
 from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.natural import NaturalRows, nearest_motion
@@ -100,6 +112,7 @@ def constrained_dynamics(
     frame: Frame,
     motions: Mapping[str, ArrayLike] | None,
     correction: tuple[float, float] | None,
+    order: int | None = None,
 ) -> ConstrainedDynamics:
     """See `Model.constrained_dynamics`."""
     kp, kd = (0.0, 0.0) if correction is None else array_of("correction", correction, (2,)).tolist()
@@ -108,10 +121,12 @@ def constrained_dynamics(
     if kp > 0 and model.constraints and not _placed(model).any():
         _warn_of_no_pose(model, f"kp = {kp:g} of correction= has no effect", 4)  # constrained_dynamics of the model
     stacked = is_stack(v, tau)
-    order = np.shape(tau)[-2] - 1 if stacked and motions is not None else 0
+    if stacked or order is not None:
+        model._expect_order_of_forces(q, v, tau, order)
+    order = np.shape(tau)[-2] - 1 if stacked else 0
     motion, moves = _motions(model, motions, order)
     if not model.constraints:
-        acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
+        acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame, order=order)
         return ConstrainedDynamics(acc, {}, np.zeros((*acc.shape[:-1], 0)), stacked)
     fixed = (q, v, None, tau, None, wrenches, wrench_frame, frame, motion, moves)
     acc, _, forces, multipliers, dependent = model._constrained_dynamics(*fixed, None, kp, kd)
@@ -193,10 +208,11 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
     return shares
 
 
-def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
+def projected(model: Model, q: ArrayLike, v: ArrayLike | None, order: int | None = None) -> Any:
     """See `Model.project`."""
     start = rows_of("q", q, model.nq, "nq")
     if v is None:
+        expect_order(order, 0, "v is left out")
         if model.constraints and not _placed(model).any():
             _warn_of_no_pose(model, "project(q) changes nothing", 4)  # project
         if start.ndim == 1:
@@ -210,6 +226,7 @@ def projected(model: Model, q: ArrayLike, v: ArrayLike | None) -> Any:
             "and one more if v is a stack"
         )
     core = given.shape[start.ndim - 1 :] if given.ndim > start.ndim else given.shape[-1:]
+    expect_order(order, core[0] - 1 if len(core) > 1 else 0, f"q has shape {start.shape} and v {given.shape}")
     if start.ndim > 1:
         lead = batch_of(q=start.shape[:-1], v=given.shape[: -len(core)])
         start, given = (np.broadcast_to(x, (*lead, *n)) for x, n in ((start, start.shape[-1:]), (given, core)))

@@ -109,15 +109,19 @@ def constrained_derivatives(
     tau: ArrayLike,
     wrenches: Mapping[str, ArrayLike] | None,
     wrench_frame: Frame,
+    order: int | None = None,
 ) -> ConstrainedDerivatives:
     """See `Model.constrained_dynamics_derivatives`."""
     names = model.constraint_names
     if not model.constraints:
-        free = model.forward_dynamics_derivatives(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
-        acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame)
+        free = model.forward_dynamics_derivatives(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, order=order)
+        order = np.shape(tau)[-2] - 1 if is_stack(v, tau) else 0
+        acc = model.forward_dynamics(q, v, tau, wrenches=wrenches, wrench_frame=wrench_frame, order=order)
         none = np.zeros((*np.shape(free[0])[: np.ndim(free[0]) - 2 - is_stack(v, tau)], 0, model.nv))
         return ConstrainedDerivatives(acc, *free, none, none.copy(), names, (), ((), (), ()))
     stacked = is_stack(v, tau)
+    if stacked or order is not None:
+        model._expect_order_of_forces(q, v, tau, order)
     if not stacked and model._constant_rows:  # done by the core
         by_q, by_v, by_tau, acc, wrench, change_q, change_v, change_tau, jacobian, speed_q, dependent = (
             model._constrained_derivatives(q, v, tau, wrenches, wrench_frame)
@@ -157,7 +161,7 @@ def _at_any_order(
     if not stacked:  # a stack of one row, with the batch dimensions of v
         force = force.reshape((1,) * (dimensions("v", v) - force.ndim) + force.shape)[..., None, :]
     outside = wrenches if stacked or wrenches is None else stacked_wrenches(wrenches)
-    motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None)
+    motion = constrained_dynamics(model, q, v, force, outside, wrench_frame, "body", None, None, force.shape[-2] - 1)
     first = np.broadcast_to(reals("v", v)[..., None, :], (*motion.acc.shape[:-2], 1, model.nv))
     stack = np.concatenate([first, motion.acc], axis=-2)
     with finite_answers("the derivatives of constrained dynamics") as expect_finite:

@@ -89,6 +89,7 @@ def constrained_inverse_dynamics(
     wrenches: Mapping[str, ArrayLike] | None,
     wrench_frame: Frame,
     frame: Frame,
+    order: int | None = None,
     first: int = 0,
 ) -> ConstrainedInverseDynamics:
     """See `Model.constrained_inverse_dynamics`; `first`: the number of the first state, for messages."""
@@ -99,14 +100,14 @@ def constrained_inverse_dynamics(
         for some, piece in states.pieces():
             motion, pushes = (piece["q"], piece["v"], piece.get("a")), piece.get("wrenches")
             found = constrained_inverse_dynamics(
-                model, *motion, actuated, weight, force_weight, pushes, wrench_frame, frame, some.start
+                model, *motion, actuated, weight, force_weight, pushes, wrench_frame, frame, order, some.start
             )
             made.put(some, found.forces, tau=found.tau, multipliers=found.multipliers)
         return ConstrainedInverseDynamics(made["tau"], made.mapping, made["multipliers"], a is None)
     columns = actuated_columns(model, actuated)
     W = _weight("weight", weight, 1.0, len(columns), "actuated coordinates", True)
     V = _weight("force_weight", force_weight, 0.0, sum(c.rows for c in model.constraints), "constraints' rows", False)
-    force = model.inverse_dynamics(q, v, a, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame)
+    force = model.inverse_dynamics(q, v, a, wrenches=wrenches, wrench_frame=wrench_frame, frame=frame, order=order)
     velocity = rows_of("v", v, model.nv, "nv")
     if a is None:
         stack = velocity
@@ -114,7 +115,7 @@ def constrained_inverse_dynamics(
         force = force[..., None, :]
         stack = np.stack(np.broadcast_arrays(velocity, rows_of("a", a, model.nv, "nv")), axis=-2)
     order = stack.shape[-2] - 2
-    J = model.constraint_jacobian_derivatives(q, stack[..., : order + 1, :], frame=frame)
+    J = model.constraint_jacobian_derivatives(q, stack[..., : order + 1, :], frame=frame, order=order + 1)
     _expect_obeyed(model, J, stack, first)
     scale = np.array([factorial(k) for k in range(order + 1)])
     lead = force.shape[:-2]
