@@ -209,6 +209,60 @@ def test_batches_and_fewer_arguments() -> None:
         convert.back(np.ones(model.nq - 1))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_and_matrices_of_pinocchio(seed: int) -> None:
+    """Joints whose velocities turn, too: Pinocchio's planar joint has them in axes that turn with the body."""
+    pin = pytest.importorskip("pinocchio")
+    rng = np.random.default_rng(seed)
+    robot, model = pinocchio_pair(pin, rng)
+    convert, data = Pinocchio(robot, model), model.createData()
+    q = robot.random_configuration(rng)
+    q_there = convert.to(q)
+    link = model.getJointId("cylinder")
+    J = pin.computeJointJacobian(model, data, q_there, link)
+    np.testing.assert_allclose(convert.jacobian_back(q, J), robot.jacobian("cylinder link", q), rtol=0, atol=1e-12)
+    M = pin.crba(model, data, q_there)
+    M = np.triu(M) + np.triu(M, 1).T
+    mine = robot.mass_matrix(q)
+    np.testing.assert_allclose(convert.matrix_back(q, M), mine, rtol=0, atol=1e-11 * np.abs(mine).max())
+    np.testing.assert_allclose(convert.matrix_to(q, mine), M, rtol=0, atol=1e-11 * np.abs(mine).max())
+    np.testing.assert_allclose(convert.jacobian_to(q, robot.jacobian("cylinder link", q)), J, rtol=0, atol=1e-12)
+    same = np.ones(robot.nv, bool)
+    same[robot.coordinate("planar")] = False
+    here = np.ix_(convert.columns, convert.columns)
+    np.testing.assert_allclose(M[here][same][:, same], mine[same][:, same], atol=1e-11)
+    assert sorted(convert.columns) == list(range(robot.nv))
+    with pytest.raises(ValueError, match="read-only"):
+        convert.columns[0] = 1
+
+
+def test_matrices_of_mujoco() -> None:
+    mujoco, robot, model = mujoco_pair()
+    convert, data, rng = MuJoCo(robot, model), mujoco.MjData(model), np.random.default_rng(0)
+    q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
+    data.qpos[:] = convert.to(q)
+    mujoco.mj_forward(model, data)
+    M = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, M)
+    np.testing.assert_allclose(convert.matrix_back(q, M), robot.mass_matrix(q), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(convert.matrix_to(q, robot.mass_matrix(q)), M, rtol=0, atol=1e-12)
+    place, turn = np.zeros((2, 3, model.nv))
+    mujoco.mj_jacBody(model, data, place, turn, model.body("b").id)
+    J = np.vstack([place, turn])
+    mine = robot.jacobian("b", q, frame="mixed", velocity_frame="body")
+    origin = robot.pose("b", q)[:3, 3] - data.body("b").xpos  # where the body's frame is in each
+    shifted = J.copy()
+    shifted[:3] += np.cross(J[3:], origin, axis=0)
+    np.testing.assert_allclose(convert.jacobian_back(q, shifted), mine, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(J @ convert.to(q, v)[1], convert.jacobian_back(q, J) @ v, rtol=0, atol=1e-12)
+    many = robot.random_configuration(rng, (2, 3))
+    for i in np.ndindex(2, 3):
+        np.testing.assert_allclose(convert.matrix_back(many, M)[i], convert.matrix_back(many[i], M), rtol=0, atol=1e-13)
+    for call in (convert.matrix_to, convert.matrix_back, convert.jacobian_to, convert.jacobian_back):
+        with pytest.raises(ValueError, match=r"[MJ] has shape \(3,\), expected \(\.\.\., (rows|17), 17\)"):
+            call(q, np.zeros(3))
+
+
 def test_joints_that_the_other_lacks_are_named() -> None:
     mujoco, robot, _ = mujoco_pair()
     text = MUJOCO.replace('name="slide" ', 'name="glide" ').replace('name="hinge"', 'name="joint"')

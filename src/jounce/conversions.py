@@ -21,8 +21,9 @@ Accelerations are always the derivatives of the components of v.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, overload
 
 import numpy as np
@@ -95,7 +96,7 @@ class _MujocoFree(_Same):
 
 
 class _Circle(_Same):
-    """Pinocchio's unbounded revolute joint: (cos, sin) of the angle, which comes back in (-pi, pi]."""
+    """Pinocchio's unbounded revolute joints: cosines, then sines of the angles, which come back in (-pi, pi]."""
 
     nq, nv = 2, 1
 
@@ -103,7 +104,8 @@ class _Circle(_Same):
         return np.concatenate([np.cos(q), np.sin(q)], axis=-1), v, a
 
     def back(self, q: Array, v: Array | None, a: Array | None) -> Motion:
-        return np.arctan2(q[..., 1:], q[..., :1]), v, a
+        cos, sin = np.split(q, 2, axis=-1)
+        return np.arctan2(sin, cos), v, a
 
 
 class _PinocchioPlanar(_Same):
@@ -137,9 +139,47 @@ class _Piece:
     kind: _Same
 
 
-class _Conversion:
-    """Common to the classes below: the pieces, and the loops over them."""
+class _Way:
+    """One direction: all that is only in another order is taken at once, then the pieces that turn, one by one.
 
+    Args:
+        q, v: of each coordinate there, which one it is here.
+        sizes: nq and nv of what is given.
+        turned: where q and v are in what is given and in what is made, and the conversion, of the pieces that turn.
+    """
+
+    def __init__(self, q: NDArray[np.intp], v: NDArray[np.intp], sizes: tuple[int, int], turned: Any) -> None:
+        self._q, self._v, self._sizes, self._turned = q, v, sizes, turned
+
+    def __call__(self, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None) -> Any:
+        if v is None and a is not None:
+            raise ValueError("a was given without v, expected q, or q and v, or q, v and a")
+        nq, nv = self._sizes
+        given = [_checked("q", q, nq)]
+        given += [_checked(key, x, nv) for key, x in (("v", v), ("a", a)) if x is not None]
+        if any(x.ndim > 1 for x in given):
+            lead = _lead(**dict(zip("qva", given, strict=False)))
+            given = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in given]
+        out = [x.take(where, -1) for x, where in zip(given, (self._q, self._v, self._v), strict=False)]
+        for q_in, v_in, q_out, v_out, change in self._turned:
+            parts = [x[..., where] for x, where in zip(given, (q_in, v_in, v_in), strict=False)]
+            changed = change(*parts, *[None] * (3 - len(parts)))
+            for x, where, value in zip(out, (q_out, v_out, v_out), changed, strict=False):
+                x[..., where] = value
+        return out[0] if v is None else tuple(out)
+
+
+class _Conversion:
+    """Common to the classes below: the pieces, and what is converted at once.
+
+    Attributes:
+        columns: (nv,) where each of the robot's velocities is among the other library's: ``J[:, columns]`` of a
+            Jacobian there has the order of the columns here, and ``M[np.ix_(columns, columns)]`` that of a matrix. This
+            is all that differs, except for the joints in the table above whose velocities turn: see `jacobian_back` and
+            `matrix_back`, which mind these.
+    """
+
+    columns: NDArray[np.intp]
     _library: str
     _nq: int
     _nv: int
@@ -157,6 +197,30 @@ class _Conversion:
             )
         self._nq, self._nv = model.nq, model.nv
         self._robot = robot
+        self._pieces = self._matched(robot, model)
+        here, there = (robot.nq, robot.nv), (self._nq, self._nv)
+        self._q_there, self._q_here = np.zeros(self._nq, np.intp), np.zeros(robot.nq, np.intp)
+        self._columns_there, self.columns = np.zeros(self._nv, np.intp), np.zeros(robot.nv, np.intp)
+        for p in self._pieces:
+            self._columns_there[p.v_there], self.columns[p.v] = _range(p.v), _range(p.v_there)
+            if not p.kind.nq:  # else they are converted below
+                self._q_there[p.q_there], self._q_here[p.q] = _range(p.q), _range(p.q_there)
+        self.columns.flags.writeable = False
+        self._turned = [p for p in self._pieces if type(p.kind) not in (_Same, _Circle)]
+        to: list[Any] = [(p.q, p.v, p.q_there, p.v_there, p.kind.to) for p in self._turned]
+        back: list[Any] = [(p.q_there, p.v_there, p.q, p.v, p.kind.back) for p in self._turned]
+        if circles := [p for p in self._pieces if type(p.kind) is _Circle]:  # all at once
+            angles, cos = (
+                np.array([x.start for x in of]) for of in zip(*((p.q, p.q_there) for p in circles), strict=True)
+            )
+            own, none, kind = np.concatenate([cos, cos + 1]), slice(0, 0), circles[0].kind
+            to.append((angles, none, own, none, kind.to))
+            back.append((own, none, angles, none, kind.back))
+        self._to = _Way(self._q_there, self._columns_there, here, to)
+        self._back = _Way(self._q_here, self.columns, there, back)
+
+    def _matched(self, robot: Model, model: Any) -> list[_Piece]:
+        raise NotImplementedError
 
     @overload
     def to(self, q: ArrayLike) -> Array: ...
@@ -173,9 +237,7 @@ class _Conversion:
         Returns:
             As many as given.
         """
-        sizes = (self._robot.nq, self._robot.nv), (self._nq, self._nv)
-        pieces = [(p.q, p.v, p.q_there, p.v_there, p.kind.to) for p in self._pieces]
-        return _converted(pieces, sizes, q, v, a)
+        return self._to(q, v, a)
 
     @overload
     def back(self, q: ArrayLike) -> Array: ...
@@ -185,27 +247,67 @@ class _Conversion:
     def back(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]: ...
     def back(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> Any:
         """From the other library to jounce; the reverse of `to`."""
-        sizes = (self._nq, self._nv), (self._robot.nq, self._robot.nv)
-        pieces = [(p.q_there, p.v_there, p.q, p.v, p.kind.back) for p in self._pieces]
-        return _converted(pieces, sizes, q, v, a)
+        return self._back(q, v, a)
 
     def force_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Generalized forces (..., nv) from jounce to the other library, at jounce's configuration q (..., nq)."""
-        q, tau = _checked("q", q, self._robot.nq), _checked("tau", tau, self._robot.nv)
-        lead = _lead(q=q, tau=tau)
-        out = np.empty((*lead, self._nv))
-        for p in self._pieces:
-            out[..., p.v_there] = p.kind.force_to(q[..., p.q], tau[..., p.v])
-        return out
+        return self._force_to(_checked("q", q, self._robot.nq), _checked("tau", tau, self._robot.nv), "tau")
 
     def force_back(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Generalized forces from the other library to jounce, at jounce's configuration q; reverse of `force_to`."""
-        q, tau = _checked("q", q, self._robot.nq), _checked("tau", tau, self._nv)
-        lead = _lead(q=q, tau=tau)
-        out = np.empty((*lead, self._robot.nv))
-        for p in self._pieces:
+        return self._force_back(_checked("q", q, self._robot.nq), _checked("tau", tau, self._nv), "tau")
+
+    def jacobian_to(self, q: ArrayLike, J: ArrayLike) -> Array:
+        """A Jacobian (..., rows, nv), that is, its columns, from jounce to the other library.
+
+        The rows, and the axes they are in, stay. `q` (..., nq) is jounce's configuration.
+        """
+        at, rows = self._rows(q, J, "J", self._robot.nv)
+        return self._force_to(at, rows, "J")
+
+    def jacobian_back(self, q: ArrayLike, J: ArrayLike) -> Array:
+        """A Jacobian (..., rows, nv) from the other library to jounce, at jounce's q; reverse of `jacobian_to`."""
+        at, rows = self._rows(q, J, "J", self._nv)
+        return self._force_back(at, rows, "J")
+
+    def matrix_to(self, q: ArrayLike, M: ArrayLike) -> Array:
+        """A matrix (..., nv, nv) that takes motions to forces, from jounce to the other library, at jounce's q.
+
+        Mass matrices, damping, stiffness, and derivatives of forces with respect to velocities are such. An inverse
+        mass matrix takes forces to motions: convert the matrix, and then invert it. Where only the order differs, any
+        matrix over velocities or forces is converted alike.
+        """
+        return self._both(self._force_to, *self._rows(q, M, "M", self._robot.nv, self._robot.nv))
+
+    def matrix_back(self, q: ArrayLike, M: ArrayLike) -> Array:
+        """A matrix (..., nv, nv) from the other library to jounce, at jounce's q; reverse of `matrix_to`."""
+        return self._both(self._force_back, *self._rows(q, M, "M", self._nv, self._nv))
+
+    def _force_to(self, q: Array, tau: Array, name: str) -> Array:
+        out = np.broadcast_to(tau, (*_lead(**{"q": q, name: tau}), tau.shape[-1])).take(self._columns_there, -1)
+        for p in self._turned:
+            out[..., p.v_there] = p.kind.force_to(q[..., p.q], tau[..., p.v])
+        return out
+
+    def _force_back(self, q: Array, tau: Array, name: str) -> Array:
+        out = np.broadcast_to(tau, (*_lead(**{"q": q, name: tau}), tau.shape[-1])).take(self.columns, -1)
+        for p in self._turned:
             out[..., p.v] = p.kind.force_back(q[..., p.q], tau[..., p.v_there])
         return out
+
+    def _rows(
+        self, q: ArrayLike, rows: ArrayLike, name: str, columns: int, count: int | None = None
+    ) -> tuple[Array, Array]:
+        """Configurations (..., 1, nq) and arrays (..., rows, columns), checked."""
+        given = reals(name, rows)
+        if given.ndim < 2 or given.shape[-1] != columns or count not in (None, given.shape[-2]):
+            raise ValueError(f"{name} has shape {given.shape}, expected (..., {count or 'rows'}, {columns})")
+        return _checked("q", q, self._robot.nq)[..., None, :], array_of(name, given, given.shape)
+
+    @staticmethod
+    def _both(convert: Callable[[Array, Array, str], Array], q: Array, M: Array) -> Array:
+        """Its columns, then its rows."""
+        return convert(q, convert(q, M, "M").swapaxes(-1, -2), "M").swapaxes(-1, -2)
 
     def _match(self, there: Sequence[str]) -> dict[str, BodyRecord]:
         """The bodies that joints carry, by the joint's name in the other library, which must have the same joints."""
@@ -252,10 +354,12 @@ class MuJoCo(_Conversion):
 
     def __init__(self, robot: Model, model: Any) -> None:
         super().__init__(robot, model)
+
+    def _matched(self, robot: Model, model: Any) -> list[_Piece]:
         names = joint_names(model)
         bodies = self._match(names)
         kinds = (Free, _MujocoFree()), (Spherical, _RealPartFirst()), (Prismatic, _Same()), (Revolute, _Same())
-        self._pieces = []
+        pieces = []
         for j, name in enumerate(names):
             expected, kind = kinds[model.jnt_type[j]]
             body = bodies[name]
@@ -268,7 +372,8 @@ class MuJoCo(_Conversion):
             q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
             there = slice(q, q + expected.nq), slice(v, v + expected.nv)
             own = body.joint_name
-            self._pieces.append(_Piece(robot.position(own), robot.coordinate(own), *there, kind))
+            pieces.append(_Piece(robot.position(own), robot.coordinate(own), *there, kind))
+        return pieces
 
 
 class Pinocchio(_Conversion):
@@ -286,11 +391,14 @@ class Pinocchio(_Conversion):
 
     def __init__(self, robot: Model, model: Any) -> None:
         super().__init__(robot, model)
+
+    def _matched(self, robot: Model, model: Any) -> list[_Piece]:
         all_joints = list(zip(model.names, model.joints, strict=True))[1:]  # the first is the universe
         there = {name: joint for name, joint in all_joints if joint.nv > 0}  # joints that mimic others have none
-        self._pieces = []
+        pieces = []
         for name, body in self._match(list(there)).items():
-            self._pieces += _pinocchio_pieces(body.joint_name, robot, body.joint, there[name])
+            pieces += _pinocchio_pieces(body.joint_name, robot, body.joint, there[name])
+        return pieces
 
 
 def _pinocchio_pieces(name: str, robot: Model, joint: Joint, there: Any) -> list[_Piece]:
@@ -335,24 +443,18 @@ def _unbounded(part: str) -> bool:
     return part.startswith(("RUB", "RevoluteUnbounded"))
 
 
-def _converted(pieces: Any, sizes: Any, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None) -> Any:
-    if v is None and a is not None:
-        raise ValueError("a was given without v, expected q, or q and v, or q, v and a")
-    (nq, nv), (nq_out, nv_out) = sizes
-    named = {"q": _checked("q", q, nq)}
-    named |= {key: _checked(key, x, nv) for key, x in (("v", v), ("a", a)) if x is not None}
-    lead = _lead(**named)
-    given = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in named.values()]
-    out = [np.empty((*lead, n)) for n in (nq_out, nv_out, nv_out)[: len(given)]]
-    for q_in, v_in, q_out, v_out, change in pieces:
-        parts = [x[..., where] for x, where in zip(given, (q_in, v_in, v_in), strict=False)]
-        changed = change(*parts, *[None] * (3 - len(parts)))
-        for x, where, value in zip(out, (q_out, v_out, v_out), changed, strict=False):
-            x[..., where] = value
-    return out[0] if v is None else tuple(out)
+def _range(of: slice) -> NDArray[np.intp]:
+    return np.arange(of.start, of.stop)
 
 
 def _checked(name: str, value: ArrayLike, size: int) -> Array:
+    if (
+        type(value) is np.ndarray
+        and value.shape == (size,)
+        and value.dtype == np.float64
+        and all(map(isfinite, value.tolist()))
+    ):
+        return value  # quicker than NumPy for one state
     given = reals(name, value)
     lead = given.shape[:-1] if given.ndim else ()
     return array_of(name, given, (*lead, size))
