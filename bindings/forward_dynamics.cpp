@@ -190,14 +190,12 @@ nb::object forward_dynamics(const CoreModel& model, nb::handle q, nb::handle v, 
   return run(model, q, v, nb::none(), tau, nullptr, wrenches, wrench_frame, frame, order, out);
 }
 
-// The columns of joints given by an array of names.
-std::unique_ptr<bool[]> mask_of_names(const CoreModel& model, const nb::object& names) {
-  auto mask = std::make_unique<bool[]>(model.tree().nv + 1);
+// The columns of joints and coordinates given by an array of names.
+void mark_named(const CoreModel& model, const nb::object& names, bool* mask) {
   for (const nb::handle name : nb::iter(names.attr("ravel")())) {
     const nb::object columns = nb::find(model).attr("coordinate")(nb::str(name));  // which raises errors with names like it
     for (int c = nb::cast<int>(columns.attr("start")); c < nb::cast<int>(columns.attr("stop")); ++c) mask[c] = true;
   }
-  return mask;
 }
 
 std::unique_ptr<bool[]> mask_of(const CoreModel& model, nb::handle prescribed) {
@@ -208,13 +206,15 @@ std::unique_ptr<bool[]> mask_of(const CoreModel& model, nb::handle prescribed) {
   if (!given.is_valid()) nb::raise_python_error();
   auto* array = reinterpret_cast<PyArrayObject*>(given.ptr());
   const Shape shape(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
-  if (PyArray_TYPE(array) == NPY_UNICODE || (shape.size() == 1 && shape[0] == 0 && tree.nv > 0)) return mask_of_names(model, given);
-  if (PyArray_TYPE(array) != NPY_BOOL || shape.size() != 1 || shape[0] != tree.nv) {
+  auto mask = std::make_unique<bool[]>(tree.nv + 1);
+  if (PyArray_TYPE(array) == NPY_UNICODE || (shape.size() == 1 && shape[0] == 0 && tree.nv > 0)) {
+    mark_named(model, given, mask.get());
+  } else if (PyArray_TYPE(array) == NPY_BOOL && shape.size() == 1 && shape[0] == tree.nv) {
+    std::copy_n(static_cast<const npy_bool*>(PyArray_DATA(array)), tree.nv, mask.get());
+  } else {
     const nb::str type(nb::steal(PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array)))));
     fail("prescribed has shape " + describe(shape) + " and dtype " + type.c_str() + ", expected bool (" + std::to_string(tree.nv) + ",)");
   }
-  auto mask = std::make_unique<bool[]>(tree.nv + 1);
-  std::copy_n(static_cast<const npy_bool*>(PyArray_DATA(array)), tree.nv, mask.get());
   for (const CoreModel::Coordinates& joint : model.joints())
     for (int c = joint.begin + 1; c < joint.end; ++c)
       if (mask[c] != mask[joint.begin])

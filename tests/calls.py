@@ -69,9 +69,9 @@ inverse_constraint_inertia              q               |
 impact                                  q v             | restitution normals wrench_frame frame
 residual                                q               | frame
 residual                                q v             | frame
-project                                 q               |
-project                                 q v             | order
-project                                 q v*            | order
+project                                 q               | held
+project                                 q v             | held order
+project                                 q v*            | held order
 loop_coordinate                         constraint q    |
 loop_coordinate                         constraint q v  |
 independent_coordinates                 q               | names
@@ -164,8 +164,9 @@ SOLVES = {
     "independent_coordinates",
 }
 BY_BODY = {"forward_kinematics", "pose_derivatives", "articulated_inertia", "inverse_dynamics_regressor"}
-ONE_STATE = {"closed_form", "equilibrium", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
-ONE_STATE |= {"constrained", "constraint_rows", "independent_coordinates", "frames"}
+ONE_STATE = {"closed_form", "neutral", "random_configuration", "coordinate", "position", "frame_index"}
+ONE_STATE |= {"constrained", "constraint_rows", "frames"}
+OF_ALL_STATES = {"actuated", "columns", "velocities", "positions"}  # in results, one for the whole batch
 EDITS = {"unconstrained", "lock", "replace", "attach", "subtree", "chain", "payload"}  # which give another robot
 EDITS |= {"remove", "with_inertial_parameters"}
 ONE_STATE |= EDITS
@@ -415,9 +416,12 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
             found["normals"] = {"restitution": 0.3, "normals": {points[0]: (0.0, 0.6, 0.8)}}
         found["impulses in the world"] = {"wrench_frame": "world"}
     if "names" in has:
-        free = robot.model.independent_coordinates(good(call, robot)["q"])
-        if sum(np.arange(robot.model.nv)[robot.model.coordinate(j)].size for j in free.names) == free.velocities:
-            found["names"] = {"names": free.names}
+        found["names"] = {"names": robot.model.independent_coordinates(good(call, robot)["q"]).names}
+        if batch:  # each state could have others
+            del found[""]
+    if call.method == "project" and (one := free_joint(robot)):
+        at = robot.configuration(np.random.default_rng(0), batch)[..., robot.model.position(one)]
+        found |= {"held": {"held": [one]}, "held at": {"held": {one: at}}}
     if call.method == "replace":
         one = own_joints(robot, 1)
         found |= {"all": {"damping": 0.3}, "gravity": {"gravity": (1.0, 2.0, 3.0)}}
@@ -443,8 +447,15 @@ def keywords(call: Call, robot: Robot, batch: tuple[int, ...] = (), rows: int = 
             found["inputs and forces"] = found["inputs"] | {"actuated": [0]} | ({"frame": "mixed"} if turns else {})
     if call.method == "equilibrium":
         rng = np.random.default_rng(8)
-        found["forces"] = always | {"tau": 0.1 * robot.rates(rng)}
+        found["forces"] = always | {"tau": 0.1 * robot.rates(rng, batch)}
     return found
+
+
+def free_joint(robot: Robot) -> str:
+    """A joint of one coordinate that can be held where it is, whatever the constraints."""
+    q = robot.configuration(np.random.default_rng(0), ())
+    free = robot.model.independent_coordinates(q).names
+    return next((n for n in reversed(free) if n in robot.model.joint_names), "")
 
 
 def ask(model: jn.Model, call: Call, given: dict[str, object], **options: object) -> object:
@@ -764,7 +775,16 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
                 yield {key: bad}
         elif key == "names":
             joints = list(robot.model.joint_names) or ["arm"]
-            for bad in (joints[0], 5, ["nobody"], [None], [joints[0]] * 2, joints if robot.ties else [], [[joints[0]]]):
+            for bad in (
+                joints[0],
+                5,
+                ["nobody"],
+                [joints[0] + ".nothing"],
+                [None],
+                [joints[0]] * 2,
+                joints if robot.ties else [],
+                [[joints[0]]],
+            ):
                 yield {key: bad}
         elif key in ("armature", "damping", "friction", "friction_speed", "stiffness", "rest", "limits"):
             bad_values = (-np.inf, "much", [1.0, 2.0, 3.0], 1j, np.nan)  # the names known are other ones with followers
@@ -783,15 +803,16 @@ def bad_keywords(call: Call, robot: Robot) -> Iterator[dict[str, object]]:
             yield from ({key: bad} for bad in (5, "nobody", ["nobody"], [None], [["nobody"]]))
         elif key == "held":
             joint = [*robot.model.joint_names, "arm"][0]
-            for bad in (joint, 5, None, ["nobody"], [None], [[joint]], {"nobody": 0.0}, {joint: "up"}, {joint: None},
+            none = ["nobody"], [joint + ".nothing"]
+            for bad in (joint, 5, None, *none, [None], [[joint]], {"nobody": 0.0}, {joint: "up"}, {joint: None},
                         {joint: np.full(9, 0.1)}, {joint: np.nan}, {None: 0.0}):  # fmt: skip
                 yield {key: bad}
         elif key == "u":
-            yield from ({key: bad} for bad in (np.zeros(7), "full", np.full(7, np.nan), [[0.0]]))
+            yield from ({key: bad} for bad in (np.zeros(7), "full", np.full(7, np.nan), np.zeros((2, 7))))
         elif key in ("tau", "q0"):
             size = nv if key == "tau" else robot.model.nq
             yield from (
-                {key: bad} for bad in (np.zeros(size + 1), np.full(size, np.nan), "x", 1.0, np.zeros((2, size)))
+                {key: bad} for bad in (np.zeros(size + 1), np.full(size, np.nan), "x", 1.0, np.zeros((2, size + 1)))
             )
     yield always | {"nonsense": 1}
 

@@ -157,7 +157,7 @@ def constrained_dynamics_derivatives(model: jn.Model, question: Any, found: dict
 
 def independent_coordinates(model: jn.Model, question: Any, found: dict[str, Array]) -> float:
     J, G = model.constraint_jacobian(question.given["q"]), found["G"]
-    own = float(np.abs(G[found["columns"]] - np.eye(G.shape[1])).max(initial=0.0))
+    own = float(np.abs(G[..., found["columns"], :] - np.eye(G.shape[-1])).max(initial=0.0))
     return max(own, float(np.abs(J @ G).max(initial=0.0)) / _size(np.abs(J) @ np.abs(G)))
 
 

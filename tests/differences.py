@@ -22,7 +22,7 @@ from types import MappingProxyType
 import numpy as np
 
 import jounce as jn
-from calls import ARRAYS, BY_BODY, EDITS, FRAMES, ONE_STATE, WORDS, error, numbers, outcome, outs, says
+from calls import ARRAYS, BY_BODY, EDITS, FRAMES, OF_ALL_STATES, ONE_STATE, WORDS, error, numbers, outcome, outs, says
 from coupled_robots import Part, Robot
 from demands import DEMANDS
 from drawn_calls import Question, drawn
@@ -369,8 +369,8 @@ def _whole(question: Question) -> dict[str, object]:
         return np.broadcast_to(x, question.lead + x.shape[x.ndim - core :]).copy()
 
     changes: dict[str, object] = {k: spread(k, x) for k, x in question.given.items() if k in question.batch}
-    for name in ("wrenches", "motions"):
-        if not question.given.get(name):
+    for name in ("wrenches", "motions", "held"):
+        if not isinstance(question.given.get(name), dict) or not question.given[name]:
             continue
         pushes = dict(question.given[name])
         keys = [k for k in question.batch if k.startswith(f"{name} ")]
@@ -406,7 +406,7 @@ def one_by_one(robot: Robot, question: Question, rng: np.random.Generator, found
     at = tuple(int(rng.integers(n)) for n in lead)
     alone = {k: {n: w[at] for n, w in x.items()} if isinstance(x, dict) else x[at] for k, x in changes.items()}
     single = answer(robot.model, question, **alone)
-    part = {k: x if k in ("actuated", "stable") else x[at] for k, x in found.items()}
+    part = {k: x if k in OF_ALL_STATES else x[at] for k, x in found.items()}
     yield nearly(part, single, question.with_(**alone), robot.model)
 
 
@@ -660,7 +660,7 @@ def siblings(robot: Robot, question: Question, rng: np.random.Generator, found: 
                 x = np.take(x, nv, axis)
             expected[key] = x
         elif key == "stiffness":
-            expected[key] = x[nv][:, nv]
+            expected[key] = np.take(np.take(x, nv, -2), nv, -1)
         else:
             for axis in axes or ():
                 x = np.take(x, nv, axis)

@@ -35,6 +35,7 @@ from calls import (
     signature,
 )
 from coupled_robots import Robot
+from jounce.dynamics.named_coordinates import names
 from odd_values import ODD
 
 # Known, and left out: products of finite numbers over 1e100 can overflow; derivatives already over ORDINARY.
@@ -42,6 +43,7 @@ OVERFLOWS = {"a huge number", "huge numbers", "a long double"}
 ORDINARY = 1e9
 
 SHAPES = ((), (), (), (1,), (2,), (3,), (9,), (0,), (2, 3), (1, 4), (3, 1, 2), (2, 0))
+FEW = ((), (), (), (1,), (2,), (0,), (2, 1), (2, 0))  # where each state takes long
 STYLES = ("plain", "plain", "plain", "single", "whole", "zero", "tiny", "big", "large")
 
 
@@ -126,7 +128,7 @@ class Draw:
         self.signature = signature(getattr(type(self.model), method)).parameters
         self.call = self.one(recipes) if recipes else self.unknown()
         self.style = self.one(STYLES)
-        self.lead = () if method in ONE_STATE else self.one(SHAPES)
+        self.lead = () if method in ONE_STATE else self.one(FEW if method == "equilibrium" else SHAPES)
         self.rows = self.one((0, 1, 2, 2, 3, 3, 4, 6, 9, 30) if rng.random() < 0.3 else (2, 3, 4))
         # Whether tau is a stack follows from its dimensions: then it has those of v. In `project`, likewise v and q. A
         # stack must not look like one velocity for each q.
@@ -252,7 +254,10 @@ class Draw:
         return [self.frame("") for _ in range(int(self.rng.integers(4)))]
 
     def joint(self, name: str) -> object:
-        return self.one([p.spec.name for p in self.robot.parts if p.spec.nv] or ["arm"])
+        """Or one of its coordinates."""
+        known = names(self.model)
+        own = known.q if self.method == "position" else known.v
+        return self.one([*(p.spec.name for p in self.robot.parts if p.spec.nv), *own] or ["arm"])
 
     def word(self, name: str) -> object:
         if name == "velocity_frame" and self.rng.random() < 0.2:
@@ -321,9 +326,12 @@ class Draw:
         return self.one((None, self.rng.uniform(0.1, 2), self.rng.uniform(1, 2, count), root @ root.T + np.eye(count)))
 
     def joints(self, name: str) -> object:
-        """The independent joints, if they are whole joints, or some joints."""
-        found = list(self.model.independent_coordinates(self.given["q"]).names)
+        """The independent coordinates, or some joints."""
         some = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
+        q = self.given["q"]
+        if 0 in q.shape[:-1]:
+            return some
+        found = list(self.model.independent_coordinates(q[(0,) * (q.ndim - 1)]).names)
         return self.one((None, found, found, tuple(found), some))
 
     def positions(self, name: str) -> object:
@@ -398,13 +406,28 @@ class Draw:
         mask = self.mask(name)
         columns = self.rng.permutation(np.flatnonzero(mask))
         joints = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
-        return self.one((mask, columns, joints))
+        single = [str(c) for c in self.rng.permutation(names(self.model).v) if self.rng.random() < 0.3]
+        return self.one((mask, columns, joints, single))
 
     def held(self, name: str) -> object:
-        """Some joints, by name or with the positions they are held at."""
-        names = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.4]
-        q = self.robot.configuration(self.rng, ())
-        return self.one(((), names, tuple(names), {n: q[self.model.position(n)] for n in names}))
+        """Some joints, or coordinates of joints, by name or with the positions they are held at.
+
+        Those that constraints leave free, so that the rest can follow.
+        """
+        q, known, free = self.robot.configuration(self.rng, ()), names(self.model), list(self.model.joint_names)
+        free += sorted(set(known.q) & set(known.v) - set(free))
+        if self.method == "project":
+            own = self.model.independent_coordinates(q).names
+            free = [n for n in free if n in own][: 1 if self.robot.ties else None]
+        some = [str(j) for j in self.rng.permutation(free) if self.rng.random() < 0.4]
+        where = {}
+        for i, each in enumerate(some):
+            at = q[self.model.position(each)]
+            where[each] = np.broadcast_to(at, (*self.leading(f"held {i}"), len(at))).copy()
+        found = self.one(((), some, tuple(some), where))
+        if not isinstance(found, dict):
+            self.batch = {k: x for k, x in self.batch.items() if not k.startswith("held ")}
+        return found
 
     def branch(self, name: str) -> object:
         return self.one((None, "any", "stable"))

@@ -274,7 +274,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "impact": (HELD.impact, {"restitution": {"forearm": 0.5}, "normals": {"tool": (0, 0, 1)}, "q": Q, "v": REST}),
     "independent_coordinates": (HELD.independent_coordinates, {"q": Q, "names": None}),
     "loop_coordinate": (closed().loop_coordinate, {"name": "tie", "q": np.zeros(6), "v": np.zeros(6)}),
-    "project": (HELD.project, {"q": Q, "v": REST}),
+    "project": (HELD.project, {"q": Q, "v": REST, "held": ["elbow"]}),
     "residual": (HELD.residual, {"q": Q, "v": REST}),
     "Builder": (jn.Builder, {"gravity": (0, 0, -9.0)}),
     "build": (lambda allow_massless: _hook().build(allow_massless=allow_massless), {"allow_massless": True}),

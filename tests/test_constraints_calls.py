@@ -11,9 +11,9 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 import scipy.special
-from jounce._core import UnwatchedNodes
 
 import jounce as jn
+from jounce._core import UnwatchedNodes
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from kinds import TIED
 from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, shift, two_arms
@@ -283,12 +283,36 @@ def test_independent_coordinates_by_name():
         robot.independent_coordinates(q, ["crank", "rocker"])
     with pytest.raises(ValueError, match="no joint is named 'cranc': did you mean 'crank'"):
         robot.independent_coordinates(q, ["cranc"])
-    with pytest.raises(ValueError, match="names is 'crank', expected a list of joint names"):
+    with pytest.raises(ValueError, match="names is 'crank', expected a list of names of joints or coordinates"):
         robot.independent_coordinates(q, "crank")
-    with pytest.raises(ValueError, match="expected each joint once"):
+    with pytest.raises(ValueError, match="expected each coordinate once"):
         robot.independent_coordinates(q, ["crank", "crank"])
-    with pytest.raises(ValueError, match="q has shape"):
+    with pytest.raises(ValueError, match=r"q has the batch shape \(2,\), for which names has to be given"):
         robot.independent_coordinates(np.stack([q, q]))
+    with pytest.raises(ValueError, match="q has shape"):
+        robot.independent_coordinates(q[:2])
+
+
+def test_independent_coordinates_of_many_states():
+    robot = four_bar()
+    q = robot.project([0.5, -0.3, -1.2], held={"crank": np.linspace(0.2, 0.8, 6).reshape(2, 3, 1)})
+    many = robot.independent_coordinates(q, ["crank"])
+    assert many.G.shape == (2, 3, 3, 1)
+    for i in np.ndindex(2, 3):
+        np.testing.assert_array_equal(many.G[i], robot.independent_coordinates(q[i], ["crank"]).G)
+    assert robot.independent_coordinates(q[:0], ["crank"]).G.shape == (0, 3, 3, 1)
+    b = jn.Builder()
+    b.add("drone", "world", jn.Free(name="base"), inertia=jn.Inertia(1.0, (0, 0, 0), (1.0, 1.0, 1.0)))
+    table = b.build().constrained({"drone": jn.OnPlane()})
+    found = table.independent_coordinates(table.neutral())
+    assert found.names == ("base.vx", "base.vy", "base.wx", "base.wy", "base.wz")  # each as `names` takes it
+    tilted = table.integrate(table.neutral(), np.outer([0.0, 0.1, 0.2], [0, 0, 0, 1, 0, 0]))
+    many = table.independent_coordinates(tilted, found.names)
+    np.testing.assert_allclose(
+        many.G[:, 2, 1], -np.tan([0.0, 0.1, 0.2]), rtol=1e-12, atol=1e-15
+    )  # it stays on the plane
+    with pytest.raises(jn.ConstraintError, match=r"'base.vz', .* are not independent .*'base.vz' .*, in state 0$"):
+        table.independent_coordinates(tilted, [*found.names[:1], "base.vz", *found.names[2:]])
 
 
 def test_coordinates_that_are_not_independent():

@@ -260,6 +260,33 @@ def test_flip(robot: jn.Model, example: ModuleType) -> None:
     assert away[-1, 1] < 0.01  # without a strike, it gets through as well
 
 
+def test_a_batch_of_gains_is_that_of_each(robot: jn.Model, hover: jn.Linearization) -> None:
+    """Also in steps, under constraints, and in flight: each regulator sees its own state."""
+    q = hover.q + np.linspace(-0.5, 0.5, 6).reshape(2, 3, 1) * np.eye(9)[8]
+    lins = robot.linearize(q, np.zeros(8), robot.gravity_force(q), actuated=ROTORS)
+    for dt in (None, 0.01):
+        many = control.lqr(lins, Q, R, dt=dt)
+        assert (many.K.shape, many.P.shape, many.poles.shape) == ((2, 3, 6, 16), (2, 3, 16, 16), (2, 3, 16))
+        for i in np.ndindex(2, 3):
+            one = robot.linearize(q[i], np.zeros(8), robot.gravity_force(q[i]), actuated=ROTORS)
+            alone = control.lqr(one, Q, R, dt=dt)
+            for key in ("K", "P", "poles"):
+                np.testing.assert_allclose(getattr(many, key)[i], getattr(alone, key), rtol=1e-9, atol=1e-9)
+            v = np.linspace(0, 0.1, 8)
+            found = many.control(robot, hover.q, v)
+            assert found.shape == (2, 3, 8)
+            np.testing.assert_allclose(found[i], alone.control(robot, hover.q, v), rtol=1e-9, atol=1e-9)
+    with pytest.raises(ValueError, match=r"do not broadcast: q \(4,\), v \(\), the regulators \(2, 3\)"):
+        many.control(robot, np.tile(hover.q, (4, 1)), np.zeros(8))
+    assert control.lqr(robot.linearize(q[:0], np.zeros(8), np.zeros(8)), Q, np.ones(8)).K.shape == (0, 3, 8, 16)
+    held = robot.constrained({"tool": jn.Contact(jn.Spherical(), robot.pose("tool", hover.q))})
+    turned = held.project(np.tile(hover.q, (2, 1)), held={"elbow": [[-1.0], [-0.9]]})
+    still = held.hybrid_dynamics(turned, *np.zeros((3, 8)), prescribed=list(held.joint_names))[1]
+    many = control.lqr(held.linearize(turned, np.zeros(8), still), Q, np.ones(8))
+    alone = control.lqr(held.linearize(turned[1], np.zeros(8), still[1]), Q, np.ones(8))
+    np.testing.assert_allclose(many.K[1], alone.K, rtol=1e-7, atol=1e-8)
+
+
 # Bad input
 
 
@@ -281,7 +308,13 @@ def test_errors(robot: jn.Model, hover: jn.Linearization) -> None:
     raises(r"with eigenvalue 0 1/s;", level, Q, np.ones(2))
     raises("not stabilizable", level, Q, np.ones(2), dt=0.01)
     batch = robot.linearize(np.tile(hover.q, (3, 1)), hover.v, hover.tau, actuated=ROTORS)
-    raises(r"batch shape \(3,\)", batch, Q, R)
+    raises(r"Q has shape \(3, 16\), expected \(16, 16\) or \(16,\)", batch, np.tile(Q, (3, 1)), R)
+    batch.acceleration[2, 5] = -3.0
+    with pytest.warns(UserWarning, match=r"does not stay in this state, in state 2, it accelerates by up to 3 m"):
+        control.lqr(batch, Q, R)
+    batch.acceleration[2] = 0.0
+    batch.B[1] = 0.0
+    raises("not stabilizable: .*, in state 1$", batch, Q, R)
 
     still = [np.tile(x, (3, 1)) for x in (hover.q, hover.v, hover.tau)]
     for message, motion in (

@@ -10,6 +10,7 @@ import pytest
 
 import jounce as jn
 from jounce import trajectory
+from jounce.dynamics.named_coordinates import names
 
 LENGTH = 0.2
 AXES = {"x": 0, "y": 1, "z": 2}
@@ -56,7 +57,7 @@ def test_a_coordinate_does_what_its_name_and_unit_say(name: str) -> None:
     """The far end turns about that axis by that many radians, or moves that many metres along it; strains times L."""
     strain, expected = UNIFORM[name]
     robot = robot_of(rod(strain))
-    found = trajectory.names(robot)
+    found = names(robot)
     assert bare(found.q) == bare(found.v) == expected
     small = 1e-7
     for i, (label, unit) in enumerate(zip(expected, found.q_units, strict=True)):
@@ -83,7 +84,7 @@ def test_names_of_strains_that_vary(name: str) -> None:
     """At the far end all of these functions are 1 over the length."""
     strain, expected = VARYING[name]
     body = rod(strain)
-    found = trajectory.names(robot_of(body))
+    found = names(robot_of(body))
     assert bare(found.q) == expected
     assert found.q_units == tuple("m" if label == "stretch" else "rad" for label in expected)
     for label, column in zip(expected, body.strain_at(LENGTH).T, strict=True):
@@ -92,18 +93,18 @@ def test_names_of_strains_that_vary(name: str) -> None:
 
 def test_units_that_cannot_be_known() -> None:
     for strain in (5 * np.eye(6)[:, 3:5], np.ones((6, 2)), lambda s: np.eye(6)[:, 3:5]):
-        found = trajectory.names(robot_of(rod(strain)))
+        found = names(robot_of(rod(strain)))
         assert found.q == ("proximal.0", "proximal.1")
         assert found.q_units == ("?", "?")
         assert found.v_units == ("?/s", "?/s")
-    twice = trajectory.names(robot_of(rod(np.eye(6)[:, [3, 3]])))
+    twice = names(robot_of(rod(np.eye(6)[:, [3, 3]])))
     assert twice.q == ("proximal.0", "proximal.1")
 
 
 def test_a_body_that_swells() -> None:
     body = jn.soft.VariableRadius(0.2, 0.02, 1062.0, 1e5, wall=0.004, nodes=(3, 3), check=False)
     robot = robot_of(body)
-    found = trajectory.names(robot)
+    found = names(robot)
     assert bare(found.q) == ["bend_x", "stretch", "bulge_1", "bulge_2"]
     assert found.q_units == ("rad", "m", "m", "m")
     assert found.v_units == ("rad/s", "m/s", "m/s", "m/s")
@@ -117,7 +118,7 @@ def test_with_a_joint_and_among_rigid_bodies() -> None:
     builder.add("base", "world", jn.Free(), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
     builder.add("rod", "base", jn.Revolute(), body=rod(jn.soft.constant_strain("bend_x")))
     builder.add("slide", "rod", jn.Prismatic(), inertia=jn.Inertia(1.0))
-    found = trajectory.names(builder.build())
+    found = names(builder.build())
     assert found.v[6:] == ("rod", "rod.shape.bend_x", "slide")
     assert found.q_units[7:] == ("rad", "rad", "m")
 
@@ -136,7 +137,7 @@ class Slide(jn.soft.Module):
 def test_modules_name_their_coordinates() -> None:
     robot = robot_of(Slide())
     for each in (robot, pickle.loads(pickle.dumps(robot))):
-        found = trajectory.names(each)
+        found = names(each)
         assert found.q == found.v == ("proximal.reach", "proximal.strain")
         assert found.q_units == ("m", "1")
         assert found.v_units == ("m/s", "1/s")
@@ -144,7 +145,7 @@ def test_modules_name_their_coordinates() -> None:
     class Unnamed(Slide):
         coordinate_names = coordinate_units = ()
 
-    assert trajectory.names(robot_of(Unnamed())) == (
+    assert names(robot_of(Unnamed())) == (
         ("proximal.0", "proximal.1"),
         ("proximal.0", "proximal.1"),
         ("?", "?"),
@@ -179,7 +180,7 @@ class Wave(jn.soft.Strain):
 
 
 def test_strains_of_a_user() -> None:
-    found = trajectory.names(robot_of(rod(Wave())))
+    found = names(robot_of(rod(Wave())))
     assert (found.q, found.q_units) == (("proximal.wave",), ("rad",))
     wrong = Wave()
     wrong.names = ("one", "two")

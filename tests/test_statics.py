@@ -384,22 +384,49 @@ def test_held_joints_of_any_robot(kind: str) -> None:
     np.testing.assert_allclose(held, left, rtol=1e-12, atol=1e-12)
 
 
+def test_many_loads_at_once() -> None:
+    """Each is that alone; what is said, is said once, and of which."""
+    robot = pendulum(jn.Revolute((0, 1, 0), stiffness=4.0))
+    tau, push = np.linspace(-1, 1, 3)[:, None], np.linspace(0, 1, 2)[:, None, None] * [0, 0, 0, 0, 1.0, 0]
+    many = robot.equilibrium(tau=tau, wrenches={"arm": push}, branch="any")
+    assert (many.q.shape, many.stiffness.shape) == ((2, 3, 1), (2, 3, 1, 1))
+    for i, j in np.ndindex(2, 3):
+        alone = robot.equilibrium(tau=tau[j], wrenches={"arm": push[i, 0]}, branch="any")
+        for key in ("q", "residual", "stiffness", "stable", "iterations", "multipliers"):
+            np.testing.assert_array_equal(getattr(many, key)[i, j], getattr(alone, key))
+    assert many.stable.dtype == bool
+    assert repr(many) == f"<jounce.Equilibrium: {many.stable.sum()} of 6 stable, q (2, 3, 1)>"
+    assert "the first of 2 × 3 states" in many._repr_html_()
+    held = robot.equilibrium(held={"arm": np.linspace(-1, 1, 5)[:, None]})
+    np.testing.assert_array_equal(held.q[:, 0], np.linspace(-1, 1, 5))
+    assert held.reactions["arm"].shape == (5, 1)
+    empty = robot.equilibrium(tau=tau[:0], held=["arm"])
+    assert (empty.q.shape, empty.reactions["arm"].shape) == ((0, 1), (0, 1))
+    assert "0 of 0 stable" in empty._repr_html_()
+    with pytest.raises(ValueError, match=r"do not broadcast: u \(\), tau \(3,\), q0 \(\), wrenches\['arm'\] \(2,\)"):
+        robot.equilibrium(tau=tau, wrenches={"arm": push[:, 0]})
+    loose = pendulum(jn.Revolute((0, 1, 0)))
+    with pytest.raises(jn.NoEquilibrium, match=r"beyond 0\.11.* of the way from q0 to rest, in state 1: ") as caught:
+        loose.equilibrium(tau=[[0.0], [100.0]], q0=[0.1])
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
 def test_bad_input() -> None:
     robot = pendulum(jn.Revolute((0, 1, 0), stiffness=4.0))
-    with pytest.raises(ValueError, match=r"u has shape \(1,\), expected \(0,\)"):
+    with pytest.raises(ValueError, match=r"u has shape \(1,\), expected \(\.\.\., 0\)"):
         robot.equilibrium([1.0])
-    with pytest.raises(ValueError, match=r"tau has shape \(2,\), expected \(1,\)"):
+    with pytest.raises(ValueError, match=r"tau has shape \(2,\), expected \(\.\.\., 1\)"):
         robot.equilibrium(tau=[1.0, 2.0])
     with pytest.raises(ValueError, match=r"q0 is \[nan\], expected finite numbers"):
         robot.equilibrium(q0=[np.nan])
-    with pytest.raises(ValueError, match=r"wrenches\['arm'\] has shape \(3,\), expected \(6,\)"):
+    with pytest.raises(ValueError, match=r"wrenches\['arm'\] has shape \(3,\), expected \(\.\.\., 6\)"):
         robot.equilibrium(wrenches={"arm": [1.0, 2.0, 3.0]})
     for held in (5, None, "arm"):
         with pytest.raises(ValueError, match=rf"held is {held!r}, expected names of joints, or a dict"):
             robot.equilibrium(held=held)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"held: no joint is named 'amr': did you mean 'arm'\?"):
         robot.equilibrium(held=["amr"])
-    with pytest.raises(ValueError, match=r"held\['arm'\] has shape \(2,\), expected \(\) or \(1,\)"):
+    with pytest.raises(ValueError, match=r"held\['arm'\] has shape \(2,\), expected \(\.\.\., 1\) or a number"):
         robot.equilibrium(held={"arm": [1.0, 2.0]})
     with pytest.raises(ValueError, match=r"held\['arm'\] is nan, expected finite numbers"):
         robot.equilibrium(held={"arm": np.nan})

@@ -26,6 +26,7 @@ from calls import (
     BY_BODY,
     CALLS,
     FRAMES,
+    OF_ALL_STATES,
     OF_TIES,
     ONE_STATE,
     PROPERTIES,
@@ -273,11 +274,13 @@ def test_a_batch_is_its_states(kind: str, call: Call) -> None:
         for i in (0, 7, count - 1):
             single = {k: x[i] if k in call.arrays else x for k, x in given.items()}
             own = options | {
-                k: {n: w[i] for n, w in x.items()} for k, x in options.items() if k in ("wrenches", "motions")
+                k: {n: w[i] for n, w in x.items()}
+                for k, x in options.items()
+                if k in ("wrenches", "motions", "held") and isinstance(x, dict)
             }
             alone = numbers(model, call, ask(model, call, single, **own), frames)
             for key in alone:
-                part = whole[key] if key == "actuated" else whole[key][i]
+                part = whole[key] if key in OF_ALL_STATES else whole[key][i]
                 off = error(part, alone[key], call.order_axis(key))
                 if not off < (1e-11 if call.solves else 1e-13):
                     differences[f"{label} {key} of state {i}"] = f"is off by {off:.1e}"
@@ -302,9 +305,8 @@ def test_layouts(kind: str, call: Call) -> None:
     robot, model = KINDS[kind], KINDS[kind].model
     if is_refused(kind, call):
         pytest.skip(REFUSED)
-    options = keywords(call, robot)[""]
     for shape in ((),) if call.method in ONE_STATE else ((), (2,)):
-        given = good(call, robot, shape)
+        given, options = good(call, robot, shape), next(iter(keywords(call, robot, shape).values()))
         kept = {k: np.copy(x) for k, x in given.items() if k in call.arrays}
         truth = numbers(model, call, ask(model, call, given, **options))
         for label, layout in LAYOUTS.items():

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 import jounce as jn
-from jounce.trajectory import names
+from jounce.dynamics.named_coordinates import names
 
 
 def loaded(text: str, **options: object) -> jn.Model:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce import _core
-from jounce._checks import array_of, quoted, real, reals, rows_of, shapes
+from jounce._checks import array_of, batch_of, quoted, real, reals, rows_of, shapes
 from jounce.dynamics.interruptible import eigenvalues, interruptible
 from jounce.dynamics.linearization import Linearization
 from jounce.dynamics.partials import ball_columns, bracket_matrix
@@ -35,6 +35,7 @@ from jounce.trajectory import Trajectory
 __all__ = ["NoRegulator", "Regulator", "TrackingRegulator", "lqr", "riccati", "tvlqr"]
 
 Array = NDArray[np.float64]
+_Gain = tuple[Array, Array, NDArray[np.complex128]]
 _STILL = 1e-3  # m/s^2 or rad/s^2
 
 
@@ -48,13 +49,13 @@ class NoRegulator(Error, ValueError):  # noqa: N818  it is a finding, not a faul
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regulator:
-    """The feedback u = -K x about one state, as `lqr` returns it.
+    """The feedback u = -K x about one state, or about each of a batch, as `lqr` returns it.
 
     Attributes:
-        K: (nu, 2 nv) gain.
-        P: (2 nv, 2 nv), x^T P x is the cost from x on.
-        poles: (2 nv,) eigenvalues of the closed loop: of A - B K in 1/s, or of the map from x_k to x_{k+1} in discrete
-            time; under constraints, those of the independent coordinates.
+        K: (..., nu, 2 nv) gain.
+        P: (..., 2 nv, 2 nv), x^T P x is the cost from x on.
+        poles: (..., 2 nv) eigenvalues of the closed loop: of A - B K in 1/s, or of the map from x_k to x_{k+1} in
+            discrete time; under constraints, those of the independent coordinates.
         lin: the linearization it was made for.
         dt: the sampling time, s; None in continuous time.
     """
@@ -74,7 +75,10 @@ class Regulator:
         return regulator_html(self)
 
     def control(self, robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
-        """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, minus K x."""
+        """The forces (..., nv) for a state q (..., nq), v (..., nv): those of the linearization, minus K x.
+
+        Of a batch of regulators, each is asked about its own state: leading dimensions broadcast.
+        """
         a_model("robot", robot)
         if self.lin.frame != "body":
             raise ValueError(f"the linearization is in the frame {self.lin.frame!r}: control needs one in 'body'")
@@ -85,9 +89,10 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     """The gain that minimises the integral of x^T Q x + u^T R u, about a state that the robot can stay in.
 
     Args:
-        lin: at one state, with the robot at rest or in steady motion.
-        Q: (2 nv, 2 nv) positive semidefinite, or its (2 nv,) diagonal.
-        R: (nu, nu) positive definite, or its (nu,) diagonal.
+        lin: at a state, with the robot at rest or in steady motion; or at a batch of such states, as for gains that
+            are scheduled. For a motion use `tvlqr`.
+        Q: (2 nv, 2 nv) positive semidefinite, or its (2 nv,) diagonal; the same for all states.
+        R: (nu, nu) positive definite, or its (nu,) diagonal; the same for all states.
         dt: if given, u is held over steps of dt seconds and the cost is the sum over the steps, not scaled by dt.
 
     Returns:
@@ -98,7 +103,7 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         NoRegulator: also a ``ValueError``: no gain makes the system stable with finite cost.
 
     Warns:
-        UserWarning: the robot does not stay in this state: it accelerates.
+        UserWarning: the robot does not stay in this state: it accelerates. Of a batch, one that does so most.
 
     >>> import jounce as jn
     >>> from jounce import control
@@ -108,23 +113,49 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
     >>> hover = control.lqr(lin, np.ones(2 * robot.nv), np.ones(6))
     >>> hover.K.shape, bool(hover.poles.real.max() < 0)
     ((6, 16), True)
+    >>> q = robot.random_configuration(0, 5)  # the base turned, too: rotors alone cannot hold it there
+    >>> lin = robot.linearize(q, rest, robot.gravity_force(q))
+    >>> control.lqr(lin, np.ones(2 * robot.nv), np.ones(robot.nv)).K.shape
+    (5, 8, 16)
     """
     if not isinstance(lin, Linearization):
         raise ValueError(f"lin is {quoted(lin)}, expected a Linearization, as robot.linearize returns it")
-    if lin.A.ndim != 2:
-        raise ValueError(f"lin has batch shape {lin.A.shape[:-2]}, expected a single state; for a motion use tvlqr")
-    cost, price = _weight("Q", Q, len(lin.A), definite=False), _weight("R", R, lin.B.shape[-1], definite=True)
-    if lin.lift is not None:
-        cost = lin.lift.T @ cost @ lin.lift
+    cost, price = _weight("Q", Q, lin.A.shape[-1], definite=False), _weight("R", R, lin.B.shape[-1], definite=True)
     step = None if dt is None else real("dt", dt)
     A, B = lin.reduced() if step is None else lin.discretize(step)
-    if (moves := float(np.abs(lin.acceleration).max(initial=0.0))) > _STILL:
+    lead, n, nu, nx = A.shape[:-2], A.shape[-1], lin.B.shape[-1], lin.A.shape[-1]
+    if (moves := np.abs(lin.acceleration)).max(initial=0.0) > _STILL:
+        worst = _in_state(lead, int(np.argmax(moves.max(axis=-1))))
         warnings.warn(
-            f"the robot does not stay in this state, it accelerates by up to {moves:.3g} m/s^2 or rad/s^2: the gain is "
-            "for a state that it can stay in, with tau as robot.gravity_force(q) or robot.equilibrium() gives it",
+            f"the robot does not stay in this state{worst}, it accelerates by up to {moves.max():.3g} m/s^2 or "
+            "rad/s^2: the gain is for a state that it can stay in, with tau as robot.gravity_force(q) or "
+            "robot.equilibrium() gives it",
             UserWarning,
             stacklevel=2,
         )
+    K, P, poles = np.empty((*lead, nu, nx)), np.empty((*lead, nx, nx)), np.empty((*lead, n), np.complex128)
+    for i, at in enumerate(np.ndindex(lead)):
+        lift = None if lin.lift is None else lin.lift[at]
+        try:
+            own = _gain(A[at], B[at], cost if lift is None else lift.T @ cost @ lift, price, step)
+        except NoRegulator as fault:
+            raise NoRegulator(f"{fault}{_in_state(lead, i)}") from None
+        K[at], P[at], poles[at] = own if lin.independent is None else _of_all(own, lin.independent[at])
+    return Regulator(K, P, poles, lin, step)
+
+
+def _in_state(lead: tuple[int, ...], i: int) -> str:
+    return f", in state {i}" if lead else ""
+
+
+def _of_all(own: _Gain, independent: Array) -> _Gain:
+    """K and P in all coordinates, from those in the independent ones."""
+    K, P, poles = own
+    return K @ independent, independent.T @ P @ independent, poles
+
+
+def _gain(A: Array, B: Array, cost: Array, price: Array, step: float | None) -> _Gain:
+    """K, P and the poles, for one state."""
     K, P, solved, unseen = _core.regulator(A, B, cost, price, step is not None)
     with np.errstate(over="ignore", invalid="ignore"):
         closed = interruptible(lambda A: A - B @ K, A)
@@ -137,9 +168,7 @@ def lqr(lin: Linearization, Q: ArrayLike, R: ArrayLike, *, dt: float | None = No
         raise NoRegulator(
             "the Riccati equation has no stabilizing solution: does Q penalize all motions, and do inputs reach them?"
         )
-    if lin.independent is not None:
-        K, P = K @ lin.independent, lin.independent.T @ P @ lin.independent
-    return Regulator(K, P, poles, lin, step)
+    return K, P, poles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -308,20 +337,17 @@ def riccati(
 
 
 def _error(robot: Model, q_ref: Array, v_ref: Array, q: ArrayLike, v: ArrayLike) -> Array:
-    step, change = robot.difference(q_ref, q), rows_of("v", v, robot.nv, "nv") - v_ref
-    if step.shape != change.shape:
-        try:
-            step, change = np.broadcast_arrays(step, change)
-        except (ValueError, RuntimeError):  # NumPy raises the latter for more than 32 dimensions
-            given = f"q {np.shape(q)}, v {np.shape(v)}"
-            raise ValueError(f"the batch dimensions do not broadcast: {given}") from None
-    return np.concatenate([step, change], axis=-1)
+    at, speed = rows_of("q", q, robot.nq, "nq"), rows_of("v", v, robot.nv, "nv")
+    of_gains = {"the regulators": v_ref.shape[:-1]} if v_ref.ndim > 1 else {}
+    lead = batch_of(q=at.shape[:-1], v=speed.shape[:-1], **of_gains)
+    parts = robot.difference(q_ref, at), speed - v_ref
+    return np.concatenate([np.broadcast_to(x, (*lead, robot.nv)) for x in parts], axis=-1)
 
 
 def _corrected(tau_ref: Array, actuated: NDArray[np.intp], K: Array, x: Array) -> Array:
     """tau_ref - K x for errors (..., 2 nv)."""
-    tau = np.broadcast_to(tau_ref, (*x.shape[:-1], len(tau_ref))).copy()
-    tau[..., actuated] -= x @ K.T
+    tau = np.broadcast_to(tau_ref, (*x.shape[:-1], tau_ref.shape[-1])).copy()
+    tau[..., actuated] -= x @ K.T if K.ndim == 2 else (K @ x[..., None])[..., 0]
     return tau
 
 

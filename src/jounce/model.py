@@ -33,7 +33,7 @@ from jounce._checks import (
 )
 from jounce._core import CoreModel, UnwatchedNodes
 from jounce._elsewhere import method_here
-from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, joint_hint, own_records, rigidly
+from jounce.core_tables import BodyRecord, Leave, compiled, inertial_parameters, own_records, rigidly
 from jounce.display.tree_text import drawn
 from jounce.dynamics.chosen_frames import Frames
 from jounce.dynamics.constraints.constrained import ConstrainedDynamics, constrained_dynamics, projected
@@ -46,6 +46,7 @@ from jounce.dynamics.discretization import TURNED, Discretization
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.linearization import Linearization, linearize
+from jounce.dynamics.named_coordinates import place_of_one
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
 from jounce.editing.tree import Tree, expect_name
@@ -234,7 +235,9 @@ class Model(CoreModel):
         """Where a joint is in v: a slice, for v, accelerations, forces, and the columns of matrices over them.
 
         Args:
-            joint: name of a joint, or of a soft body's shape.
+            joint: name of a joint, or of a soft body's shape; or of one of its coordinates, if it has several:
+                "base.vx" to "base.wz" of a `Free` joint, "wrist.0", "wrist.1" of others, as in `Trajectory.v_names`.
+                Whatever takes joints by name and coordinates by number takes these names, too.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
@@ -242,21 +245,24 @@ class Model(CoreModel):
         slice(6, 7, None)
         >>> np.arange(robot.nv)[robot.coordinate("q2")]  # as columns
         array([6])
+        >>> robot.coordinate("base.vz")
+        slice(2, 3, None)
         """
-        return self._where(joint)[1]
+        return self._where(joint, "v")
 
     def position(self, joint: str) -> slice:
         """Where a joint is in q: a slice. It differs from `coordinate` after joints with quaternions.
 
         Args:
-            joint: name of a joint, or of a soft body's shape.
+            joint: name of a joint, or of a soft body's shape; or of one of its coordinates, if it has several: "base.x"
+                to "base.qw" of a `Free` joint, as in `Trajectory.q_names`.
 
         >>> import jounce as jn
         >>> robot = jn.robots.quadrotor_arm()
         >>> robot.position("elbow"), robot.coordinate("elbow")
         (slice(8, 9, None), slice(7, 8, None))
         """
-        return self._where(joint)[0]
+        return self._where(joint, "q")
 
     @property
     def v_names(self) -> tuple[str, ...]:
@@ -381,14 +387,15 @@ class Model(CoreModel):
             values += [unlimited if x is None else getattr(x, key) for x in each]
         return np.array(values, dtype=np.float64)  # None becomes nan
 
-    def _where(self, joint: str) -> tuple[slice, slice]:
+    def _where(self, joint: str, array: Literal["q", "v"]) -> slice:
+        """Where a joint, or one of its coordinates, is in q or in v."""
         try:
-            return self._coordinates[joint]
+            return self._coordinates[joint][array == "v"]
         except (KeyError, TypeError):
-            if isinstance(joint, str) and joint in self._followers:
-                raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate") from None
-            hint = joint_hint(self.bodies, joint, self.joint_names)
-            raise ValueError(f"no joint is named {quoted(joint)}: {hint}") from None
+            pass
+        if isinstance(joint, str) and joint in self._followers:
+            raise ValueError(f"joint {joint!r} follows {self._followers[joint]!r}: it has no coordinate")
+        return place_of_one(self, joint, array)
 
     # Configurations
 
@@ -749,7 +756,8 @@ class Model(CoreModel):
             v: (..., nv), or without `a` a stack (..., r + 2, nv), which must satisfy the constraints with all its
                 derivatives, as the result of `project` does.
             a: (..., nv).
-            actuated: the coordinates that have motors: joint names, a mask (nv,), or columns; all when left out.
+            actuated: the coordinates that have motors: names of joints or of coordinates (`coordinate`), a mask (nv,),
+                or columns; all when left out.
             weight: W, for the n actuated coordinates, in their order: a number, a diagonal (n,) or a positive definite
                 matrix (n, n); 1 when left out.
             force_weight: V, for the rows of `constraint_jacobian`, likewise; 0 when left out. It may be singular.
@@ -819,7 +827,14 @@ class Model(CoreModel):
         positions = np.broadcast_to(positions, (*lead, positions.shape[-1])).copy()
         return positions, np.einsum("...ij,...j->...i", J[..., 0, :, :], velocity)
 
-    def project(self, q: ArrayLike, v: ArrayLike | None = None, *, order: int | None = None) -> Any:
+    def project(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        held: Mapping[str, ArrayLike] | Iterable[str] = (),
+        order: int | None = None,
+    ) -> Any:
         """A state that satisfies the constraints, roughly the nearest to the given one.
 
         Nearest in natural sizes, which come from the robot's geometry: an angle of about a radian counts as much as a
@@ -828,19 +843,34 @@ class Model(CoreModel):
         Args:
             q: (..., nq), anywhere near: a robot with loops can be assembled from `neutral`, if that is possible at all.
             v: (..., nv), or with one dimension more than q a stack (..., K, nv) of the velocity and its derivatives.
+            held: joints, or single coordinates, that keep what is given for them, while the others give way: names, or
+                {name: position} as in `equilibrium`, to which they are led from where they are in q, so that a linkage
+                stays on its branch. Their rates are those in v.
             order: the highest derivative of v in the result, K - 1; checked if given.
 
         Returns:
             q; with v, the pair (q, v).
 
         Raises:
-            ConstraintError: no such configuration was found, or none in which no soft body is inside out.
+            ConstraintError: no such configuration was found, or none in which no soft body is inside out; or none with
+                these joints held.
 
         Warns:
             ConstraintWarning: the nearest configuration violates the constraints by less than 1e-6 in natural sizes:
                 data with rounded digits.
+
+        >>> import jounce as jn
+        >>> b, hinge = jn.Builder(), jn.Revolute((0, 1, 0))
+        >>> b.add("crank", "world", hinge, inertia=jn.Inertia(1.0, com=(0.1, 0, 0)))
+        >>> b.add("rod", "crank", hinge, jn.placement((0.2, 0, 0)), jn.Inertia(1.0, com=(0.3, 0, 0)))
+        >>> b.add("piston", "world", jn.Prismatic((1, 0, 0)), jn.placement((0.8, 0, 0)), jn.Inertia(1.0))
+        >>> b.close("pin", "rod", "piston", hinge, placement_a=jn.placement((0.6, 0, 0)))
+        >>> engine, angles = b.build(), np.linspace(0.1, 2.0, 20)[:, None]
+        >>> q, v = engine.project(engine.neutral(), [1.0, 0.0, 0.0], held={"crank": angles})  # it turns at 1 rad/s
+        >>> q.shape, bool((q[:, :1] == angles).all()), bool((v[:, 0] == 1.0).all())
+        ((20, 3), True, True)
         """
-        return projected(self, q, v, order)
+        return projected(self, q, v, held, order)
 
     def loop_coordinate(self, name: str, q: ArrayLike, v: ArrayLike | None = None) -> Any:
         """The coordinates of the joint that closes a loop, which are not part of q, and their velocity.
@@ -943,14 +973,15 @@ class Model(CoreModel):
         """Velocity coordinates that the constraints leave independent, and how the others follow from them.
 
         Args:
-            q: (nq,).
-            names: of the joints whose coordinates are to be the independent ones; chosen automatically when left out.
+            q: (..., nq).
+            names: of the joints or coordinates (`coordinate`) that are to be the independent ones. When left out, they
+                are chosen, well conditioned, which takes a single q: each state could have others.
 
         Returns:
             `IndependentCoordinates`, with the columns and the matrix G of v = G v[columns].
 
         Raises:
-            ValueError: names is not a list of joints, or they have too many or too few coordinates.
+            ValueError: names is not a list of joints and coordinates, or too many or too few of these.
             ConstraintError: those coordinates are not independent in this configuration.
 
         >>> import jounce as jn
@@ -1388,7 +1419,8 @@ class Model(CoreModel):
             v, tau: (..., nv), `Free` rows in the axes `frame`.
             u: (..., nu) inputs of soft bodies, which act in addition to tau and are held constant; B then has their
                 columns after those of `actuated`, which is empty unless given.
-            actuated: which forces are inputs: joint names, a mask (nv,), or columns; all when left out.
+            actuated: which forces are inputs: names of joints or of coordinates (`coordinate`), such as "base.vz", a
+                mask (nv,), or columns; all when left out.
             wrenches, wrench_frame: as in `forward_dynamics`.
             frame: axes of the displacement, velocity and force of `Free` joints.
 
@@ -1427,17 +1459,18 @@ class Model(CoreModel):
 
         The load (weight, inputs, forces and wrenches) is raised from zero to its full value, and the robot is followed
         from `neutral`; or, given `q0`, the force that would hold it there is gradually released. No soft body is inside
-        out in what is found, nor on the way.
+        out in what is found, nor on the way. Each state of a batch is followed by itself, one after the other.
 
         Args:
-            u: (nu,) inputs of soft bodies, `input_names`: N or Pa; zero when left out.
-            q0: (nq,) where to start; it decides between several equilibria.
-            tau: (nv,) forces of the joints, N and N m, those of `Free` joints in body axes.
-            wrenches: for bodies or frames by name, (6,) [force; moment], N and N m.
+            u: (..., nu) inputs of soft bodies, `input_names`: N or Pa; zero when left out.
+            q0: (..., nq) where to start; it decides between several equilibria.
+            tau: (..., nv) forces of the joints, N and N m, those of `Free` joints in body axes.
+            wrenches: for bodies or frames by name, (..., 6) [force; moment], N and N m.
             wrench_frame: as in `inverse_dynamics`; the wrenches are held in these axes.
             held: joints that are held, as by a brake or a motor: names, for joints held where they start (in `q0` or
-                `neutral`), or {name: position}, a number, or an array of as many as the joint has in q. Shapes of soft
-                bodies can be held like joints.
+                `neutral`), or {name: position}, a number, or an array (..., n) of as many as the joint has in q. Shapes
+                of soft bodies can be held like joints; so can single coordinates (`position`), unless the joint has a
+                quaternion.
             branch: which equilibrium it should be where the path from `neutral` loses stability, as that of a column
                 does that buckles. When left out, the path is followed all the same, and a warning says where. "any"
                 is without the warning. With "stable" the robot is pushed off along the motion that grows there, comes
@@ -1468,6 +1501,9 @@ class Model(CoreModel):
         >>> rest = finger.equilibrium(wrenches={"rod": (0.05, 0, 0, 0, 0, 0)}, wrench_frame="mixed")  # 0.05 N along x
         >>> rest.stable, bool(np.abs(rest.residual).max() < 1e-12)
         (True, True)
+        >>> pull = np.linspace(0.0, 0.05, 6)[:, None] * [1, 0, 0, 0, 0, 0]
+        >>> finger.equilibrium(wrenches={"rod": pull}, wrench_frame="mixed").q.shape  # at each of six forces
+        (6, 2)
         >>> b = jn.Builder()
         >>> b.add("arm", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia(1.0, com=(0, 0, -0.5)))
         >>> b.build().equilibrium(held={"arm": np.pi / 2}).reactions["arm"].round(3)  # torque that holds the arm out

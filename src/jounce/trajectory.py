@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import Frame, counted, is_masked, quoted, reals
+from jounce.dynamics.named_coordinates import Names, names
 from jounce.errors import LoadError, MissingFileError
 from jounce.model import Model, a_model
-from jounce.parts.custom_joint import CustomJoint
-from jounce.parts.joints import Free, Spherical
-from jounce.parts.sections import Shape
 from jounce.units import UNITS
 
 if TYPE_CHECKING:
@@ -401,15 +399,6 @@ def _one(index: Any, count: int) -> int:
     return i
 
 
-class Names(NamedTuple):
-    """Names of the coordinates in q and in v, and their units."""
-
-    q: tuple[str, ...]
-    v: tuple[str, ...]
-    q_units: tuple[str, ...]
-    v_units: tuple[str, ...]
-
-
 def check_owner(motion: Trajectory, robot: Model) -> None:
     """Raises an error unless the motion has the coordinates of the robot."""
     if names(a_model("robot", robot)) != Names(motion.q_names, motion.v_names, motion.q_units, motion.v_units):
@@ -419,30 +408,6 @@ def check_owner(motion: Trajectory, robot: Model) -> None:
 def of(robot: Model, time: Array, q: Array, v: Array, a: Array, tau: Array) -> Trajectory:
     """The trajectory with the names and units of a robot's coordinates."""
     return Trajectory(time, q, v, a, tau, *names(robot))
-
-
-def names(robot: Model) -> Names:
-    """The names and units of a robot's coordinates."""
-    q_names, q_units, v_names, v_units = [], [], [], []
-    for (body, _), name in zip(robot._moving(), robot.joint_names, strict=True):
-        joint = body.joint
-        if isinstance(joint, (Free, Spherical)):
-            free = isinstance(joint, Free)
-            q_names += [f"{name}.{axis}" for axis in ("x y z " * free + "qx qy qz qw").split()]
-            v_names += [f"{name}.{axis}" for axis in ("vx vy vz " * free + "wx wy wz").split()]
-            q_units += ["m"] * (3 * free) + ["1"] * 4
-            v_units += ["m/s"] * (3 * free) + ["rad/s"] * 3
-            continue
-        if isinstance(joint, (CustomJoint, Shape)):
-            units, suffixes = list(joint.units), list(joint.names)
-        else:
-            units = ["m" if primitive.kind == "prismatic" else "rad" for primitive in joint.primitives()]
-            suffixes = []
-        numbers = [str(i) for i in range(len(units))] if len(units) > 1 else []
-        own = [f"{name}.{suffix}" for suffix in suffixes or numbers] or [name]
-        q_names, q_units = q_names + own, q_units + units
-        v_names, v_units = v_names + own, v_units + [UNITS[unit].rate for unit in units]
-    return Names(tuple(q_names), tuple(v_names), tuple(q_units), tuple(v_units))
 
 
 def _is_table(path: Path) -> bool:

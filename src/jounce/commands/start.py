@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import near, quoted
+from jounce.dynamics.named_coordinates import names
 from jounce.errors import LoadError
 from jounce.model import Model
 from jounce.parts.joints import Free, Spherical
-from jounce.trajectory import Trajectory, names
+from jounce.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

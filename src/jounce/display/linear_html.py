@@ -14,7 +14,7 @@ from jounce.display.matrix_html import matrices_html
 from jounce.display.panels import Panel
 from jounce.display.roots_html import eigenvalues_html, poles_html
 from jounce.display.trajectory_html import row_html
-from jounce.trajectory import names
+from jounce.dynamics.named_coordinates import names
 
 if TYPE_CHECKING:
     from jounce.control import Regulator, TrackingRegulator
@@ -38,6 +38,8 @@ def regulator_html(regulator: Regulator) -> str:
     lin = regulator.lin
     step = "" if regulator.dt is None else f", held over steps of {number(regulator.dt)} s"
     head = title(repr(regulator)[1:-1], f"u = −K x, {lin.frame} axes{step}")
+    if regulator.K.ndim > 2:
+        return boxed(head)
     inputs = _input_names(lin.robot, lin.actuated, lin.inputs)
     return boxed(
         head, _side_by_side(_gain("K", regulator.K, lin.robot, inputs), poles_html(regulator.poles, regulator.dt))

@@ -19,7 +19,7 @@ from jounce._checks import near, quoted
 from jounce.units import UNITS, over_time
 
 if TYPE_CHECKING:
-    from jounce.trajectory import Names
+    from jounce.dynamics.named_coordinates import Names
 
 Array = NDArray[np.float64]
 LINES = 8  # that can be told apart in one panel

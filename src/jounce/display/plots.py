@@ -15,8 +15,9 @@ from jounce._extras import needed
 from jounce.display import panels
 from jounce.display.panels import LINES, Coordinate, Panel, Quantity
 from jounce.display.style import BLACK, COLOURS, GREY, RC
+from jounce.dynamics.named_coordinates import Names, names
 from jounce.model import Model, a_model
-from jounce.trajectory import Names, Trajectory, check_owner, names
+from jounce.trajectory import Trajectory, check_owner
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,12 +26,19 @@ _WRENCH = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 
 def equilibrium_html(rest: Equilibrium) -> str:
-    loads = [*rest.forces.values(), *rest.reactions.values()]
-    push = np.abs(rest.residual).max(initial=0.0, keepdims=True)
-    lines = [["largest residual", _listed(push, loads)], ["q", _listed(rest.q, [])]]
-    held = [[plain(name), _listed(force, loads)] for name, force in list(rest.reactions.items())[:_TIES]]
-    reactions = table(("reactions (N, N m)", ""), held + _more(rest.reactions)) if held else ""
-    return boxed(title(repr(rest)[1:-1]), table((), lines), _wrenches(rest.forces, loads, "forces (N, N m)"), reactions)
+    lead = rest.q.shape[:-1]
+    head = title(repr(rest)[1:-1], *_first_of(lead))
+    if 0 in lead:
+        return boxed(head)
+    forces, reactions = (
+        {name: _first(each, len(lead)) for name, each in some.items()} for some in (rest.forces, rest.reactions)
+    )
+    loads = [*forces.values(), *reactions.values()]
+    push = np.abs(_first(rest.residual, len(lead))).max(initial=0.0, keepdims=True)
+    lines = [["largest residual", _listed(push, loads)], ["q", _listed(_first(rest.q, len(lead)), [])]]
+    held = [[plain(name), _listed(force, loads)] for name, force in list(reactions.items())[:_TIES]]
+    holding = table(("reactions (N, N m)", ""), held + _more(reactions)) if held else ""
+    return boxed(head, table((), lines), _wrenches(forces, loads, "forces (N, N m)"), holding)
 
 
 def constrained_html(found: ConstrainedDynamics | ConstrainedInverseDynamics, key: str) -> str:

@@ -13,7 +13,6 @@ near an equilibrium, Newton's method ends it; if that one is lost too, it goes o
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Literal
 
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.dynamics.load_path import NoEquilibrium, Path, Point
-from jounce.errors import RangeError, StabilityWarning
+from jounce.errors import RangeError
 from jounce.soft.inside_out import inside_out
 
 Array = NDArray[np.float64]
@@ -114,17 +113,16 @@ class Follower:
             raise path.failure(last, _SWINGS, _STABLE)
         return found
 
-    def warn(self) -> None:
-        """Says that stability was lost, if it was."""
-        if self.loss is not None:
-            path, last = self.loss
-            warnings.warn(
-                f"the robot loses stability at {last.part:.4g} of {path.of}, and would not have followed the path "
-                "that was taken from there: branch='stable' looks for a stable equilibrium, q0= starts elsewhere, "
-                "branch='any' accepts this one",
-                StabilityWarning,
-                stacklevel=4,  # warn, equilibrium, Model.equilibrium
-            )
+    def lost(self) -> str:
+        """What to warn of, if stability was lost."""
+        path, last = self.loss or (None, None)
+        if path is None or last is None:
+            return ""
+        return (
+            f"the robot loses stability at {last.part:.4g} of {path.of}, and would not have followed the path that was "
+            "taken from there: branch='stable' looks for a stable equilibrium, q0= starts elsewhere, branch='any' "
+            "accepts this one"
+        )
 
 
 def _closely(path: Path, now: Point) -> Iterator[Point]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from jounce._checks import batch_of, counted, printable, rows_of
 from jounce._core import MAX_ORDER
 from jounce.core_tables import resolve
+from jounce.dynamics.named_coordinates import names
 from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Limits
 from jounce.units import UNITS, over_time
@@ -216,8 +217,6 @@ def _compared(robot: Model, q: Array, rates: Array, forces: Array) -> Iterator[_
 
 def _columns(robot: Model) -> tuple[_Columns, _Columns]:
     """The coordinates of q and of v, each with those of joints that follow others after them."""
-    from jounce.trajectory import names  # which imports the model
-
     called, unit_of = names(robot), {units.rate: unit for unit, units in UNITS.items()}
     v_units = [unit_of[unit] for unit in called.v_units]
     of_q = [

@@ -313,13 +313,16 @@ class Discretization:
         answer: Callable[[Any, Array], Array],
         most: float,
         above: int = 3,
-    ) -> None:
+        number: int = -1,
+    ) -> bool:
         """Warns if what was found without the core is off: `found` (..., *item) at q (..., nq) is answer(model, q).
 
         States that turn less than `most` pass, rad. Inside out is the first that is. The caller is so many calls above.
+        `number`: of a single state, if it is of a batch. Returns whether there was anything to warn of.
         """
         if found.size == 0:
-            return
+            return False
+        warned = False
         states = q.reshape(-1, q.shape[-1])
         item = found.shape[q.ndim - 1 :]
         flat = found.reshape(-1, *item)
@@ -327,11 +330,12 @@ class Discretization:
         doubtful = np.flatnonzero(((strained > MOST_STRAIN) | (turned > most)).any(axis=-1))
 
         def state(i: int) -> int:
-            return i if q.ndim > 1 else -1
+            return i if q.ndim > 1 else number
 
         for i in doubtful:
             if folded := self.inside_out(state(int(i)), states[i]):
                 warnings.warn(folded, ShapeWarning, stacklevel=above)
+                warned = True
                 break
         for i in doubtful:
             answers = [flat[i].reshape(1, -1)]
@@ -345,7 +349,8 @@ class Discretization:
             if said.which >= 0:
                 text = f"{said.before}{said.error:.0e} of its largest entry{self.where(state(int(i)))}{said.after}"
                 warnings.warn(text, _CLASSES[said.category], stacklevel=above)
-                return
+                return True
+        return warned
 
     def inside_out(self, state: int, q: Array) -> str | None:
         """What to warn of, if a soft body is inside out at q (nq,)."""
@@ -359,11 +364,14 @@ class Discretization:
                 return f"body {quoted(record.name)} is inside out at s = {place:.4g} m{self.where(state)}"
         return None
 
-    def check_rest(self, model: Any, q: Array, moved: Callable[[Any], Array]) -> None:
-        """Warns if an equilibrium is off: `moved` is a step of Newton's method towards that of another robot."""
+    def check_rest(self, model: Any, q: Array, moved: Callable[[Any], Array], number: int) -> bool:
+        """Warns if an equilibrium is off: `moved` is a step of Newton's method towards that of another robot.
+
+        `number` and the result are those of `check`.
+        """
         if model._passes(q, 0, True):
-            return
-        self.check(model, "the equilibrium", q, q, lambda other, at: moved(other), 0.0, above=5)
+            return False
+        return self.check(model, "the equilibrium", q, q, lambda other, at: moved(other), 0.0, 5, number)
 
     def _with(self, resolutions: Mapping[int, int], seed: int = 0) -> CoreModel:
         """The robot with other numbers of nodes; and with last digits changed unless the seed is 0."""

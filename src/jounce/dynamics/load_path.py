@@ -63,14 +63,22 @@ class NoEquilibrium(Error, RuntimeError):  # noqa: N818  it is a finding, not a 
         why: str = _GIVES_WAY,
         loose: tuple[str, ...] = (),
         sought: str = "equilibrium",
+        where: str = "",
     ) -> None:
         held = "no stiffness and no constraint; hold with held=, or start near rest with q0="
         said = f"; nothing holds {_joints(loose)}: {held}" if loose else ""
-        super().__init__(f"no {sought} found beyond {part:.4g} of {of}: {why}{said}")
-        self.part, self.q, self.loose, self._of, self._why, self._sought = part, q, loose, of, why, sought
+        super().__init__(f"no {sought} found beyond {part:.4g} of {of}{where}: {why}{said}")
+        self.part, self.q, self.loose = part, q, loose
+        self._rest = of, why, sought, where
 
     def __reduce__(self) -> tuple[Any, ...]:  # errors must survive pickling between processes
-        return type(self), (self.part, self._of, self.q, self._why, self.loose, self._sought)
+        of, why, sought, where = self._rest
+        return type(self), (self.part, of, self.q, why, self.loose, sought, where)
+
+    def in_state(self, where: str) -> NoEquilibrium:
+        """The same of a state of a batch."""
+        of, why, sought, _ = self._rest
+        return type(self)(self.part, of, self.q, why, self.loose, sought, where)
 
 
 class Forces(NamedTuple):

@@ -17,6 +17,7 @@ from jounce import trajectory
 from jounce._checks import counted, quoted
 from jounce._core import UnjudgedRates
 from jounce.dynamics.constraints.constrained import onto
+from jounce.dynamics.named_coordinates import names
 from jounce.dynamics.rates import rates
 from jounce.errors import ConstraintError, RangeError, SimulationError
 from jounce.model import Model
@@ -184,7 +185,7 @@ class Run:
         if not self._errors.size or not np.isfinite(self._errors).all():
             return ""
         worst = int(np.argmax(self._errors)) % self.robot.nv
-        return f", for {trajectory.names(self.robot).v[worst]!r} least of all"
+        return f", for {names(self.robot).v[worst]!r} least of all"
 
     def _cause(self, length: float) -> str:
         """Why steps are so short; empty if unknown."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from jounce.core_tables import resolve
+from jounce.dynamics.named_coordinates import names
 from jounce.model import Model
 from jounce.parts.joints import Follow
 from jounce.simulation.stepping import Array, Layout, TorqueFunction
-from jounce.trajectory import names
 from jounce.units import UNITS
 
 _SLIGHT = math.sqrt(np.finfo(float).eps)  # relative step for differences of torques

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import quoted
+from jounce.dynamics.named_coordinates import names
 from jounce.model import Model
-from jounce.trajectory import Trajectory, names
+from jounce.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import printable
+from jounce.dynamics.named_coordinates import names
 from jounce.errors import SingularError
 from jounce.model import Model
 from jounce.parts.joints import Free, Joint, Spherical
 from jounce.parts.pose import quaternions, rotation
 from jounce.parts.sections import Shape
-from jounce.trajectory import names
 
 Array = NDArray[np.float64]
 MOST = 200  # sliders

@@ -8,9 +8,9 @@ rates (least_multipliers.cpp).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import comb, prod
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from jounce._checks import (
 )
 from jounce._core import NEGLIGIBLE, UnwatchedNodes
 from jounce.dynamics.constraints.frames import apply, placed
+from jounce.dynamics.constraints.held_joints import HeldJoints
 from jounce.dynamics.constraints.natural import NaturalRows, nearest_motion
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from jounce.errors import ConstraintError, ConstraintWarning
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from jounce.model import Model
 
 Array = NDArray[np.float64]
+_CONTRADICTION = 1e-9  # what is left of a row of J v, relative to its terms
+_STRIDE = 0.25  # of what is held, in natural sizes
 _ROUNDED_DATA = NEGLIGIBLE / 2  # a residual in natural sizes: rows that it makes independent count as dependent
 
 
@@ -208,49 +211,82 @@ def _least(model: Model, q: ArrayLike, v: ArrayLike, acc: Array, multipliers: Ar
     return shares
 
 
-def projected(model: Model, q: ArrayLike, v: ArrayLike | None, order: int | None = None) -> Any:
+def projected(
+    model: Model, q: ArrayLike, v: ArrayLike | None, held: Mapping[str, ArrayLike] | Iterable[str], order: int | None
+) -> Any:
     """See `Model.project`."""
-    start = rows_of("q", q, model.nq, "nq")
+    given, held_joints = rows_of("q", q, model.nq, "nq"), HeldJoints.of(model, held)
     if v is None:
         expect_order(order, 0, "v is left out")
         if model.constraints and not _placed(model).any():
-            _warn_of_no_pose(model, "project(q) changes nothing", 4)  # project
-        if start.ndim == 1:
-            return assembled(model, start)
-        states = start.reshape(prod(start.shape[:-1]), model.nq)
-        return np.array([assembled(model, each) for each in states]).reshape(start.shape)
-    given = rows_of("v", v, model.nv, "nv")
-    if given.ndim > start.ndim + 1:
+            _warn_of_no_pose(model, "project(q) changes nothing", 4)  # projected, project
+        return _projected(model, given, None, held_joints)[0]
+    speed = rows_of("v", v, model.nv, "nv")
+    if speed.ndim > given.ndim + 1:
         raise ValueError(
-            f"q has shape {start.shape} and v {given.shape}, expected the same number of batch dimensions, "
+            f"q has shape {given.shape} and v {speed.shape}, expected the same number of batch dimensions, "
             "and one more if v is a stack"
         )
-    core = given.shape[start.ndim - 1 :] if given.ndim > start.ndim else given.shape[-1:]
-    expect_order(order, core[0] - 1 if len(core) > 1 else 0, f"q has shape {start.shape} and v {given.shape}")
-    if start.ndim > 1:
-        lead = batch_of(q=start.shape[:-1], v=given.shape[: -len(core)])
-        start, given = (np.broadcast_to(x, (*lead, *n)) for x, n in ((start, start.shape[-1:]), (given, core)))
-        if len(core) > 1 and core[0] == 0:
-            raise ValueError(f"v has shape {given.shape}, expected at least one row")
-        both = zip(start.reshape(prod(lead), model.nq), given.reshape(prod(lead), *core), strict=True)
-        pairs = [projected(model, *state) for state in both]
-        return np.array([p[0] for p in pairs]).reshape(start.shape), np.array([p[1] for p in pairs]).reshape(
-            given.shape
-        )
-    configuration = assembled(model, start)
-    stack = (given if given.ndim == 2 else given[None]).copy()
-    if len(stack) < 1:
-        raise ValueError(f"v has shape {given.shape}, expected at least one row")
-    inverse = NaturalRows(model, model.constraint_jacobian(configuration)).inverse
+    stacked = speed.ndim > given.ndim
+    highest = speed.shape[-2] - 1 if stacked else 0
+    expect_order(order, highest, f"q has shape {given.shape} and v {speed.shape}")
+    if stacked and not speed.shape[-2]:
+        raise ValueError(f"v has shape {speed.shape}, expected at least one row")
+    stack = speed if stacked else speed[..., None, :]
+    q, stack = _projected(model, given, stack, held_joints)
+    return q, stack if stacked else stack[..., 0, :]
+
+
+def _projected(model: Model, q: Array, stack: Array | None, held: HeldJoints) -> tuple[Array, Array]:
+    """Configurations (..., nq) that obey the constraints, and stacks (..., K, nv) that do so there."""
+    rows, there = np.zeros((0, model.nv)) if stack is None else stack, held.placed(model, q)
+    lead = there.shape[:-1] if stack is None else batch_of(q=there.shape[:-1], v=rows.shape[:-2])
+    start, there = (np.broadcast_to(x, (*lead, model.nq)) for x in (q, there))
+    q, rows = np.empty((*lead, model.nq)), np.broadcast_to(rows, (*lead, *rows.shape[-2:])).copy()
+    open_ = ""
+    for i, at in enumerate(np.ndindex(lead)):
+        try:
+            q[at], left = led(model, start[at], there[at], held)
+            if rows.size:
+                rows[at] = _obeying(model, q[at], rows[at], held.free)
+        except ConstraintError as fault:
+            raise ConstraintError(f"{fault}{_in_state(lead, i)}") from None
+        open_ = open_ or (left and left + _in_state(lead, i))
+    if open_:
+        warnings.warn(open_, ConstraintWarning, stacklevel=4)  # _projected, projected, project
+    return q, rows
+
+
+def _in_state(lead: tuple[int, ...], i: int) -> str:
+    return f", in state {i}" if lead else ""
+
+
+def _obeying(model: Model, q: Array, stack: Array, free: NDArray[np.bool_]) -> Array:
+    """The stack (K, nv) whose free columns are changed so that velocities, accelerations, ... obey the constraints."""
+    stack = stack.copy()
+    natural = NaturalRows(model, model.constraint_jacobian(q), columns=free)
     for k in range(len(stack)):  # the k-th derivative of J v
-        J = model.constraint_jacobian_derivatives(configuration, stack[:k]) if k else None
-        J0 = model.constraint_jacobian(configuration) if J is None else J[0]
-        known = np.zeros(len(J0))
+        J = model.constraint_jacobian_derivatives(q, stack[:k]) if k else model.constraint_jacobian(q)[None]
+        known = np.zeros(len(J[0]))
         for j in range(1, k + 1):
-            known += comb(k, j) * J[j] @ stack[k - j]  # type: ignore[index]
+            known += comb(k, j) * J[j] @ stack[k - j]
         for _ in range(2):  # the second time for the rounding errors of the first: what cannot move is at rest
-            stack[k] -= inverse @ (J0 @ stack[k] + known)
-    return configuration, stack if given.ndim == 2 else stack[0]
+            stack[k, free] -= natural.inverse @ (J[0] @ stack[k] + known)
+        if not free.all():
+            size = sum(comb(k, j) * np.abs(J[j]) @ np.abs(stack[k - j]) for j in range(k + 1))
+            _expect_obeyed(model, J[0] @ stack[k] + known, size, k)
+    return stack
+
+
+def _expect_obeyed(model: Model, left: Array, size: Array, order: int) -> None:
+    """Raises an error if held joints keep a row of v from obeying, by the size (rows,) of the terms that cancel."""
+    sizes = model._natural_sizes()[0]
+    if np.abs(left / sizes).max(initial=0.0) > _CONTRADICTION * (size / sizes).max(initial=0.0):
+        what = "v" if order == 0 else f"row {order} of v"
+        raise ConstraintError(
+            f"{what} cannot be brought onto the constraints with these joints held: the smallest error found is "
+            f"{np.abs(left).max():.1e}, mostly in {most_broken(model, left)}"
+        )
 
 
 def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
@@ -262,20 +298,44 @@ def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     return q, v - nearest_motion(model, q, now, apply(now.J, v))[0]
 
 
-def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None) -> Array:
+def led(model: Model, start: Array, there: Array, held: HeldJoints) -> tuple[Array, str]:
+    """The configuration near a start (nq,) in which what is held is as in another one, `there`; and what to warn of.
+
+    What is held is led there step by step and the rest follows, so that a linkage does not change to another branch. If
+    it cannot follow, a configuration near `there`.
+    """
+    if not model.constraints or held.free.all():
+        return assembled(model, there)
+    way = np.where(held.free, 0.0, model.difference(start, there))
+    steps = int(np.ceil(np.abs(way / model._natural_sizes()[1]).max(initial=0.0) / _STRIDE))
+    if steps > 1:
+        try:
+            q = assembled(model, start, held.free)[0]
+            for _ in range(steps - 1):
+                q = assembled(model, model.integrate(q, way / steps), held.free)[0]
+            return assembled(model, held.as_in(model, q, there), held.free)
+        except ConstraintError:
+            pass
+    return assembled(model, there, held.free)
+
+
+def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None) -> tuple[Array, str]:
     """Newton's method with the smallest steps; retried from other points near the start if it fails.
+
+    Returns the configuration, and what to warn of: loops that rounded digits of a file keep open by less than
+    `_ROUNDED_DATA` are closed as well as they can be.
 
     The first attempt obeys all rows, so that feet without a pose stay and wheels roll; the others only those that have
     a residual, which the rest may slow down or keep from vanishing.
 
-    `free`: a mask of the coordinates that may move, all when left out. Loops that rounded digits of a file keep open
-    by less than `_ROUNDED_DATA` are closed as well as they can be. Residuals and steps are compared in natural sizes.
+    `free`: a mask of the coordinates that may move, all when left out. Residuals and steps are compared in natural
+    sizes.
     """
     with UnwatchedNodes():
         return _assembled(model, start, free)
 
 
-def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> Array:
+def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> tuple[Array, str]:
     rng = np.random.default_rng(0)
     row_sizes, sizes, *_ = model._natural_sizes()
     best, left_at_best = np.inf, np.zeros(0)
@@ -298,7 +358,7 @@ def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> Ar
             if now < 1e-13 or (now < 1e-10 and now >= size):
                 if q is not start and (folded := inside_out(model, q)):
                     break
-                return model.integrate(q, np.zeros(model.nv)) if now == 0 else q
+                return (model.integrate(q, np.zeros(model.nv)) if now == 0 else q), ""
             if now < size:
                 size, nearest = now, q
             step = np.zeros(model.nv)
@@ -306,16 +366,13 @@ def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> Ar
             longest = float(np.abs(step / sizes).max(initial=0.0))
             if longest < 1e-12 and 1e-10 <= now < _ROUNDED_DATA and rows.sum() == placed.sum():
                 left = np.abs(broken).max(initial=0.0)
-                warnings.warn(
+                return q, (
                     f"constraint {most_broken(model, broken)} cannot be satisfied exactly: an error of {left:.1e} "
-                    "remains, as where the numbers of a file are rounded",
-                    ConstraintWarning,
-                    stacklevel=4,  # assembled, projected, project
+                    "remains, as where the numbers of a file are rounded"
                 )
-                return q
             q = _nearer(model, q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0), now)
         if size < 1e-10 and not inside_out(model, nearest):  # as far as digits go, if slowly
-            return nearest
+            return nearest, ""
     kept = "" if moves.all() else " with these joints held"
     if folded:
         raise ConstraintError(f"q cannot be brought onto the constraints{kept}: there {folded}")

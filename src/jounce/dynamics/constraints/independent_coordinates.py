@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, counted, quoted
+from jounce._checks import counted, quoted, rows_of
 from jounce.dynamics.constraints.natural import NaturalRows
+from jounce.dynamics.named_coordinates import columns_of
+from jounce.dynamics.named_coordinates import names as names_of
 from jounce.errors import ConstraintError
 
 if TYPE_CHECKING:
@@ -29,12 +31,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IndependentCoordinates:
-    """A choice of independent coordinates at a configuration.
+    """A choice of independent coordinates at a configuration, or at each of several.
 
     Attributes:
         columns: (n,) of v that are independent, in order.
-        names: of the joints that these belong to.
-        G: (nv, n) with v = G v[columns] for all v that obey the constraints.
+        names: (n,) of these coordinates, as in `Trajectory.v_names`: that of the joint, or "base.vx" if it has several.
+        G: (..., nv, n) with v = G v[columns] for all v that obey the constraints.
         velocities: n, the number of independent velocities.
         positions: the number of independent positions: more than velocities if something rolls. Rolling bodies are
             counted as if they could get anywhere, which is not true of, say, a wheel guided along a line.
@@ -53,31 +55,60 @@ class IndependentCoordinates:
 
 def independent_coordinates(model: Model, q: ArrayLike, names: Sequence[str] | None) -> IndependentCoordinates:
     """See `Model.independent_coordinates`."""
-    J = model.constraint_jacobian(array_of("q", q, (model.nq,)))
+    given = rows_of("q", q, model.nq, "nq")
+    lead = given.shape[:-1]
+    if lead and names is None:
+        raise ValueError(
+            f"q has the batch shape {lead}, for which names has to be given, as each state could have others: "
+            "those of one are robot.independent_coordinates(q[0]).names"
+        )
+    chosen = None if names is None else _columns(model, names)
+    if 0 in lead and chosen is not None:  # as many as are named
+        count = len(chosen)
+        return _named(model, chosen, np.zeros((*lead, model.nv, count)), count)
+    found = []
+    for i, at in enumerate(np.ndindex(lead)):
+        try:
+            found.append(_at(model, given[at], chosen))
+        except (ConstraintError, ValueError) as fault:
+            raise type(fault)(f"{fault}, in state {i}" if lead else str(fault)) from None
+    columns, first, positions = found[0]
+    if len({each[2] for each in found}) > 1:
+        raise ValueError("q: the states have different numbers of independent positions, ask for them one by one")
+    G = np.array([each[1] for each in found]).reshape(*lead, *first.shape)
+    return _named(model, columns, G, positions)
+
+
+def _named(model: Model, columns: NDArray[np.intp], G: Array, positions: int) -> IndependentCoordinates:
+    known = names_of(model).v
+    return IndependentCoordinates(columns, tuple(known[i] for i in columns), G, len(columns), positions)
+
+
+def _at(model: Model, q: Array, chosen: NDArray[np.intp] | None) -> tuple[NDArray[np.intp], Array, int]:
+    """The columns, G and the number of independent positions, at one configuration."""
+    J = model.constraint_jacobian(q)
     from_positions = model._holonomic_rows()
     natural = NaturalRows(model, J)
     rank = int(natural.rank)
     count = model.nv - rank
     dependent = _pivots(natural.scaled, rank)
-    if names is not None:
-        chosen = _columns(model, names)
+    if chosen is not None:
         if len(chosen) != count:
             raise ValueError(
                 f"names have {counted(len(chosen), 'coordinate')}, expected {count}: as many are independent here"
             )
         dependent = np.setdiff1d(np.arange(model.nv), chosen)
         if NaturalRows(model, J, columns=dependent).rank < rank:
+            known = names_of(model).v
             raise ConstraintError(
-                f"the coordinates of {', '.join(map(quoted, names))} are not independent in this configuration: "
-                f"the constraints leave {_held(model, natural, chosen)} no motion of its own"
+                f"the coordinates {', '.join(quoted(known[i]) for i in chosen)} are not independent in this "
+                f"configuration: the constraints leave {_held(model, natural, chosen)} no motion of its own"
             )
     columns = np.setdiff1d(np.arange(model.nv), dependent)
     G = np.zeros((model.nv, count))
     G[columns, np.arange(count)] = 1.0
     G[dependent] = -NaturalRows(model, J, columns=dependent).inverse @ J[:, columns]
-    owners = tuple(n for n in model.joint_names if set(range(model.nv)[model.coordinate(n)]) & set(columns.tolist()))
-    positions = model.nv - int(NaturalRows(model, J, from_positions).rank)
-    return IndependentCoordinates(columns, owners, G, count, positions)
+    return columns, G, model.nv - int(NaturalRows(model, J, from_positions).rank)
 
 
 def _pivots(J: Array, rank: int) -> NDArray[np.intp]:
@@ -94,19 +125,18 @@ def _pivots(J: Array, rank: int) -> NDArray[np.intp]:
 
 
 def _columns(model: Model, names: Sequence[str]) -> NDArray[np.intp]:
-    """The columns of joints given by name."""
+    """The columns of joints and coordinates given by name."""
     if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
-        raise ValueError(f"names is {quoted(names)}, expected a list of joint names")
-    if len(set(map(quoted, names))) < len(names):
-        raise ValueError(f"names is {quoted(names)}, expected each joint once")
-    parts = [np.arange(model.nv)[model.coordinate(name)] for name in names]
-    return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *parts]))
+        raise ValueError(f"names is {quoted(names)}, expected a list of names of joints or coordinates")
+    columns = columns_of(model, names)
+    if len(set(columns.tolist())) < len(columns):
+        raise ValueError(f"names is {quoted(names)}, expected each coordinate once")
+    return np.sort(columns)
 
 
 def _held(model: Model, natural: NaturalRows, chosen: NDArray[np.intp]) -> str:
-    """The joint whose chosen coordinates are most nearly determined by the others and the constraints."""
+    """The chosen coordinate that is most nearly determined by the others and the constraints."""
     motions = natural.free_directions()[1]  # in natural sizes; at the chosen ones, rank-deficient
     U, _, _ = np.linalg.svd(motions[:, chosen].T)
     worst = int(chosen[int(np.argmax(np.abs(U[:, -1])))])
-    name = next(n for n in model.joint_names if worst in range(model.nv)[model.coordinate(n)])
-    return quoted(name)
+    return quoted(names_of(model).v[worst])
