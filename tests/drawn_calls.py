@@ -406,7 +406,7 @@ class Draw:
         mask = self.mask(name)
         columns = self.rng.permutation(np.flatnonzero(mask))
         joints = [str(j) for j in self.rng.permutation(self.model.joint_names) if self.rng.random() < 0.5]
-        single = [str(c) for c in self.rng.permutation(names(self.model).v) if self.rng.random() < 0.3]
+        single = [names(self.model).v[i] for i in columns[::2]]
         return self.one((mask, columns, joints, single))
 
     def held(self, name: str) -> object:
