@@ -121,7 +121,7 @@ PROPERTIES = {
     "nq", "nv", "bodies", "gravity", "body_names", "joint_names", "frame_names", "input_names", "inertial_parameters",
     "lower", "upper", "velocity_limit", "effort_limit", "acceleration_limit", "deceleration_limit", "jerk_limit",
     "effort_rate_limit", "constraints", "constraint_names", "scenery",
-    "armature", "damping", "friction", "stiffness", "mass", "keyframes", "v_names",
+    "armature", "damping", "friction", "stiffness", "mass", "keyframes", "v_names", "unphysical",
 }  # fmt: skip
 
 # The axis that counts the orders of a stack's result, for each array of the result.
@@ -174,6 +174,7 @@ OF_STATES = {"residual", "project", "loop_coordinate"}  # of a configuration, at
 OF_TIES = {"constraint_rows", "loop_coordinate"}  # of a constraint by name
 OF_MOTIONS = {"constrained_inverse_dynamics"}  # that must obey the constraints
 NO_NUMBERS = {"show", "to_mjcf", "to_urdf", "with_limits"}  # in `odd_values`, and tests of their own
+NO_NUMBERS |= {"configuration", "joint_positions"}  # with mappings, in test_joint_positions.py
 ARRAYS = {"q", "q0", "q1", "v", "a", "dv", "tau", "acc", "f", "v_ref", "a_ref"}
 WORDS = {"frame", "velocity_frame", "wrench_frame", "source", "target"}
 

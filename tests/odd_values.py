@@ -248,6 +248,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "constrained": (ROBOT.constrained, {"contacts": {"tool": jn.Fixed()}}),
     "unconstrained": (HELD.unconstrained, {"constraints": ["tool"]}),
     "lock": (ROBOT.lock, {"positions": {"elbow": 0.3}}),
+    "configuration": (ROBOT.configuration, {"positions": {"elbow": 0.3}}),
+    "a pose of the base": (lambda pose: ROBOT.configuration({"base": pose}), {"pose": np.eye(4)}),
+    "joint_positions": (ROBOT.joint_positions, {"q": Q}),
+    "angular_first": (jn.angular_first, {"x": np.arange(6.0), "matrix": False}),
     "a locked joint": (lambda q: ROBOT.lock({"base": q}), {"q": Q[:7]}),
     "replace": (
         ROBOT.replace,

@@ -33,7 +33,7 @@ def test_reference_motion_is_consistent() -> None:
     t = np.array([3.7])
     h = 0.02
     nodes = np.arange(-4, 5)
-    q, v = demo.reference_motion(t + h * nodes, 7)
+    q, v = robots.reference_motion(t + h * nodes, 7)
     rates = np.tensordot(WEIGHTS / h, robot.difference(q[4], q), axes=1)
     body = robot.change_velocity_frame(q[4], v[4], "mixed", "body")
     np.testing.assert_allclose(rates, body[0], rtol=0, atol=1e-11)
@@ -58,7 +58,7 @@ def test_the_way_back(flight: demo.Flight) -> None:
 
 
 def test_speeds_give_the_wrench(flight: demo.Flight) -> None:
-    base = demo.TiltHex()
+    base = robots.TiltHex()
     speeds = base.speeds(flight.wrench)
     assert speeds.shape == (3000, 6, 6)
     np.testing.assert_allclose(speeds[:, 0] ** 2 @ base.allocation().T, flight.wrench[:, 0], rtol=0, atol=1e-12)
@@ -72,7 +72,7 @@ def test_speeds_give_the_wrench(flight: demo.Flight) -> None:
 def test_base_is_fully_actuated() -> None:
     for alpha, beta in ((0.6, -0.2), (0.3, 0.4)):
         ranks = [
-            np.linalg.matrix_rank(demo.TiltHex(alpha=alpha, beta=beta, drag=drag, alternates=alternates).allocation())
+            np.linalg.matrix_rank(robots.TiltHex(alpha=alpha, beta=beta, drag=drag, alternates=alternates).allocation())
             for drag, alternates in ((4.75e-7, True), (4.75e-7, False), (0.0, True), (0.0, False))
         ]
         assert ranks == [6, 6, 6, 3]  # with one alpha, as in (28), by drag alone
@@ -82,7 +82,7 @@ def test_propellers_only_push() -> None:
     pull = np.zeros((1, 6))
     pull[0, 2] = -10.0
     with pytest.raises(ValueError, match="asks a propeller to pull"):
-        demo.TiltHex().speeds(pull)
+        robots.TiltHex().speeds(pull)
 
 
 # --- output --------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def test_propellers_only_push() -> None:
 
 def test_animation_is_one_page(flight: demo.Flight, tmp_path: Path) -> None:
     pytest.importorskip("viser")
-    base = demo.TiltHex()
+    base = robots.TiltHex()
     coarse = replace(flight, time=flight.time[::100], q=flight.q[::100])
     speeds = base.speeds(flight.wrench)[::100]
     path = write_animation(robots.aerial_manipulator(), coarse, base, speeds, tmp_path / "new" / "a.html")
@@ -103,7 +103,7 @@ def test_animation_is_one_page(flight: demo.Flight, tmp_path: Path) -> None:
 
 def test_thrusts_are_the_wrench_on_the_base(flight: demo.Flight) -> None:
     """The arrows of the page, moved to the base, add up to its force and to its rate; their drag is not drawn."""
-    base = demo.TiltHex()
+    base = robots.TiltHex()
     clad = dressed(robots.aerial_manipulator(), base)
     wrenches = thrusts_of(base, base.speeds(flight.wrench)[::300, :2])
     q = flight.q[::300]
@@ -117,7 +117,7 @@ def test_thrusts_are_the_wrench_on_the_base(flight: demo.Flight) -> None:
 
 def test_the_robot_of_the_page_is_the_same(flight: demo.Flight) -> None:
     robot = robots.aerial_manipulator()
-    clad = dressed(robot, demo.TiltHex())
+    clad = dressed(robot, robots.TiltHex())
     q, v = flight.q[700], flight.v[700]
     np.testing.assert_allclose(clad.inverse_dynamics(q, v), robot.inverse_dynamics(q, v), rtol=1e-12)
     for tool, link in (("tool 1", "B4"), ("tool 2", "B7")):

@@ -9,7 +9,7 @@ import pytest
 
 import jounce as jn
 from build import jounce_model
-from jounce import demo
+from jounce import robots
 from oracles import paper_a_forward, virtual_work
 from peers import PinocchioTree
 from trees import ALL_JOINTS, TreeSpec, random_configuration, random_tree
@@ -100,8 +100,8 @@ def test_aerial_manipulator_along_its_flight(frame: str) -> None:
     forces returns through the arms' own frequency: from order four on, that limits the accuracy, not 1e-9.
     """
     robot = jn.robots.aerial_manipulator()
-    t = np.arange(0.0, demo.HORIZON, demo.STEP)
-    q, mixed = demo.reference_motion(t, 7)
+    t = np.arange(0.0, robots.HORIZON, robots.STEP)
+    q, mixed = robots.reference_motion(t, 7)
     v = robot.change_velocity_frame(q, mixed, "mixed", frame)
     tau = robot.inverse_dynamics(q, v, frame=frame)
     off = np.abs(robot.forward_dynamics(q, v[:, 0], tau, frame=frame) - v[:, 1:]).max(axis=(0, 2))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import jounce as jn
 from build import jounce_model
-from jounce import demo, trajectory
+from jounce import robots, trajectory
 from jounce.simulation import rkmk
 from jounce.simulation import simulate as simulation
 from jounce.simulation.simulate import simulate
@@ -284,7 +284,7 @@ def test_inverse_dynamics_backwards(method: str) -> None:
     robot = jn.robots.aerial_manipulator()
 
     def motion(t: float, rows: int) -> tuple[Array, Array]:
-        q, mixed = demo.reference_motion(np.array([t]), rows)
+        q, mixed = robots.reference_motion(np.array([t]), rows)
         return q[0], robot.change_velocity_frame(q[0], mixed[0], "mixed", "body")
 
     def forces(t: float, q: Array, v: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from style import COLOURS, save
 
 import jounce as jn
-from jounce.demo import HORIZON, reference_motion
+from jounce.robots import HORIZON, reference_motion
 
 MOMENT = 18.0  # s
 robot = jn.robots.aerial_manipulator()

@@ -55,6 +55,7 @@ from jounce.parts.joints import (
 from jounce.parts.placement import placement
 from jounce.parts.spline import Spline
 from jounce.trajectory import Trajectory
+from jounce.twists import angular_first
 
 if TYPE_CHECKING:
     from jounce.core_build import build_info
@@ -115,6 +116,7 @@ __all__ = [
     "StabilityWarning",
     "Trajectory",
     "Universal",
+    "angular_first",
     "build_info",
     "control",
     "conversions",

@@ -56,6 +56,7 @@ from jounce.parts.custom_joint import CustomJoint
 from jounce.parts.joints import Free, Limits, Spherical
 from jounce.parts.sections import Shape
 from jounce.soft.inputs import Inputs, SoftPart
+from jounce.unphysical import unphysical
 
 if TYPE_CHECKING:
     from jounce.dynamics.broken_limits import BrokenLimits
@@ -375,6 +376,22 @@ class Model(CoreModel):
         """Of all bodies together, kg, including those that are fixed to the world."""
         return float(sum(b.inertia.mass if b.soft is None else b.soft.mass for b in self.bodies))
 
+    @property
+    def unphysical(self) -> tuple[str, ...]:
+        """Names of the moving bodies whose inertia, with all that is fixed to them, no real body has; mostly empty.
+
+        Published and identified parameters are often such, and so are files: see `Inertia`, ``physical=False``. All
+        calls take these robots; those that solve with the mass matrix raise a `SingularError` where it is singular.
+
+        >>> import jounce as jn
+        >>> b = jn.Builder()
+        >>> identified = jn.Inertia(1.0, (0, 0, 0.3), (0.1, 0.1, -0.01), physical=False)
+        >>> b.add("arm", "world", jn.Revolute((0, 1, 0)), inertia=identified)
+        >>> b.build().unphysical
+        ('arm',)
+        """
+        return tuple(unphysical(self.bodies))
+
     def _of_joints(self, key: str) -> Array:
         """One number per coordinate."""
         return np.concatenate([np.zeros(0), *(getattr(b.joint, key) for b, _ in self._moving())])
@@ -427,6 +444,38 @@ class Model(CoreModel):
                 q[self.position(joint)] = at
             found[name] = frozen(q)
         return MappingProxyType(found)
+
+    def configuration(self, positions: Mapping[str, ArrayLike]) -> Array:
+        """The configuration (..., nq) in which joints are at these positions; all others are as in `neutral`.
+
+        Args:
+            positions: by joint. With one coordinate, a number (...,), rad or m; `Free`, the pose (..., 4, 4) of its
+                body in the joint frame, or x y z and a quaternion (..., 7); `Spherical`, a rotation (..., 3, 3), or a
+                quaternion (..., 4); others, their coordinates (..., n). By the name of its shape, the strains (..., n)
+                of a soft body. Quaternions are x y z w.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.quadrotor_arm()
+        >>> q = robot.configuration({"base": jn.placement((0, 0, 2), rpy=(0, 0, 0.5)), "elbow": 0.3})
+        >>> q.round(3)
+        array([0.   , 0.   , 2.   , 0.   , 0.   , 0.247, 0.969, 0.   , 0.3  ])
+        >>> at = robot.joint_positions(q)
+        >>> at["base"][:3, 3], float(at["elbow"])
+        (array([0., 0., 2.]), 0.3)
+        """
+        from jounce.dynamics.joint_positions import configuration
+
+        return configuration(self, positions)
+
+    def joint_positions(self, q: ArrayLike) -> dict[str, Array]:
+        """Where each joint is, by name: what `configuration` takes, and gives q (..., nq) back from.
+
+        Numbers (...,) where there is one coordinate, poses (..., 4, 4) of `Free` joints, rotations (..., 3, 3) of
+        `Spherical` ones, coordinates (..., n) of all others and of the shapes of soft bodies.
+        """
+        from jounce.dynamics.joint_positions import joint_positions
+
+        return joint_positions(self, q)
 
     def random_configuration(self, rng: np.random.Generator | int, shape: SupportsIndex | Sequence[int] = ()) -> Array:
         """Random configurations (*shape, nq), with uniformly distributed orientations.

@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, whole
 from jounce.builder import Builder
 from jounce.model import Model
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Free, Limits, Revolute
+from jounce.parts.tilt_hex import TiltHex
 
-__all__ = ["aerial_manipulator", "panda", "quadrotor_arm"]
+__all__ = ["HORIZON", "STEP", "TiltHex", "aerial_manipulator", "panda", "quadrotor_arm", "reference_motion"]
+
+Array = NDArray[np.float64]
+
+HORIZON = 30.0  # s, of paper A's reference motion
+STEP = 0.01  # s, between its samples
 
 _AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # paper A, (30): y, x, z, repeating
 
@@ -89,6 +95,46 @@ def aerial_manipulator(branches: int = 2, links: int = 3) -> Model:
     return builder.build()
 
 
+def reference_motion(t: ArrayLike, rows: int) -> tuple[Array, Array]:
+    """Paper A's reference motion of its flying robot (Table 3), of `HORIZON` seconds, to any order.
+
+    Args:
+        t: (T,) times, s.
+        rows: of the velocity stacks.
+
+    Returns:
+        q (T, 13) and v (T, rows, 12), `Free` rows in the frame "mixed".
+
+    The base flies a circle of 1 m at height 0 in 20 s while its yaw swings by 25 degrees in 30 s; each joint follows
+    half a cosine wave from its initial angle. The paper does not give the phase of the yaw: it starts at zero here.
+
+    >>> robot = aerial_manipulator()
+    >>> q, v = reference_motion([0.0, 15.0], 3)
+    >>> robot.inverse_dynamics(q, v, frame="mixed").shape
+    (2, 2, 12)
+    """
+    t = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    circle, swing, bend = 2 * np.pi / 20, 2 * np.pi / 30, np.pi / HORIZON
+    amplitude = np.deg2rad(25.0)
+    start = np.deg2rad([10.0, -5.0, 15.0, -10.0, 7.0, -12.0])
+    reach = np.deg2rad([60.0, 50.0, 40.0, 55.0, 45.0, 35.0])
+
+    q = np.zeros((len(t), 13))
+    yaw = amplitude * np.sin(swing * t)
+    q[:, 0], q[:, 1] = np.cos(circle * t), np.sin(circle * t)
+    q[:, 5], q[:, 6] = np.sin(yaw / 2), np.cos(yaw / 2)
+    q[:, 7:] = start + reach / 2 * (1 - np.cos(bend * t))[:, None]
+
+    v = np.zeros((len(t), rows, 12))
+    for k in range(rows):  # derivative k + 1 of sin(a t) is a^(k+1) sin(a t + (k+1) pi/2)
+        quarter = (k + 1) * np.pi / 2
+        v[:, k, 0] = circle ** (k + 1) * np.cos(circle * t + quarter)
+        v[:, k, 1] = circle ** (k + 1) * np.sin(circle * t + quarter)
+        v[:, k, 5] = amplitude * swing ** (k + 1) * np.sin(swing * t + quarter)
+        v[:, k, 6:] = -reach / 2 * (bend ** (k + 1) * np.cos(bend * t + quarter))[:, None]
+    return q, v
+
+
 def quadrotor_arm(payload: float = 0.0) -> Model:
     """A quadrotor that carries an arm of two links, which turn about its y axis and hang down at zero.
 
@@ -116,14 +162,15 @@ def quadrotor_arm(payload: float = 0.0) -> Model:
 
 
 def panda(tilt: float = 0.0) -> Model:
-    """Franka Emika's Panda, seven revolute joints on a fixed base, with the inertial parameters that paper C uses.
+    """Franka Emika's Panda, seven revolute joints on a fixed base: the robot of paper C.
 
     Geometry and inertial parameters are those published by the manufacturer (franka_description), in the link frames
     of its model (modified Denavit-Hartenberg): ``link1`` to ``link7`` with the joints ``q1`` to ``q7``. The inertial
     parameters were identified by C. Gaz, M. Cognetti, A. Oliva, P. Robuffo Giordano, A. De Luca, "Dynamic
     Identification of the Franka Emika Panda Robot With Retrieval of Feasible Parameters Using Penalty-Based
     Optimization", IEEE Robotics and Automation Letters 4(4), 2019, which the paper cites. The height of the first
-    link's centre of mass differs between copies; it loads no joint. No hand, no friction, no rotor inertia. The paper
+    link's centre of mass differs between copies; it loads no joint. No hand, no friction, no rotor inertia. The paper's
+    own code takes the moments about the origins of the link frames; `jounce reproduce C-panda` does so, too. The paper
     speaks of six degrees of freedom; the robot has seven.
 
     The limits, those of acceleration, jerk and torque rate among them, are those of motions and torques sent to it: the

@@ -9,8 +9,7 @@ import numpy as np
 from jounce import robots
 from jounce.demo.figures import draw_forces, draw_motion, draw_rotors
 from jounce.demo.flight import ORDER, Flight, derivative_error, fly, round_trip_error
-from jounce.demo.motion import STEP
-from jounce.demo.rotors import TiltHex
+from jounce.robots import STEP, TiltHex
 
 from .a_operations import PAPER, tractable
 from .a_promises import base_claims, promises

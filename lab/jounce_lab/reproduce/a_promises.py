@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 
 from jounce.demo.flight import ORDER
-from jounce.demo.rotors import TiltHex
 from jounce.model import Model
+from jounce.robots import TiltHex
 
 from .claims import Array, Claim, agrees, judged, off, unchecked
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from jounce import robots
-from jounce.demo.motion import reference_motion
 from jounce.display.style import BLUE, GREEN, ORANGE, picture, tidy
 from jounce.model import Model
+from jounce.robots import reference_motion
 
 from . import table5
 from .a_closed_form import closed_form, expressions, joints, lemmas

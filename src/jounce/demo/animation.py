@@ -8,9 +8,8 @@ import numpy as np
 
 from jounce.demo.flight import Flight
 from jounce.demo.looks import dressed
-from jounce.demo.motion import Array
-from jounce.demo.rotors import TiltHex
 from jounce.model import Model
+from jounce.robots import Array, TiltHex
 from jounce.trajectory import Trajectory
 
 _FRAME = 0.05  # s between samples; the page interpolates

@@ -11,8 +11,7 @@ from jounce import robots
 from jounce.demo.animation import write_animation
 from jounce.demo.figures import draw_forces, draw_motion, draw_rotors
 from jounce.demo.flight import ORDER, Flight, derivative_error, fly, round_trip_error
-from jounce.demo.motion import HORIZON, STEP, Array
-from jounce.demo.rotors import TiltHex
+from jounce.robots import HORIZON, STEP, Array, TiltHex
 
 
 def run(output: Path) -> list[Path]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from jounce.demo.flight import ORDER, Flight
-from jounce.demo.motion import Array
 from jounce.display.style import BLACK, COLOURS, legend_above, picture, tidy
+from jounce.robots import Array
 
 _JOINTS = [f"$q_{j}$" for j in range(2, 8)]
 _AXES = ["$x$", "$y$", "$z$"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jounce.demo.motion import HORIZON, STEP, Array, reference_motion
 from jounce.model import Model
+from jounce.robots import HORIZON, STEP, Array, reference_motion
 
 ORDER = 5
 

@@ -10,13 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from jounce.core_tables import BodyRecord
-from jounce.demo.motion import Array
-from jounce.demo.rotors import TiltHex
 from jounce.display.style import COLOURS
 from jounce.model import Model
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed
 from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Sphere, Visual
+from jounce.robots import Array, TiltHex
 
 _HUB: Colour = (0.93, 0.94, 0.96, 1.0)
 _METAL: Colour = (0.33, 0.37, 0.42, 1.0)

@@ -95,6 +95,9 @@ class ClosedForm:
         spatial: `SpatialForm`, paper A's, with the `Free` rows of v and of forces in the frame "world".
         body: `BodyForm`, paper C's, to any order, with these rows in the frame "body".
 
+    Twists are [linear; angular] and wrenches [force; moment] in both; the papers write the angular half first, as
+    `angular_first` gives it.
+
     >>> import jounce as jn
     >>> robot = jn.robots.aerial_manipulator()
     >>> q, v = robot.random_configuration(np.random.default_rng(0)), np.ones((4, robot.nv))

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce.core_tables import BodyRecord, massless_bodies, moments
+from jounce.core_tables import BodyRecord, massless_bodies
 from jounce.model import Model
 from jounce.parts.constraints import ConstraintRecord
-from jounce.parts.inertia import Inertia
-from jounce.parts.joints import Fixed
+from jounce.unphysical import unphysical
 
 if TYPE_CHECKING:
     from jounce.parts.visual import Visual
@@ -88,7 +87,7 @@ class Description:
         lines = self.warnings[:3]
         if len(self.warnings) > 3:
             lines.append(f"and {len(self.warnings) - 3} more of the kind")
-        massless, faulty = massless_bodies(self.bodies), _impossible(self.bodies)
+        massless, faulty = massless_bodies(self.bodies), unphysical(self.bodies)
         if massless:
             lines.append(f"nothing that {listed(massless)} moves has inertia, so there is no forward dynamics")
         if faulty:
@@ -104,39 +103,3 @@ def listed(names: Sequence[str], count: int = 3) -> str:
     """The first few names of a list, and how many more there are."""
     shown = ", ".join(repr(name if len(name) <= 60 else f"{name[:60]}...") for name in names[:count])
     return shown if len(names) <= count else f"{shown} and {len(names) - count} more"
-
-
-def _impossible(bodies: Sequence[BodyRecord]) -> list[str]:
-    """The moving bodies whose inertia, together with all that is fixed to them, no real body has."""
-    suspects = [i for i, b in enumerate(bodies) if b.inertia.fault]
-    if not suspects:
-        return []
-    carrier: list[int] = []
-    pose: list[NDArray[np.float64]] = []
-    for i, b in enumerate(bodies):
-        if not isinstance(b.joint, Fixed):
-            carrier.append(i)
-            pose.append(np.eye(4))
-        else:
-            carrier.append(carrier[b.parent] if b.parent >= 0 else -1)
-            pose.append(pose[b.parent] @ b.placement if b.parent >= 0 else b.placement)
-    doubtful = {carrier[i] for i in suspects}
-    parts: dict[int, list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]] = {}
-    for i, b in enumerate(bodies):
-        if carrier[i] >= 0 and carrier[i] in doubtful:
-            parts.setdefault(carrier[i], []).append(moments(b.inertia, pose[i]))
-    wholes = {bodies[i].name: _whole(found) for i, found in parts.items()}
-    return [name for name, whole in wholes.items() if whole.fault and not _like_point(whole)]
-
-
-def _whole(parts: list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]) -> Inertia:
-    mass = sum(m for m, _, _ in parts)
-    first, second = sum(h for _, h, _ in parts), sum(s for _, _, s in parts)
-    com = first / mass if mass > 0 else np.zeros(3)
-    about_com = second - mass * np.outer(com, com)
-    return Inertia(mass, com, np.trace(about_com) * np.eye(3) - about_com, physical=False)
-
-
-def _like_point(inertia: Inertia) -> bool:
-    """Whether it is a point mass up to rounding: within some 30 micrometres."""
-    return float(np.abs(inertia.rotational).max()) < 1e-9 * inertia.mass

@@ -23,14 +23,22 @@ _SENSES = np.array([1.0, -1.0] * 3)  # of rotation
 
 @dataclass(frozen=True)
 class TiltHex:
-    """Six tilted propellers. The numbers are our choice, typical of a real base with 12-inch propellers.
+    """Six tilted propellers on the base of paper A's flying robot, (28): its map from speeds to the wrench on the base.
 
-    Attributes:
+    The paper gives no numbers. These are our choice, typical of a real base with 12-inch propellers.
+
+    Args:
         a: distance of a propeller from the centre, m.
         alpha, beta: tilt about the arm, and then about the propeller's own y axis, rad.
         thrust: c_f of all, N s^2.
         drag: c_d, N m s^2, whose sign alternates from each propeller to the next.
         alternates: whether the sign of alpha alternates as well; (28) has a single alpha.
+
+    >>> import jounce as jn
+    >>> hexarotor = jn.robots.TiltHex()
+    >>> squared = np.full(6, 500.0**2)  # rad^2/s^2
+    >>> float((hexarotor.allocation() @ squared)[2].round(1))  # N, of [force; moment] in the base's axes
+    30.3
     """
 
     a: float = 0.40
