@@ -23,8 +23,8 @@ def reproduce(
     output: Path = typer.Option(Path("jounce-reproduce"), metavar="FOLDER", help=_OUTPUT),  # noqa: B008
     quick: bool = typer.Option(False, "--quick", help="Smaller, in seconds: to see that it works."),
     full: bool = typer.Option(False, "--full", help="A-fig4: CasADi's longest races, too (5 GiB of memory)."),
-    authors: Path | None = typer.Option(  # noqa: B008
-        None, metavar="FOLDER", help="A-fig4: a clone of paper A's own code, to be raced."
+    authors: list[Path] = typer.Option(  # noqa: B008
+        [], metavar="FOLDER", help="A clone of what a paper's authors published, to compare with; repeat for more."
     ),
 ) -> None:
     """Repeat a paper's experiment: its claims, what is found here, and whether they hold; figures and data."""

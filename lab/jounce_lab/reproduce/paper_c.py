@@ -53,7 +53,7 @@ def links_of(robot: Model) -> list[Link]:
 
 
 def inverse_dynamics(links: Sequence[Link], gravity: Array, q: Array, v: Array, printed: bool = False) -> Array:
-    """Q and its derivatives (r + 1, n), for a stack v (r + 2, n).
+    """Q and its derivatives (r + 1, n), for a stack v (r + 2, n). Without gravity, nothing is computed for it.
 
     Args:
         printed: takes (20) with M_i D^(k) V_i.
@@ -61,23 +61,31 @@ def inverse_dynamics(links: Sequence[Link], gravity: Array, q: Array, v: Array, 
     n, rows = len(links), len(v) - 1
     dAd = _adjoints(links, q, v, rows)
     V = twists(links, q, v, dAd)
-    G: list[list[Any]] = [[None] * n for _ in range(rows)]  # the base's upward acceleration, carried to every body
+    G = _weight(gravity, dAd) if np.any(gravity) else None
+    W: list[list[Any]] = [[None] * n for _ in range(rows)]
+    for i in reversed(range(n)):
+        M = links[i].M
+        for k in range(rows):  # (20)
+            rate = V[k if printed else k + 1, i]
+            terms = [M @ (rate if G is None else rate + G[k][i])]
+            terms += [-comb(k, r) * (ad(V[r, i]).T @ (M @ V[k - r, i])) for r in range(k + 1)]
+            if i + 1 < n:
+                terms += [comb(k, r) * (dAd[r][i + 1].T @ W[k - r][i + 1]) for r in range(k + 1)]
+            W[k][i] = _sum(terms)
+    return np.array([[links[i].X @ W[k][i] for i in range(n)] for k in range(rows)])
+
+
+def _weight(gravity: Array, dAd: list[list[Array]]) -> list[list[Any]]:
+    """The base's upward acceleration, carried to every body, and its derivatives."""
+    rows, n = len(dAd) - 1, len(dAd[0])
+    G: list[list[Any]] = [[None] * n for _ in range(rows)]
     for i in range(n):
         for k in range(rows):
             if i == 0:
                 G[k][0] = dAd[k][0] @ np.append(np.zeros(3), -gravity)
             else:
                 G[k][i] = _sum([comb(k, r) * (dAd[r][i] @ G[k - r][i - 1]) for r in range(k + 1)])
-    W: list[list[Any]] = [[None] * n for _ in range(rows)]
-    for i in reversed(range(n)):
-        M = links[i].M
-        for k in range(rows):  # (20)
-            terms = [M @ (V[k if printed else k + 1, i] + G[k][i])]
-            terms += [-comb(k, r) * (ad(V[r, i]).T @ (M @ V[k - r, i])) for r in range(k + 1)]
-            if i + 1 < n:
-                terms += [comb(k, r) * (dAd[r][i + 1].T @ W[k - r][i + 1]) for r in range(k + 1)]
-            W[k][i] = _sum(terms)
-    return np.array([[links[i].X @ W[k][i] for i in range(n)] for k in range(rows)])
+    return G
 
 
 def twists(links: Sequence[Link], q: Array, v: Array, dAd: list[list[Array]] | None = None) -> Array:

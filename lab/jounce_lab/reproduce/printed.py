@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .claims import Array, Claim, judged, off, unchecked, written
+from .claims import Array, Claim, judged, off, written
 
 
 def to_the_letter(text: str, where: str, printed: Array, truth: Array, why: str, tolerance: float = 1e-9) -> Claim:
@@ -18,14 +18,26 @@ def to_the_letter(text: str, where: str, printed: Array, truth: Array, why: str,
     )  # fmt: skip
 
 
-def in_doubt(text: str, where: str, literal: Array, read: Array, truth: Array, how: str) -> Claim:
-    """A line that is damaged in the only text available: its print cannot be judged.
+def in_doubt(
+    text: str,
+    where: str,
+    literal: Array,
+    read: Array,
+    truth: Array,
+    how: str,
+    confirmed: str = "",
+    tolerance: float = 1e-9,
+) -> Claim:
+    """A line that is damaged in the only text available: what is judged is how it is read here.
 
     Args:
         literal, read: results of the line as it stands there, and as it is read here.
         how: how it is read.
+        confirmed: where the authors themselves have it so.
     """
-    ours = f"relative error {written(off(literal, truth))} as it stands, {written(off(read, truth))} as read here"
-    return unchecked(
-        text, where, "", f"The text at hand is damaged there, and the print may be right. Read here: {how}", ours
-    )
+    error = off(read, truth)
+    ours = f"relative error {written(error)} as read here, {written(off(literal, truth))} as it stands"
+    return judged(
+        text, where, "", ours, error < tolerance, confirmed,
+        damage=f"The text at hand is damaged there, and the print may be right. Read here: {how}",
+    )  # fmt: skip

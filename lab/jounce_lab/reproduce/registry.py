@@ -20,6 +20,11 @@ class Experiment:
     module: str
     options: tuple[str, ...] = ()  # further arguments of its function `run`
 
+    @property
+    def paper(self) -> str:
+        """Its letter."""
+        return self.name[0]
+
     def run(self, output: Path, quick: bool = False, tell: Tell = silent, **options: object) -> Result:
         """Runs it; figures and data go into the folder `output`.
 
@@ -47,10 +52,17 @@ EXPERIMENTS = {
             "B-section5", "the linearization on SE(3) against finite differences, and through a flip", "b_section5"
         ),
         Experiment("B-fig5", "errors of finite differences over their step", "b_fig5"),
-        Experiment("C-panda", "third-order inverse dynamics of the Franka Panda, recursive and closed form", "c_panda"),
+        Experiment(
+            "C-panda",
+            "third-order inverse dynamics of the Franka Panda, recursive and closed form",
+            "c_panda",
+            ("authors",),
+        ),
         Experiment("C-timing", "time of the recursion and of the closed form", "c_timing"),
         Experiment("D-sim1", "rigid and soft modules; a soft arm whose radius changes, under pressure", "d_sim1"),
-        Experiment("D-sim2", "a tentacle of Gaussian curvature falls; time over the number of modules", "d_sim2"),
+        Experiment(
+            "D-sim2", "a tentacle of Gaussian curvature falls; time over the number of modules", "d_sim2", ("authors",)
+        ),
     )
 }
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from ..bench.machine import machine
-from .claims import Claim, Result
+from .claims import VERDICTS, Claim, Result, Verdict
 from .registry import EXPERIMENTS
 
 _PAPERS = {
@@ -20,8 +20,8 @@ _PAPERS = {
     "D": "P. Pustina, C. Della Santina, A. De Luca: Unified Inverse Dynamics of Modular Serial Mechanical Systems with "
     "Application to Soft Robotics",
 }
-_CLASSES = {"holds": "yes", "holds with a change": "changed", "does not hold": "no", "cannot be checked": "open"}
-_MARKS = {"holds": "✓", "holds with a change": "≈", "does not hold": "✗", "cannot be checked": "?"}
+_CLASSES = dict(zip(VERDICTS, ("yes", "reading", "damaged", "changed", "no", "open"), strict=True))
+_MARKS = dict(zip(VERDICTS, "✓✓✓≈✗?", strict=True))
 
 
 def write_report(results: Mapping[str, Result], path: Path, seconds: float) -> Path:
@@ -50,9 +50,9 @@ def _summary(results: Mapping[str, Result]) -> str:
     rows = []
     for name, result in results.items():
         verdicts = [c.verdict for c in result.claims]
-        cells = "".join(f'<td class="n">{verdicts.count(v) or ""}</td>' for v in _CLASSES)  # type: ignore[arg-type]
+        cells = "".join(f'<td class="n">{verdicts.count(v) or ""}</td>' for v in VERDICTS)
         rows.append(f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(EXPERIMENTS[name].title)}</td>{cells}</tr>')
-    heads = "".join(f"<th>{_chip(verdict)}</th>" for verdict in _CLASSES)
+    heads = "".join(f"<th>{_chip(verdict)}</th>" for verdict in VERDICTS)
     return f"<table><thead><tr><th></th><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
@@ -77,7 +77,7 @@ def _row(claim: Claim) -> str:
     )
 
 
-def _chip(verdict: str) -> str:
+def _chip(verdict: Verdict) -> str:
     return f'<span class="chip {_CLASSES[verdict]}">{_MARKS[verdict]} {verdict}</span>'
 
 
@@ -107,9 +107,10 @@ td { vertical-align: top; padding: 8px 10px; border-top: 1px solid var(--line); 
 td.n { text-align: center; }
 .claims { table-layout: fixed; }
 .claims th:nth-child(1) { width: 46%; } .claims th:nth-child(2) { width: 18%; }
-.claims th:nth-child(4) { width: 148px; }
-.chip { display: inline-block; padding: 1px 9px; border-radius: 10px; font-size: 12.5px; white-space: nowrap; }
-.yes { background: #d7f0e7; color: #00563f; } .no { background: #fbe0d0; color: #8a3b00; }
+.claims th:nth-child(4) { width: 156px; }
+.chip { display: inline-block; padding: 1px 9px; border-radius: 10px; font-size: 12.5px; }
+.yes { background: #d7f0e7; color: #00563f; } .reading { background: #e3f2dc; color: #34571f; }
+.damaged { background: #ece6f5; color: #4d3a75; } .no { background: #fbe0d0; color: #8a3b00; }
 .changed { background: #dcecf7; color: #1d4f73; } .open { background: #e8ecf1; color: #4b5764; }
 figure { margin: 22px 0; } img { max-width: 100%; display: block; } figcaption { color: var(--soft); font-size: 13px; }
 a { color: #0072b2; }

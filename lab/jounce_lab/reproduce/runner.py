@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .claims import Result
+from .authors import by_paper
+from .claims import VERDICTS, Result
 from .registry import EXPERIMENTS, Experiment, find
 from .report import write_report
 
-COLOURS = {"holds": "green", "holds with a change": "cyan", "does not hold": "red", "cannot be checked": "yellow"}
+COLOURS = dict(zip(VERDICTS, ("green", "green", "magenta", "cyan", "red", "yellow"), strict=True))
 
 
 def reproduce(
-    name: str, output: Path, quick: bool = False, full: bool = False, authors: Path | None = None
+    name: str, output: Path, quick: bool = False, full: bool = False, authors: Sequence[Path] = ()
 ) -> dict[str, Result]:
     """One experiment, or "all" of them with a report; "list" names them.
 
@@ -23,10 +25,11 @@ def reproduce(
 
     Args:
         full: also what A-fig4 leaves out because it takes long.
-        authors: a clone of paper A's published code, which A-fig4 builds and races.
+        authors: clones of what the papers' authors published: paper A's, which A-fig4 builds and races; paper C's, with
+            whose figures C-panda compares; and paper D's, whose moduli D-sim2 reads.
 
     Raises:
-        ValueError: no experiment has that name, or `authors` lacks expected files.
+        ValueError: no experiment has that name, or one of `authors` lacks expected files.
     """
     from rich.console import Console
     from rich.markup import escape
@@ -37,8 +40,9 @@ def reproduce(
             console.print(f"[bold]{experiment.name:<11}[/bold] {experiment.title}", soft_wrap=True)
         return {}
     chosen = list(EXPERIMENTS.values()) if name.lower() == "all" else [find(name)]
+    clones = by_paper(authors)
     begin = time.perf_counter()
-    results = _run(chosen, output, quick, console, full=full, authors=authors)
+    results = _run(chosen, output, quick, console, clones, full=full)
     for experiment in chosen:
         show(experiment, results[experiment.name], console)
     if name.lower() == "all":
@@ -48,7 +52,9 @@ def reproduce(
     return results
 
 
-def _run(chosen: list[Experiment], output: Path, quick: bool, console: Any, **options: object) -> dict[str, Result]:
+def _run(
+    chosen: list[Experiment], output: Path, quick: bool, console: Any, clones: Mapping[str, Path], **options: object
+) -> dict[str, Result]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
@@ -62,7 +68,7 @@ def _run(chosen: list[Experiment], output: Path, quick: bool, console: Any, **op
 
             tell(0.0, experiment.title)
             output.mkdir(parents=True, exist_ok=True)
-            result = experiment.run(output, quick, tell, **options)
+            result = experiment.run(output, quick, tell, authors=clones.get(experiment.paper), **options)
             path = output / f"{experiment.name}.json"
             path.write_text(json.dumps(result.as_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
             results[experiment.name] = result
@@ -102,5 +108,5 @@ def show(experiment: Experiment, result: Result, console: Any) -> None:
 
 def _counted(results: dict[str, Result]) -> str:
     verdicts = [c.verdict for r in results.values() for c in r.claims]
-    counts = ", ".join(f"{verdicts.count(v)} [{colour}]{v}[/{colour}]" for v, colour in COLOURS.items())  # type: ignore[arg-type]
+    counts = ", ".join(f"{verdicts.count(v)} [{colour}]{v}[/{colour}]" for v, colour in COLOURS.items())
     return f"{len(verdicts)} claims: {counts}."
