@@ -6,6 +6,7 @@ Most of this needs the extra `docs`, and Chromium; what only reads the pages is 
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -24,6 +25,12 @@ from jounce.view import browser
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.md"))
+
+
+def _prose(page: str) -> str:
+    """A page without its code."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.sub(r"`[^`\n]+`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
@@ -103,12 +110,45 @@ def test_each_page_is_built_and_loads_nothing_from_elsewhere(site: Path) -> None
             assert not re.match(r"\w+:|//", source) or source.startswith("data:"), f"{page} loads {source}"
 
 
+FORMULAS = [page for page in PAGES if re.search(r"\$[^$\n]+\$|^\$\$$", _prose(page), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("page", FORMULAS)
+def test_formulas_are_mathematics(site: Path, page: str) -> None:
+    """MathML, written when the site is built: one element for each, and nothing left of TeX or of its escapes."""
+    html = (site / page).with_suffix(".html").read_text(encoding="utf-8")
+    article = html.split("<article", 1)[1].split("</article>", 1)[0]
+    blocks = re.findall(r"^\$\$\n.*?^\$\$$", _prose(page), re.DOTALL | re.MULTILINE)
+    inline = re.findall(r"\$[^$]+\$", re.sub(r"^\$\$\n.*?^\$\$$", "", _prose(page), flags=re.DOTALL | re.MULTILINE))
+    assert article.count("<math ") == len(blocks) + len(inline)
+    assert article.count('display="block"') == len(blocks)
+    for text in re.findall(r"<math .*?</math>", article, re.DOTALL):
+        assert not re.search(r"\\|\$|klzzw", re.sub(r"<[^>]+>", "", text)), text
+    assert "$" not in re.sub(r"<pre.*?</pre>|<code.*?</code>", "", article, flags=re.DOTALL)
+
+
+def test_papers_and_notation_have_formulas() -> None:
+    assert set(FORMULAS) >= {"notation.md", *(f"paper_{paper}.md" for paper in "abcd")}
+
+
 def test_everything_public_is_in_the_reference(site: Path) -> None:
     """Of a module, at least something is."""
     reference = "".join(page.read_text(encoding="utf-8") for page in site.glob("api_*.html"))
     wanted = {f"jounce.{name}": "." if ismodule(getattr(jn, name)) else '"' for name in jn.__all__}
     wanted |= {f"jounce.Model.{name}": '"' for name in dir(jn.Model) if not name.startswith("_")}
     assert not [name for name, end in wanted.items() if f'id="{name}{end}' not in reference]
+
+
+def test_formulas_need_no_network(phone: browser.Browser, site: Path) -> None:
+    """Nor scripts: the browser sets them, taller than a line of text where they are."""
+    for page in ("paper_c.html", "notation.html"):
+        phone.requests.clear()
+        visit(phone, site / page)
+        sizes = phone.ask(
+            "JSON.stringify([...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().height))"
+        )
+        assert min(json.loads(sizes)) > 4
+        assert all(request.startswith(("file:", "data:", "blob:")) for request in phone.requests)
 
 
 def test_signatures_have_a_line_for_each_argument(site: Path) -> None:
