@@ -11,9 +11,9 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 import scipy.special
+from jounce._core import UnwatchedNodes
 
 import jounce as jn
-from jounce._core import UnwatchedNodes
 from jounce.dynamics.constraints.wrenches import constraint_wrenches
 from kinds import TIED
 from linkages import HINGE, closed, four_bar, geared_parallelogram, quadruped, random_joints, shift, two_arms

@@ -46,7 +46,7 @@ from jounce.dynamics.discretization import TURNED, Discretization
 from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.linearization import Linearization, linearize
-from jounce.dynamics.named_coordinates import place_of_one
+from jounce.dynamics.named_coordinates import names, place_of_one
 from jounce.dynamics.partials import forward_partials, inverse_partials
 from jounce.dynamics.statics import Equilibrium, equilibrium
 from jounce.editing.tree import Tree, expect_name
@@ -275,8 +275,6 @@ class Model(CoreModel):
         >>> jn.robots.quadrotor_arm().v_names
         ('base.vx', 'base.vy', 'base.vz', 'base.wx', 'base.wy', 'base.wz', 'shoulder', 'elbow')
         """
-        from jounce.trajectory import names  # which imports this module
-
         return tuple(names(self).v)
 
     @property
