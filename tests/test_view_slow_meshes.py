@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import os
 import subprocess
 import sys
@@ -15,15 +16,18 @@ import numpy as np
 import pytest
 
 import jounce as jn
+import strangers
 from jounce.view import MeshFile
 from time_limits import HANG, within
 
 pytest.importorskip("trimesh")
 from jounce.loading.apart import Apart
-from jounce.view import mesh_files, meshes
+from jounce.parts.texture import Pattern, Texture
+from jounce.view import mesh_files, mesh_parsing, meshes
 from jounce.view.mesh_child import packed_parts, unpacked_parts
 from jounce.view.mesh_files import MeshReader, SlowMeshError, is_plain
 from jounce.view.mesh_parsing import MeshError, RawPart, _unit, parsed
+from jounce.view.textures import Coat
 
 OFF = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
 POINTS = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
@@ -479,3 +483,131 @@ except KeyboardInterrupt:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert set(done.stdout.split("\n")) == {"heard None", "-9", ""}
+
+
+# What small files ask for
+
+
+def polygons(*counts: str) -> str:
+    said = f"<vcount>{' '.join(counts)}</vcount> <p>"
+    return (
+        dae().replace('<triangles count="1">', "<polylist>").replace("</triangles>", "</polylist>").replace("<p>", said)
+    )
+
+
+def test_polygons_of_many_corners_are_read_in_the_process_with_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Readers make room for as many corners as the file says: 90 million took 3 GB."""
+    pytest.importorskip("collada")
+    assert is_plain(polygons("3").encode(), "dae")
+    for odd in (
+        polygons("90000 " * 1000),
+        polygons("-90000 " * 1000),
+        polygons("2000000000"),
+        polygons("<![CDATA[2000000000]]>"),
+        polygons("&#50;000000000"),
+        polygons("1e9"),
+        polygons("9" * 5000),
+        polygons("3").replace("vcount", "a:vcount").replace(">3<", ">2000000000<"),
+        polygons("3").replace("<vcount>", "<vcount a='>'>"),
+        polygons("3").replace("<vcount>", "<vcount/> <vcount>"),
+    ):
+        assert not is_plain(odd.encode(), "dae")
+    started = seen(monkeypatch)
+    with MeshReader() as reader:
+        assert len(reader.read(saved(tmp_path, "a.dae", polygons("3")), {})) == 1
+        assert not started
+        with pytest.raises(MeshError, match=r"breaks its reader|more memory than|not a mesh that can be read"):
+            reader.read(saved(tmp_path, "b.dae", polygons("2000000000")), {})
+    assert len(started) == 1
+
+
+def no_files(name: str) -> bytes:
+    raise MeshError("is not there")
+
+
+def test_a_mesh_that_is_placed_many_times_has_so_many_faces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And vertices; not only once it has been sent by the process that read it, which took gigabytes there and here."""
+    pytest.importorskip("collada")
+    monkeypatch.setattr(mesh_parsing, "MAX_FACES", 4)
+    few, many = dae(NODE * 4), dae(NODE * 5)
+    points = ["OFF\n{} 1 0\n{}3 0 1 2\n".format(count, "0 0 0\n1 0 0\n0 1 0\n" * (count // 3)) for count in (12, 15)]
+    for kind, good, bad in (("dae", few, many), ("off", *points)):
+        assert parsed(good.encode(), kind, no_files, {})
+        with pytest.raises(MeshError, match="has more than the 4 faces that are drawn, or vertices for so many"):
+            parsed(bad.encode(), kind, no_files, {})
+
+
+def test_a_picture_on_many_parts_of_a_mesh_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some hundred of 20 million pixels took minutes."""
+    pytest.importorskip("collada")
+    images, file, decoded = pytest.importorskip("PIL.Image"), io.BytesIO(), []
+    images.new("RGB", (4, 4), (200, 0, 0)).save(file, format="PNG")
+    plain = mesh_parsing.as_rows
+    monkeypatch.setattr(mesh_parsing, "as_rows", lambda picture: (decoded.append(picture), plain(picture))[1])
+    text = strangers.ROOF.format(picture="p.png")
+    node = text[text.index("<node>") : text.index("</visual_scene>")]
+    for said in (text, text.replace('semantic="TEXCOORD" source', 'semantic="COLOR" source')):
+        decoded.clear()
+        parts = parsed(said.replace(node, 7 * node).encode(), "dae", lambda name: file.getvalue(), {})
+        assert len(parts) == 7
+        assert len(decoded) == 1
+
+
+def test_a_robot_has_only_so_many_shapes_and_pictures_on_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each shape has its own copy of a picture: 20,000 boxes with one of a megabyte took 40 GB."""
+    images = pytest.importorskip("PIL.Image")
+    pytest.importorskip("viser")
+    from jounce.view import scene
+
+    images.fromarray(np.random.default_rng(0).integers(0, 255, (30, 30, 3), dtype=np.uint8)).save(tmp_path / "p.png")
+    box = '<geometry> <box size="1 1 1"/> </geometry> <material name="m"> <texture filename="p.png"/> </material>'
+    (tmp_path / "robot.urdf").write_text(
+        f'<robot name="r"> <link name="a"> {6 * f"<visual> {box} </visual>"} </link> </robot>'
+    )
+    robot = quietly(tmp_path / "robot.urdf")
+
+    def drawn() -> list[str]:
+        with robot.show() as viewer:
+            handles = viewer._server.scene._handle_from_node_name.items()
+            return sorted(type(handle).__name__ for name, handle in handles if name.startswith("/robot/a/"))
+
+    assert drawn() == ["GlbHandle"] * 6
+    monkeypatch.setattr(scene, "MAX_PICTURES", 5000)
+    with pytest.warns(
+        jn.view.ViewWarning, match=r"p\.png is a picture on too many shapes: with those before it, more t"
+    ):
+        kinds = drawn()
+    assert set(kinds) == {"GlbHandle", "MeshHandle"}
+    assert len(kinds) == 6
+    monkeypatch.setattr(scene, "MAX_SHAPES", 4)
+    with pytest.warns(jn.view.ViewWarning, match="box is one of too many: more than the 4 shapes of a robot"):
+        assert len(drawn()) == 4
+    monkeypatch.undo()
+    with pytest.warns(jn.view.ViewWarning, match=r"p\.png is not read: those before it took"):
+        robot.show(mesh_seconds=1e-6).close()
+
+
+def test_a_long_name_is_not_repeated_for_each_visual() -> None:
+    """2,000 visuals with a fault on a link with a name of 5 MB took 10 GB."""
+    name = "a" * 10_000
+    robot = jn.load(f'<robot name="r"> <link name="{name}"> <visual/> <visual/> </link> </robot>')
+    for visual in robot.bodies[0].visuals:
+        assert isinstance(visual.shape, jn.view.Undrawn)
+        assert len(visual.shape.what) < 100
+
+
+def test_a_cube_of_pictures_cuts_a_mesh_into_so_many_faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1.9 million large triangles became 18 million, and more than 9 GB."""
+    from jounce.view import cube_map
+
+    pattern = Texture((Pattern("gradient", (4, 4), (1, 0, 0), (0, 1, 0)),), cube=True)
+    mesh, coat = binary(tmp_path, "a.stl", 100), Coat(pattern, None)
+    (part,) = meshes.parts_of(mesh, coat)
+    assert len(part.faces) > 1000
+    monkeypatch.setattr(cube_map, "MAX_FACES", 1000)
+    with pytest.raises(
+        MeshError, match="has more than the 1,000 faces that are drawn, once it is cut for the picture on"
+    ):
+        meshes.parts_of(mesh, coat)

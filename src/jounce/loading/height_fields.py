@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def from_bytes(content: bytes) -> Array:
     return np.frombuffer(content, dtype="<f4", offset=8).reshape(rows, columns).astype(np.float64)
 
 
-def surface(name: str, heights: Array, size: Size) -> Triangles:
+def surface(name: str, heights: NDArray[Any], size: Size) -> Triangles:
     """The ground as a closed surface, in the frame of its geom.
 
     Args:

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from jounce.errors import LoadError
 from jounce.loading.mesh_paths import MeshPaths
 from jounce.loading.origin import pose_of
-from jounce.loading.xml_source import Element
+from jounce.loading.xml_source import Element, short
 from jounce.parts.texture import NoPicture, PictureFile, Texture
 from jounce.parts.visual import (
     Box,
@@ -55,7 +55,7 @@ class UrdfVisuals:
         try:
             return Visual(self._shape(element), pose_of(element.only("origin")), *self._material(element))
         except LoadError as fault:
-            return Visual(Undrawn(f"a visual of link {link!r}", str(fault)), pose_of(None))
+            return Visual(Undrawn(f"a visual of link {short(link)!r}", str(fault)), pose_of(None))
 
     def _shape(self, visual: Element) -> Shape:
         geometry = visual.required("geometry")

@@ -51,7 +51,7 @@ def read_table(file: IO[str]) -> Trajectory:
         if len(row) != len(header):
             raise ValueError(f"line {lines.line_num} has {len(row)} numbers, expected {len(header)}")
         values.extend(map(float, row))
-    table = np.array(values).reshape(-1, len(header))
+    table = np.frombuffer(values).reshape(-1, len(header))
     widths = (1, len(q_names), *[len(v_names)] * 3)
     time, q, v, a, tau = (part.copy() for part in np.split(table, np.cumsum(widths)[:-1], axis=1))
     return Trajectory(time[:, 0], q, v, a, tau, q_names, v_names, q_units, v_units)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jounce.view.mesh_parsing import MAX_FACES, MeshError
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.uint8]
 _MEET = np.array([[1, 1, 0], [1, -1, 0], [1, 0, 1], [1, 0, -1], [0, 1, 1], [0, 1, -1]], dtype=np.float64)
@@ -29,6 +31,9 @@ def on_cube(vertices: Array, rays: Array, faces: NDArray[np.int32]) -> tuple[Arr
     Returns:
         corners (G, 3, 3) of its triangles, their sides (G,) in the order +x -x +y -y +z -z, and where they are on the
         pictures of these (G, 3, 2), from 0 to 1 and from the lower left.
+
+    Raises:
+        MeshError: there would be too many triangles.
     """
     corners = np.concatenate([vertices, rays], axis=1)[faces]
     for normal in _MEET:
@@ -47,6 +52,9 @@ def _cut(corners: Array, height: Array) -> Array:
     """Triangles (F, 3, n) cut where their heights (F, 3) above a plane are 0."""
     flat = 1e-9 * np.abs(height).max(initial=1e-300)
     across = (height.min(axis=1) < -flat) & (height.max(axis=1) > flat)
+    if len(corners) + 2 * across.sum() > MAX_FACES:
+        why = "that are drawn, once it is cut for the picture on it"
+        raise MeshError(f"has more than the {MAX_FACES:,} faces {why}")
     whole, cut, h = corners[~across], corners[across], height[across]
     above = h > flat
     lone = np.where(above.sum(axis=1) == 1, above.argmax(axis=1), (h < -flat).argmax(axis=1))

@@ -52,6 +52,7 @@ _PLAIN_PARTS = {  # how many of these a file may have: solids, lines that are no
 }
 _PLAIN_SCENE = 10_000_000  # words of a Collada file, as often as its scene names a geometry
 _PLACED = re.compile(rb"instance_geometry\s")
+_CORNERS = re.compile(rb"<(?:[^<>\s]{1,60}:)?vcount\b[^>]*>([^<]*)<")  # of each polygon, in a Collada file
 _PLAIN_NAMES = 50  # files that a mesh may name to be read here
 _PLAIN_PIXELS = 20_000_000  # in all of these together
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".mtl")
@@ -220,10 +221,21 @@ def is_plain(content: bytes, kind: str) -> bool:
     if kind == "dae" and b"instance_node" in content:  # which may multiply
         return False
     words = sum(map(content.count, (b" ", b"\t", b"\r", b"\n")))
-    if kind == "dae" and words * len(_PLACED.findall(content)) > _PLAIN_SCENE:
+    if kind == "dae" and (words * len(_PLACED.findall(content)) > _PLAIN_SCENE or _corners(content) > words + 1000):
         return False
     part, most = _PLAIN_PARTS[kind]
     return sum(1 for _ in islice(part.finditer(content), most + 1)) <= most
+
+
+def _corners(content: bytes) -> float:
+    """Of all polygons of a Collada file, as it says: readers make room for so many. Infinity if it is hard to tell."""
+    said = _CORNERS.findall(content)
+    if len(said) != content.count(b"vcount") / 2 or b"<![CDATA[" in content:
+        return math.inf
+    try:
+        return sum(abs(int(word)) for each in said for word in each.split())
+    except ValueError:
+        return math.inf
 
 
 def _started() -> Apart:

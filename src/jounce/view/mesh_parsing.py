@@ -26,6 +26,7 @@ from jounce.parts.visual import Colour
 from jounce.view.glb_check import check_glb
 from jounce.view.pictures import PictureError, Rows, as_rows, checked_picture, mean_colour
 
+MAX_FACES = 2_000_000  # of a mesh
 _PICTURES = 100  # of one mesh; what has more is drawn in plain colours
 _UNIT = re.compile(rb"<unit\b([^>]{0,300})>")
 _METER = re.compile(rb"\bmeter\s{0,9}=\s{0,9}[\"']([-+.0-9eE]{1,40})[\"']")
@@ -87,17 +88,21 @@ def _parts(content: bytes, kind: str, beside: _Beside) -> list[RawPart]:
         scene = _scene(_without_bindings(content), kind, beside)  # a broken material drops its geometry
     unit = _unit(content) if kind == "dae" else 1.0
     made: list[RawPart] = []
+    decoded, faces_so_far, vertices_so_far = _Decoded(), 0, 0
     for name in scene.graph.nodes_geometry:
         pose, geometry = scene.graph[name]
         given = scene.geometry[geometry]
         if not hasattr(given, "faces"):  # lines and points
             continue
+        faces_so_far, vertices_so_far = faces_so_far + len(given.faces), vertices_so_far + len(given.vertices)
+        if max(faces_so_far, vertices_so_far // 3) > MAX_FACES:  # small files place large meshes many times
+            raise MeshError(f"has more than the {MAX_FACES:,} faces that are drawn, or vertices for so many")
         vertices = np.asarray(given.vertices, dtype=np.float64) @ pose[:3, :3].T + pose[:3, 3]
         faces = np.asarray(given.faces)
         if np.linalg.det(pose[:3, :3]) < 0:
             faces = faces[:, ::-1]
         visual = given.visual if kind != "stl" else None
-        pictures = sum(part.picture is not None for part in made) < _PICTURES
+        pictures = decoded if sum(part.picture is not None for part in made) < _PICTURES else None
         made += _by_colour(unit * vertices, faces, visual, kind != "obj" or beside.has_materials, pictures)
     return made
 
@@ -124,7 +129,7 @@ def _scene(content: bytes, kind: str, beside: _Beside) -> Any:
 
 
 def _by_colour(
-    vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any, given: bool, pictures: bool
+    vertices: NDArray[np.float64], faces: NDArray[Any], visual: Any, given: bool, pictures: _Decoded | None
 ) -> list[RawPart]:
     """One part for each colour; where no material is `given`, trimesh makes one up. Pictures count if they are few."""
     if visual is None or not getattr(visual, "defined", False):
@@ -135,7 +140,7 @@ def _by_colour(
             uv = None
         if not given:
             return [RawPart(vertices, faces, uv=uv)]
-        rows = _rows_of(visual.material) if pictures else None
+        rows = pictures.rows(visual.material) if pictures is not None else None
         one = rows is not None and max(rows.shape[:2]) < 2  # one pixel is a colour
         colour = mean_colour(rows) if rows is not None else _of_material(visual.material)
         return [RawPart(vertices, faces, colour, uv, None if one or uv is None else rows)]
@@ -149,13 +154,23 @@ def _by_colour(
     return [RawPart(vertices, faces[which == i], _colour(kinds[i])) for i in range(len(kinds))]
 
 
-def _rows_of(material: Any) -> Rows | None:
-    """The picture of a material as trimesh read it."""
-    picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
-    try:
-        return None if picture is None else as_rows(picture)
-    except PictureError:
-        return None
+class _Decoded:
+    """The pictures of materials as trimesh read them, each decoded once, however many parts have it."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[Any, Rows | None]] = {}  # with the picture, so that no other gets its number
+
+    def rows(self, material: Any) -> Rows | None:
+        """That of a material; None if there is none."""
+        picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+        if picture is None:
+            return None
+        if id(picture) not in self._found:
+            try:
+                self._found[id(picture)] = picture, as_rows(picture)
+            except PictureError:
+                self._found[id(picture)] = picture, None
+        return self._found[id(picture)][1]
 
 
 def _of_material(material: Any) -> Colour | None:

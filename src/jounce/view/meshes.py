@@ -18,12 +18,11 @@ from jounce.parts.pose import rotation
 from jounce.parts.visual import Colour, HeightFile, MeshFile, Triangles
 from jounce.view.creases import creased
 from jounce.view.mesh_files import MeshReader, content_of_file
-from jounce.view.mesh_parsing import MeshError, RawPart
+from jounce.view.mesh_parsing import MAX_FACES, MeshError, RawPart
 from jounce.view.pictures import Pictures, checked_picture
 from jounce.view.textures import Coat, Wrap, with_creases
 from jounce.view.wraps import Solid
 
-MAX_FACES = 2_000_000
 MAX_ALL_FACES = 10_000_000  # of a robot, those that are drawn more than once as often as they are
 _MANY = 20_000  # faces, which take a few hundredths of a second
 
@@ -202,11 +201,11 @@ def _ground(field: HeightFile) -> Triangles:
         raise MeshError(str(fault)) from None
 
 
-def _greys(picture: Any) -> NDArray[np.float64]:
+def _greys(picture: Any) -> NDArray[Any]:
     """The picture as MuJoCo reads it: 8 bits, red where it has colours, the first row at +y."""
     try:
         if picture.mode.startswith("I"):  # 16 bits
-            return np.asarray(picture, dtype=np.float64)[::-1] // 256
-        return np.asarray(picture.convert("RGB"), dtype=np.float64)[::-1, :, 0]
+            return np.asarray(picture)[::-1] // 256
+        return np.asarray(picture.convert("RGB"))[::-1, :, 0]
     except Exception as fault:  # whatever Pillow raises for a picture that is broken
         raise MeshError(f"is not a picture that can be read ({type(fault).__name__})") from None

@@ -41,12 +41,14 @@ from jounce.view.plain import THICK, boxes, mean_box, plain_visuals, shortened
 from jounce.view.rods import Rod, Slide
 from jounce.view.shapes import add_solid
 from jounce.view.style import BONE, LIMBS, LINK, RGB, SOFT, rgb
-from jounce.view.textures import Coat, Prints
+from jounce.view.textures import Coat, Prints, Wrap
 from jounce.view.tubes import Tube
 from jounce.view.wraps import Solid
 
 Array = NDArray[np.float64]
 _SAID = 5  # names in a warning
+MAX_SHAPES = 50_000  # of a robot, parts of meshes included
+MAX_PICTURES = 200_000_000  # bytes of pictures, each as often as it is drawn
 _AXES = 0.07  # length of the axes of frames, relative to the robot's size
 
 
@@ -122,7 +124,8 @@ class DrawnRobot:
         self._labels = [node.name for node in self.nodes]
         self._shapes: dict[str, set[str]] = {}  # names below each node
         self._slow: set[object] = set()  # shapes
-        self._faces = 0
+        self._faces = self._count = 0
+        self._bytes = 0  # of pictures
         with MeshReader(mesh_seconds) as self._reader:
             self._prints = Prints(self._reader.pictures)
             self._draw_bodies()
@@ -220,6 +223,11 @@ class DrawnRobot:
         count = 0
         for visual in visuals:
             parts = self._parts(visual)
+            if self._count + len(parts) > MAX_SHAPES:
+                why = f"is one of too many: more than the {MAX_SHAPES:,} shapes of a robot that are drawn"
+                self._left_out.setdefault(_called(visual), why)
+                continue
+            self._count += len(parts)
             for part in parts:
                 self._add(f"{node}/{node_name(_called(visual), taken)}", visual, part)
                 self._extents.add(index, visual.placement, _solid(visual) if part is None else part.vertices)
@@ -234,7 +242,7 @@ class DrawnRobot:
             return []
         coat = self._coat(visual)
         if not isinstance(shape, (MeshFile, HeightFile, Triangles)):
-            return [None if coat is None else coated(shape, coat)]
+            return [None if coat is None else self._coated(visual, coat)]
         if (shape, coat) not in self._cache:
             try:
                 self._cache[shape, coat] = parts_of(shape, coat, self._left_out, self._reader)
@@ -251,6 +259,15 @@ class DrawnRobot:
             return []
         self._faces = faces
         return list(parts)
+
+    def _coated(self, visual: Visual, coat: Coat) -> Part | None:
+        """A shape with its texture on it; None if it has to do without, as those before it took too long."""
+        try:
+            with self._reader.counting():
+                return coated(_solid(visual), coat)
+        except SlowMeshError as fault:
+            self._left_out.setdefault(coat.texture.name, str(fault))
+            return None
 
     def _coat(self, visual: Visual) -> Coat | None:
         """The texture of a visual; None if it has none, or none that can be drawn."""
@@ -282,7 +299,8 @@ class DrawnRobot:
             "position": visual.placement[:3, 3],
             "cast_shadow": opacity > 0.5,
         }
-        if part is not None and part.wrap is not None and self.paint.colour is None and opacity >= 1:
+        wrapped = part is not None and part.wrap is not None and self.paint.colour is None and opacity >= 1
+        if part is not None and part.wrap is not None and wrapped and self._has_room(visual, part.wrap):
             where = {key: options[key] for key in ("wxyz", "position", "cast_shadow")}
             wrap = part.wrap
             content = as_glb(part.vertices, part.faces, wrap.normals, wrap.uv, wrap.picture)
@@ -291,6 +309,16 @@ class DrawnRobot:
             self.scene.add_mesh_simple(label, part.vertices, part.faces, side="double", receive_shadow=False, **options)
         else:
             add_solid(self.scene, label, _solid(visual), options)
+
+    def _has_room(self, visual: Visual, wrap: Wrap) -> bool:
+        """Whether a picture may be on the page once more; each shape has its own copy."""
+        if self._bytes + len(wrap.picture) > MAX_PICTURES:
+            name = _called(visual) if visual.texture is None else visual.texture.name
+            why = f"is a picture on too many shapes: with those before it, more than {MAX_PICTURES / 1e6:.0f} MB"
+            self._left_out.setdefault(name, why)
+            return False
+        self._bytes += len(wrap.picture)
+        return True
 
     def _draw_slide(self, body: BodyRecord) -> Slide:
         """A rod from where a body's joint is mounted to the body, which slides along it."""

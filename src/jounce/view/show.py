@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -14,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, flag, near, pose, quoted, real, text
 from jounce._extras import needed
-from jounce.errors import ConstraintWarning, SingularError
+from jounce.dynamics.constraints.constrained import STEPS, assembled
+from jounce.errors import SingularError
 from jounce.loading.mjcf_keyframes import DRAWN
 from jounce.model import Model, a_model
 from jounce.trajectory import Trajectory
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 MOST_SECONDS = 86_400  # for reading a mesh
+_WORK = 50_000_000  # of closing loops: steps times the size of a problem of linear algebra; seconds
 
 
 def need_extra() -> None:
@@ -45,14 +46,18 @@ def configuration(robot: Model, q: ArrayLike | str) -> Array:
 
 
 def start(robot: Model) -> Array:
-    """Where a robot is shown if nothing is said: as its file draws it, or neutral; with closed loops, if possible."""
+    """Where a robot is shown if nothing is said: as its file draws it, or neutral; with closed loops, if possible.
+
+    A step of the search for these takes time in proportion to the cube of the robot's size. So a large one, which may
+    be a stranger's, gets few, and one with hundreds of open loops none.
+    """
     q = robot.keyframes.get(DRAWN, robot.neutral())
     if not robot.constraints:
         return q
+    rows = sum(each.rows for each in robot.constraints)
+    steps = min(STEPS, _WORK // max(rows * robot.nv * min(rows, robot.nv), 1))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstraintWarning)
-            return np.asarray(robot.project(q))
+        return assembled(robot, q, steps=steps)[0]  # without a word on loops that do not close exactly
     except SingularError:
         return q
 

@@ -298,6 +298,9 @@ def onto(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     return q, v - nearest_motion(model, q, now, apply(now.J, v))[0]
 
 
+STEPS = 3100  # of Newton's method, at most
+
+
 def led(model: Model, start: Array, there: Array, held: HeldJoints) -> tuple[Array, str]:
     """The configuration near a start (nq,) in which what is held is as in another one, `there`; and what to warn of.
 
@@ -319,7 +322,9 @@ def led(model: Model, start: Array, there: Array, held: HeldJoints) -> tuple[Arr
     return assembled(model, there, held.free)
 
 
-def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None) -> tuple[Array, str]:
+def assembled(
+    model: Model, start: Array, free: NDArray[np.bool_] | None = None, steps: int = STEPS
+) -> tuple[Array, str]:
     """Newton's method with the smallest steps; retried from other points near the start if it fails.
 
     Returns the configuration, and what to warn of: loops that rounded digits of a file keep open by less than
@@ -329,13 +334,13 @@ def assembled(model: Model, start: Array, free: NDArray[np.bool_] | None = None)
     a residual, which the rest may slow down or keep from vanishing.
 
     `free`: a mask of the coordinates that may move, all when left out. Residuals and steps are compared in natural
-    sizes.
+    sizes. After so many `steps` it gives up.
     """
     with UnwatchedNodes():
-        return _assembled(model, start, free)
+        return _assembled(model, start, free, steps)
 
 
-def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> tuple[Array, str]:
+def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None, steps: int) -> tuple[Array, str]:
     rng = np.random.default_rng(0)
     row_sizes, sizes, *_ = model._natural_sizes()
     best, left_at_best = np.inf, np.zeros(0)
@@ -361,6 +366,9 @@ def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> tu
                 return (model.integrate(q, np.zeros(model.nv)) if now == 0 else q), ""
             if now < size:
                 size, nearest = now, q
+            if steps < 1:
+                break
+            steps -= 1
             step = np.zeros(model.nv)
             step[moves] = NaturalRows(model, model.constraint_jacobian(q), rows, moves).towards(-broken[rows])
             longest = float(np.abs(step / sizes).max(initial=0.0))
@@ -373,6 +381,8 @@ def _assembled(model: Model, start: Array, free: NDArray[np.bool_] | None) -> tu
             q = _nearer(model, q, step * min(1.0, 0.5 / longest if longest > 0 else 1.0), now)
         if size < 1e-10 and not inside_out(model, nearest):  # as far as digits go, if slowly
             return nearest, ""
+        if steps < 1:
+            break
     kept = "" if moves.all() else " with these joints held"
     if folded:
         raise ConstraintError(f"q cannot be brought onto the constraints{kept}: there {folded}")
