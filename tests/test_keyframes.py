@@ -81,6 +81,15 @@ def test_a_body_that_gets_a_free_joint_is_where_the_file_draws_it() -> None:
         assert np.allclose(robot.keyframes[name], [1, 2, 3, 0, 0, 1, 0, angle])
 
 
+@pytest.mark.parametrize("size", [1e29, 1.0, 2e-15, 1e-16, 1e-155, 1e-161, 0.0])
+def test_quaternions_have_length_1(size: float) -> None:
+    """However long they are in the file; next to none is the identity. That of 1e-161 had length 1.006."""
+    text = f"""<mujoco> <worldbody> <body> <freejoint/> <geom size="1"/> </body> </worldbody>
+      <keyframe> <key qpos="0 0 0 {size} 0 0 {size}"/> </keyframe> </mujoco>"""
+    w, x, y, z = mujoco.MjModel.from_xml_string(text).key_qpos[0, 3:]
+    assert np.allclose(jn.load(text).keyframes["key 0"][3:], [x, y, z, w], rtol=0, atol=1e-15)
+
+
 def test_keyframes_cannot_be_changed_and_travel() -> None:
     robot = jn.load(CRAB)
     with pytest.raises(ValueError, match="read-only"):

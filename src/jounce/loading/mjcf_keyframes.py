@@ -16,6 +16,7 @@ DRAWN = "qpos0"
 _MOST = 1_000_000  # numbers in all of them together
 _FREE, _BALL = 0, 1  # mjtJoint
 _SIZES = (7, 4, 1, 1)
+_LEAST = 1e-15  # length of a quaternion (mjMINVAL)
 
 
 def keyframes(
@@ -73,6 +74,6 @@ def _by_joint(model: Any, joints: Sequence[str], qpos: Array) -> dict[str, Array
 
 
 def _unit(quaternion: Array) -> Array:
-    """x y z w of length 1; the identity where it has none, as in MuJoCo."""
+    """x y z w of length 1; the identity where it has next to none, as in MuJoCo."""
     length = float(np.linalg.norm(quaternion))
-    return quaternion / length if length > 0 else np.array([0.0, 0.0, 0.0, 1.0])
+    return quaternion / length if length >= _LEAST else np.array([0.0, 0.0, 0.0, 1.0])
