@@ -522,6 +522,27 @@ def test_tables_of_little(tmp_path: Path) -> None:
     assert not (tmp_path / "nan.csv").exists()
 
 
+def test_no_cell_of_a_table_is_a_formula(tmp_path: Path) -> None:
+    """Whoever named the joints: programs for tables compute what begins with one of these signs."""
+    for name in ("=1+1", "+1", "-1", "@a", "a =1", "a;b", "a; b=1", 'a"=1'):
+        b = jn.Builder()
+        b.add("body", "world", jn.Revolute(name=name), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+        motion = Trajectory.of(b.build(), np.arange(2.0), -np.ones((2, 1)))
+        header, *_ = csv.reader(motion.save(tmp_path / "motion.csv").read_text().splitlines())
+        assert not [cell for cell in header if cell[0] in "=+-@"]
+        assert Trajectory.load(tmp_path / "motion.csv").q_names == (name,)
+    for between in (";", "; ", "\t", "\n", "|"):
+        b = jn.Builder()
+        b.add("body", "world", jn.Revolute(name=f"a{between}=1+1"), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
+        motion = Trajectory.of(b.build(), np.arange(2.0), np.ones((2, 1)))
+        with pytest.raises(
+            ValueError, match=r"^a coordinate is named 'a.*=1\+1', where programs for tables may find a"
+        ):
+            motion.save(tmp_path / "formula.csv")
+        assert not (tmp_path / "formula.csv").exists()
+        assert Trajectory.load(motion.save(tmp_path / "formula.npz")).q_names == motion.q_names
+
+
 BAD_TABLES = {
     "nothing": ("", r"its first line is '', expected 'time \[s\]'"),
     "an npz": (None, "."),

@@ -1,11 +1,14 @@
 """Motions as tables, CSV: a line for each time, all numbers with as many digits as it takes to read them back exactly.
 
-The columns are the time, then q, v, a and tau, each coordinate with its name and unit: ``q elbow [rad]``.
+The columns are the time, then q, v, a and tau, each coordinate with its name and unit: ``q elbow [rad]``. So no cell
+begins like a formula, which programs for tables would compute, whoever named the joint; and names in which one could
+begin, where such a program separates cells otherwise, are refused.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from array import array
 from collections.abc import Sequence
 from io import StringIO
@@ -14,18 +17,29 @@ from typing import IO
 
 import numpy as np
 
+from jounce._checks import quoted
 from jounce.trajectory import Trajectory
 from jounce.units import UNITS, over_time
 
 _TIME = "time [s]"
 _UNKNOWN = ("?", "?")
+_FORMULA = re.compile(r"[;|\t\r\n]\s*[=+@-]")
 _BY_RATE = {  # the units of accelerations and forces, by that of the velocity
     units.rate: (over_time(unit, 2).replace("²", "^2"), units.force) for unit, units in UNITS.items()
 }
 
 
 def write_table(motion: Trajectory, path: Path) -> None:
-    """Writes the file."""
+    """Writes the file.
+
+    Raises:
+        ValueError: a name is like a formula.
+    """
+    for name in (*motion.q_names, *motion.v_names):
+        if _FORMULA.search(name):
+            raise ValueError(
+                f"a coordinate is named {quoted(name)}, where programs for tables may find a formula: save it as .npz"
+            )
     text = StringIO()
     lines = csv.writer(text)
     lines.writerow(_header(motion.q_names, motion.q_units, motion.v_names, motion.v_units))
