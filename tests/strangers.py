@@ -333,13 +333,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pages", type=int, default=100, help="a page of every so many")
     parser.add_argument("--trusted", action="store_true", help="to see that something would be found")
+    parser.add_argument("--links", action="store_true", help="the same, with links that are followed anywhere")
     given = parser.parse_args()
     made, pages = Strangers(given.folder, given.seed), given.folder / "pages"
     pages.mkdir()
-    opened = Opened()
 
     import jounce as jn
+    from jounce.loading import regular_files
 
+    if given.links:
+        regular_files._followed = lambda path, within: os.path.realpath(path)
+    assert regular_files._STEPS
+    opened = Opened()  # not before: the module would find that what stands in for os.open knows no folders
     warnings.simplefilter("ignore")
     kinds: dict[str, int] = {}
     for i in range(given.count):

@@ -60,6 +60,15 @@ def test_the_same_robots_open_much_outside_if_they_are_trusted(tmp_path: Path) -
 
 @pytest.mark.night
 @linux
+def test_the_same_robots_open_much_outside_if_links_are_followed(tmp_path: Path) -> None:
+    """Files are opened as they are without a tracer, step by step, in what these robots are drawn for."""
+    found = run(tmp_path, "--count", "150", "--links")["outside"]
+    assert isinstance(found, list)
+    assert len(found) > 5
+
+
+@pytest.mark.night
+@linux
 @pytest.mark.parametrize("seed", range(10))
 def test_ten_thousand_robots_under_a_tracer(tmp_path: Path, seed: int) -> None:
     """Of the system calls, so whoever makes them: of this process and of those that it starts."""
