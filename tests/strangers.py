@@ -260,14 +260,17 @@ def outside(opened: Iterable[str], folder: Path) -> list[str]:
 
 
 def of_trace(lines: Iterable[str]) -> Iterator[str]:
-    """The paths that were opened, not made, from the lines of ``strace -f -y -e trace=open,openat,openat2``."""
+    """The paths that were opened to be read, from the lines of ``strace -f -y -e trace=open,openat,openat2``.
+
+    Neither those that were made, nor the folders on the way to a file, which are opened so that they cannot be read.
+    """
     for line in lines:
-        if "O_CREAT" not in line and (found := re.search(r"= \d+<([^<>]*)>", line)):
+        if "O_CREAT" not in line and "O_PATH" not in line and (found := re.search(r"= \d+<([^<>]*)>", line)):
             yield found[1]
 
 
 class Opened:
-    """Notes what this process opens, by the path that the system says it has."""
+    """Notes what this process opens to read it, by the path that the system says it has."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
@@ -281,7 +284,8 @@ class Opened:
             handle = self._plain(*args, **options)  # type: ignore[arg-type]
         finally:
             self._busy = False
-        self.paths.add(os.readlink(f"/proc/self/fd/{handle}"))
+        if not int(args[1]) & os.O_PATH:  # type: ignore[call-overload]
+            self.paths.add(os.readlink(f"/proc/self/fd/{handle}"))
         return handle
 
     def _hear(self, event: str, args: tuple[object, ...]) -> None:
