@@ -35,7 +35,7 @@ MODULES = [
         ("_checks", "_core", "_elsewhere", "_extras", "_signatures", "core_build", "errors", "twists", "units"),
     ),
     ("recording", "functions of users, recorded", ("recording",)),
-    ("parts", "joints, inertias, sections, ties", ("parts",)),
+    ("parts", "joints, inertias, sections, ties", ("parts", "poses")),
     ("soft", "rods and modules", ("soft",)),
     ("tables", "what the core is given", ("core_tables", "unphysical")),
     ("editing", "robots made from others", ("editing",)),

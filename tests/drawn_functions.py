@@ -20,7 +20,7 @@ import jounce as jn
 from calls import outcome, says, signature
 from differences import LAYOUTS
 from drawn_calls import OVERFLOWS, described
-from jounce import control, conversions, robots, soft
+from jounce import control, conversions, poses, robots, soft
 from odd_values import CALLS, ODD, PYTHONS_OWN, TO_THE_CORE, mujoco
 
 # Public, but not in the table: results of calls, base classes for users, and errors.
@@ -45,7 +45,7 @@ NUMPYS_WORDS = (
 def public_functions() -> dict[str, object]:
     """All public functions and classes, except a robot's methods."""
     found = {}
-    for module in (jn, soft, robots, control, conversions):
+    for module in (jn, soft, robots, control, conversions, poses):
         for name in module.__all__:
             one = getattr(module, name)
             own = callable(one) and hasattr(one, "__module__")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import jounce as jn
-from jounce import control, soft
+from jounce import control, poses, soft
 from jounce.soft import stumpff
 from jounce.view import Sphere, Visual
 
@@ -194,6 +194,7 @@ def _sleeve(q):
 
 ROBOT = jn.robots.quadrotor_arm()
 Q, REST = ROBOT.neutral(), np.zeros(ROBOT.nv)
+POSE = jn.placement((1, 2, 3), axis=(0, 0.6, 0.8), angle=0.3)
 SLIDER = slider()
 HELD = ROBOT.constrained({"tool": jn.Spherical(), "forearm": jn.Contact(jn.OnPlane((1, 0.2, 0)), np.eye(4))})
 MOTION = jn.simulate(SLIDER, [0.0], [1.0], [0, 1])
@@ -295,8 +296,22 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "moved": (jn.Inertia(1.0).moved, {"placement": np.eye(4)}),
     "placement": (
         jn.placement,
-        {"xyz": (1, 2, 3), "rpy": None, "quaternion": None, "axis": (0, 0.6, 0.8), "angle": 0.3, "rotation": None},
+        {"xyz": (1, 2, 3), "rpy": None, "quaternion": None, "axis": (0, 0.6, 0.8), "angle": 0.3,
+         "rotation_vector": None, "rotation": None, "degrees": True},
     ),
+    "exp": (poses.exp, {"twist": np.linspace(0.1, 0.6, 6)}),
+    "log": (poses.log, {"pose": POSE}),
+    "adjoint": (poses.adjoint, {"pose": POSE}),
+    "inverse": (poses.inverse, {"pose": POSE}),
+    "error": (poses.error, {"pose": POSE, "target": np.eye(4), "frame": "mixed"}),
+    "from_quaternion": (poses.from_quaternion, {"quaternion": np.array([0.0, 0.6, 0.0, 0.8]), "xyz": np.ones(3)}),
+    "from_rotation_vector": (
+        poses.from_rotation_vector, {"vector": np.array([0.1, 0.2, 0.3]), "xyz": np.ones(3), "degrees": True}
+    ),
+    "from_rpy": (poses.from_rpy, {"angles": np.array([0.1, 0.2, 0.3]), "xyz": np.ones(3), "degrees": False}),
+    "to_quaternion": (poses.to_quaternion, {"pose": POSE}),
+    "to_rotation_vector": (poses.to_rotation_vector, {"pose": POSE, "degrees": True}),
+    "to_rpy": (poses.to_rpy, {"pose": POSE[:3, :3].copy(), "degrees": False}),
     "from_dh": (
         jn.from_dh,
         {"table": [[0.1, 0.2, 0.3, 0.4]], "convention": "standard", "joints": "P", "inertias": [jn.Inertia(1.0)],
@@ -404,6 +419,10 @@ if mujoco is not None:
         "back": (MUJOCO.back, {"q": BOX.neutral(), "v": np.zeros(6), "a": np.zeros(6)}),
         "force_to": (MUJOCO.force_to, {"q": BOX.neutral(), "tau": np.zeros(6)}),
         "force_back": (MUJOCO.force_back, {"q": BOX.neutral(), "tau": np.zeros(6)}),
+        "jacobian_to": (MUJOCO.jacobian_to, {"q": BOX.neutral(), "J": np.zeros((3, 6))}),
+        "jacobian_back": (MUJOCO.jacobian_back, {"q": BOX.neutral(), "J": np.zeros((3, 6))}),
+        "matrix_to": (MUJOCO.matrix_to, {"q": BOX.neutral(), "M": np.eye(6)}),
+        "matrix_back": (MUJOCO.matrix_back, {"q": BOX.neutral(), "M": np.eye(6)}),
     }
 TO_THE_CORE = {"torque_coefficients": "qv", "linearize": "q", "forward_kinematics": "qv", "backbone": "q"}
 TO_THE_CORE |= {

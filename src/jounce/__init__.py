@@ -125,6 +125,7 @@ __all__ = [
     "num_threads",
     "placement",
     "plot",
+    "poses",
     "robots",
     "set_num_threads",
     "simulate",
@@ -149,7 +150,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("jounce")
-    if name in ("control", "conversions", *_ON_DEMAND):  # likewise
+    if name in ("control", "conversions", "poses", *_ON_DEMAND):  # likewise
         from importlib import import_module
 
         return (

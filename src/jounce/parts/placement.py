@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, pose, quoted, unit
+from jounce._checks import array_of, flag, pose, quoted, unit
+from jounce.parts.pose import exponential
 from jounce.parts.pose import rotation as of_quaternion
 
 Array = NDArray[np.float64]
@@ -20,18 +21,23 @@ def placement(
     quaternion: ArrayLike | None = None,
     axis: ArrayLike | None = None,
     angle: float | None = None,
+    rotation_vector: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
+    degrees: bool = False,
 ) -> Array:
     """A pose (4, 4), for `Builder.add` and wherever else one is expected.
 
-    The rotation is given in one way, or left out: then there is none.
+    The rotation is given in one way, or left out: then there is none. `jounce.poses` has the ways back, and makes many
+    poses at once.
 
     Args:
         xyz: (3,) position, m.
         rpy: (3,) roll, pitch and yaw, rad, as in URDF: about the fixed axes x, y and z, in this order.
         quaternion: (4,) x y z w, of length 1 within 1e-6.
         axis, angle: turned about the axis (3,), of any length, by the angle, rad.
+        rotation_vector: (3,) turned about its direction by its length, rad.
         rotation: (3, 3) matrix.
+        degrees: whether rpy, angle or rotation_vector is in degrees.
 
     Returns:
         (4, 4): a point p of the placed frame is at R p + xyz.
@@ -44,20 +50,29 @@ def placement(
            [ 0. ,  0. ,  0. ,  1. ]])
     >>> bool(np.allclose(jn.placement(axis=(0, 0, 2), angle=0.3), jn.placement(rpy=(0, 0, 0.3))))
     True
+    >>> bool(np.allclose(jn.placement(rotation_vector=(0, 0, 90), degrees=True), jn.placement(rpy=(0, 0, np.pi / 2))))
+    True
     """
+    unit_of_angles = np.pi / 180 if flag("degrees", degrees) else 1.0
     made = np.eye(4)
     made[:3, 3] = array_of("xyz", xyz, (3,))
     turned = axis if angle is None else angle
-    ways = {"rpy": rpy, "quaternion": quaternion, "axis and angle": turned, "rotation": rotation}
+    ways = {"rpy": rpy, "axis and angle": turned, "rotation_vector": rotation_vector}
+    ways |= {"quaternion": quaternion, "rotation": rotation}
     given = [name for name, value in ways.items() if value is not None]
+    if degrees and not set(given) & {"rpy", "axis and angle", "rotation_vector"}:
+        raise ValueError("degrees is True, expected it with rpy, an angle or a rotation_vector")
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} were given, expected one way to give the rotation")
     if rpy is not None:
-        made[:3, :3] = roll_pitch_yaw(array_of("rpy", rpy, (3,)))
+        made[:3, :3] = roll_pitch_yaw(array_of("rpy", rpy, (3,)) * unit_of_angles)
     elif quaternion is not None:
         made[:3, :3] = _of_unit_quaternion(quaternion)
     elif turned is not None:
-        made[:3, :3] = _about(axis, angle)
+        made[:3, :3] = _about(axis, angle, unit_of_angles)
+    elif rotation_vector is not None:
+        turns = array_of("rotation_vector", rotation_vector, (3,)) * unit_of_angles
+        made[:3, :3] = exponential(np.concatenate([np.zeros(3), turns]))[:3, :3]
     elif rotation is not None:
         made[:3, :3] = array_of("rotation", rotation, (3, 3))
         return pose("rotation", made)
@@ -99,8 +114,8 @@ def _of_unit_quaternion(value: ArrayLike) -> Array:
     return of_quaternion((w, x, y, z))
 
 
-def _about(axis: ArrayLike | None, angle: float | None) -> Array:
+def _about(axis: ArrayLike | None, angle: float | None, unit_of_angles: float) -> Array:
     if axis is None or angle is None:
         name, other = ("axis", "angle") if angle is None else ("angle", "axis")
         raise ValueError(f"{name} was given without {other}, expected both or neither")
-    return about(unit("axis", axis), float(array_of("angle", angle, ())))
+    return about(unit("axis", axis), unit_of_angles * float(array_of("angle", angle, ())))

@@ -1,4 +1,4 @@
-"""Rotations and quaternions w x y z, as MuJoCo and browsers have them."""
+"""Exponentials of twists; rotations and quaternions w x y z, as MuJoCo and browsers have them."""
 
 from __future__ import annotations
 
@@ -64,3 +64,27 @@ def quaternions(rotations: Array) -> Array:
     largest = np.argmax(squares, axis=-1)
     chosen = np.take_along_axis(rows, largest[..., None, None], axis=-2)[..., 0, :]
     return np.asarray(chosen / np.linalg.norm(chosen, axis=-1, keepdims=True))
+
+
+def exponential(omega: Array) -> Array:
+    """exp of twists (..., 6) [linear; angular] as poses (..., 4, 4)."""
+    v, w = omega[..., :3], omega[..., 3:]
+    square = (w * w).sum(axis=-1)
+    t = np.sqrt(square)
+    small = t < 1e-4
+    safe = np.where(small, 1.0, t)
+    sine = np.sin(safe) / safe
+    a = np.where(small, 1 - square / 6, sine)
+    b = 2 * np.where(small, 0.5 - square / 48, np.sin(safe / 2) / safe) ** 2
+    c = np.where(small, 1 / 6 - square / 120, (1 - sine) / safe**2)
+    pose = np.zeros((*t.shape, 4, 4))
+    aw, bw = a[..., None] * w, b[..., None] * w
+    np.multiply(bw[..., :, None], w[..., None, :], out=pose[..., :3, :3])  # 1 + a [w] + b [w]^2
+    pose.reshape(*t.shape, 16)[..., :15:5] += (1 - b * square)[..., None]
+    pose[..., :3, 3] = (1 - c * square)[..., None] * v + (c * (w * v).sum(axis=-1))[..., None] * w
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        pose[..., i, j] -= aw[..., k]
+        pose[..., j, i] += aw[..., k]
+        pose[..., k, 3] += bw[..., i] * v[..., j] - bw[..., j] * v[..., i]
+    pose[..., 3, 3] = 1.0
+    return pose

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jounce.parts.pose import exponential
+
 Array = NDArray[np.float64]
 # Three cross products at once: w x linear, w x angular, v x angular.
 _FIRST, _SECOND = np.array([4, 5, 3, 4, 5, 3, 1, 2, 0]), np.array([2, 0, 1, 5, 3, 4, 5, 3, 4])
@@ -96,27 +98,3 @@ def bracket(a: Array, b: Array) -> Array:
     crossed = a[_FIRST] * b[_SECOND] - a[_LATER] * b[_SOONER]
     crossed[:3] += crossed[6:]
     return np.asarray(crossed[:6])
-
-
-def exponential(omega: Array) -> Array:
-    """exp of twists (..., 6) [linear; angular] as poses (..., 4, 4)."""
-    v, w = omega[..., :3], omega[..., 3:]
-    square = (w * w).sum(axis=-1)
-    t = np.sqrt(square)
-    small = t < 1e-4
-    safe = np.where(small, 1.0, t)
-    sine = np.sin(safe) / safe
-    a = np.where(small, 1 - square / 6, sine)
-    b = 2 * np.where(small, 0.5 - square / 48, np.sin(safe / 2) / safe) ** 2
-    c = np.where(small, 1 / 6 - square / 120, (1 - sine) / safe**2)
-    pose = np.zeros((*t.shape, 4, 4))
-    aw, bw = a[..., None] * w, b[..., None] * w
-    np.multiply(bw[..., :, None], w[..., None, :], out=pose[..., :3, :3])  # 1 + a [w] + b [w]^2
-    pose.reshape(*t.shape, 16)[..., :15:5] += (1 - b * square)[..., None]
-    pose[..., :3, 3] = (1 - c * square)[..., None] * v + (c * (w * v).sum(axis=-1))[..., None] * w
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        pose[..., i, j] -= aw[..., k]
-        pose[..., j, i] += aw[..., k]
-        pose[..., k, 3] += bw[..., i] * v[..., j] - bw[..., j] * v[..., i]
-    pose[..., 3, 3] = 1.0
-    return pose

@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, counted, flag, frozen, one_of, quoted, whole
+from jounce.parts.pose import exponential
 from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions
 from jounce.soft.actuators import Actuator, displacements_of
 from jounce.soft.enough_nodes import enough_nodes, expect_auto
 from jounce.soft.inside_out import Tangent
-from jounce.soft.magnus import Steps, exponential, magnus
+from jounce.soft.magnus import Steps, magnus
 from jounce.soft.strain import Strain, constant_curvature, given
 from jounce.units import labels
 

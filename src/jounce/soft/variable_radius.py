@@ -32,10 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import array_of, flag, is_masked, one_of, quoted, whole
+from jounce.parts.pose import exponential
 from jounce.parts.sections import Mass, Sections, SoftBody, Station, Step
 from jounce.recording.record import Expressions, Number, Tape
 from jounce.soft.enough_nodes import enough_nodes, expect_auto
-from jounce.soft.magnus import exponential
 from jounce.soft.rod import _number, gauss
 
 Array = NDArray[np.float64]
