@@ -244,7 +244,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "OnLine": (jn.OnLine, {"axis": (0, 0.6, 0.8)}),
     "Rolling": (jn.Rolling, {"radius": 0.3, "axis": (0, 1, 0), "normal": (0, 0.6, 0.8)}),
     "Gear": (jn.Gear, {"polynomial": (0.1, 2.0, -0.3)}),
-    "Contact": (jn.Contact, {"kind": jn.Spherical(), "pose": np.eye(4)}),
+    "Contact": (jn.Contact, {"kind": jn.Spherical(), "pose": np.eye(4), "axes": "world"}),
     "a contact": (held_by, {"kind": jn.Spherical(), "pose": np.eye(4)}),
     "constrained": (ROBOT.constrained, {"contacts": {"tool": jn.Fixed()}}),
     "unconstrained": (HELD.unconstrained, {"constraints": ["tool"]}),

@@ -694,7 +694,8 @@ class Model(CoreModel):
         Args:
             contacts: for each frame, by name, the motion that the contact allows: `Fixed` for a sole that neither
                 slides nor turns, `Spherical` for a point foot, any other joint, `OnPlane`, `OnLine`, `Rolling`; or a
-                `Contact`, which also says where in the world it is held.
+                `Contact`, which also says where in the world it is held, and in which axes. Without one, the axes of
+                a joint are the held frame's own, those of `OnPlane`, `OnLine` and `Rolling` the world's.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()

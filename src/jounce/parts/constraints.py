@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import frozen, near, quoted, real, reals, unit
+from jounce._checks import frozen, near, one_of, quoted, real, reals, unit
 from jounce._checks import pose as a_pose
 from jounce.parts.joints import (
     Cylindrical,
@@ -68,7 +68,10 @@ class Distance(_Tie):
 
 
 class OnPlane(_Tie):
-    """Keeps a point on the plane through the first frame's origin with the given `normal` (3,), in its axes."""
+    """Keeps a point on the plane through the first frame's origin with the given `normal` (3,), in its axes.
+
+    As a contact, in the world's axes, or in those of the contact's pose: `Contact` chooses.
+    """
 
     normal: Array
 
@@ -77,7 +80,10 @@ class OnPlane(_Tie):
 
 
 class OnLine(_Tie):
-    """Keeps a point on the line through the first frame's origin along `axis` (3,), in its axes."""
+    """Keeps a point on the line through the first frame's origin along `axis` (3,), in its axes.
+
+    As a contact, in the world's axes, or in those of the contact's pose: `Contact` chooses.
+    """
 
     axis: Array
 
@@ -145,19 +151,34 @@ class Contact:
     Args:
         kind: the motions it allows: a joint, `OnPlane`, `OnLine`, `Distance` or `Rolling`.
         pose: (4, 4) world pose where the frame is held, so that positions can be compared with it. When left out, the
-            frame is held wherever it is: with its own axes for a joint, the world's for the others.
+            frame is held wherever it is.
+        axes: which axes the directions of `kind` are in, such as the normal of a plane: those of the "world", or those
+            of the held "frame". When left out, they are the axes of the pose, which are the frame's if that is
+            ``robot.pose(name, q)``: a wall whose normal is meant in world axes becomes a slope. Without a pose, they
+            are the frame's own for a joint and the world's for the others.
+
+    >>> import jounce as jn
+    >>> robot = jn.robots.panda()
+    >>> q = [0, 0.5, 0, -1.5, 0, 1.0, 0]
+    >>> wall = jn.Contact(jn.OnPlane((1, 0, 0)), pose=robot.pose("link7", q), axes="world")
+    >>> robot.constrained({"link7": wall}).constraint_jacobian(q).round(3)  # its velocity along the world's x
+    array([[0.   , 0.079, 0.   , 0.159, 0.   , 0.074, 0.   ]])
     """
 
     kind: Kind
     pose: Array | None = None
+    axes: Literal["world", "frame"] | None = None
 
-    def __init__(self, kind: Kind, pose: ArrayLike | None = None) -> None:
+    def __init__(
+        self, kind: Kind, pose: ArrayLike | None = None, *, axes: Literal["world", "frame"] | None = None
+    ) -> None:
         if not isinstance(kind, (Joint, _Tie)):
             raise ValueError(
                 f"kind is {quoted(kind)}, expected a joint such as jounce.Fixed(), OnPlane, OnLine, Distance or Rolling"
             )
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "pose", None if pose is None else frozen(a_pose("pose of a contact", pose)))
+        object.__setattr__(self, "axes", None if axes is None else one_of("axes", axes, "world", "frame"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +193,7 @@ class ConstraintRecord:
     pose_b: Array = field(default_factory=lambda: np.eye(4))
     held: bool = True  # A is at the given pose; otherwise in the world, where B is
     contact: bool = False
+    upright: bool = False  # if it is not held: A has the world's axes, otherwise B's
 
     @property
     def named(self) -> str:
@@ -239,9 +261,30 @@ def contact_records(
             raise ValueError(f"constraint {quoted(name)}: a gear is between two joints: use Builder.close")
         if contact.pose is None and isinstance(kind, Distance):
             raise ValueError(f"constraint {quoted(name)}: a distance needs to know from where: Contact(..., pose=...)")
-        placed = np.eye(4) if contact.pose is None else contact.pose
-        records.append(ConstraintRecord(name, kind, "world", name, placed, held=contact.pose is not None, contact=True))
+        records.append(_contact_record(name, kind, contact))
     return records
+
+
+def _contact_record(name: str, kind: Kind, contact: Contact) -> ConstraintRecord:
+    axes = contact.axes or ("frame" if contact.pose is not None or isinstance(kind, Joint) else "world")
+    if contact.pose is None:
+        if axes == "frame" and isinstance(kind, Rolling):
+            raise ValueError(
+                f"constraint {quoted(name)}: the plane that it rolls on does not turn with it, so axes='frame' needs "
+                "to know where the plane is: Contact(..., pose=...)"
+            )
+        if axes == "world" and isinstance(kind, Universal):
+            raise ValueError(
+                f"constraint {quoted(name)}: the second axis of a Universal turns with the frame, so axes='world' "
+                "needs to know how that is turned: Contact(..., pose=...)"
+            )
+        return ConstraintRecord(name, kind, "world", name, held=False, contact=True, upright=axes == "world")
+    a, b = contact.pose.copy(), np.eye(4)
+    if axes == "world":
+        a[:3, :3] = np.eye(3)
+        if not isinstance(kind, Rolling):  # whose axis is the wheel's
+            b[:3, :3] = contact.pose[:3, :3].T
+    return ConstraintRecord(name, kind, "world", name, a, b, contact=True)
 
 
 def compiled_constraint(
@@ -251,7 +294,7 @@ def compiled_constraint(
     kind = record.kind
     table: dict[str, Any] = {"turning": 0, "axis": np.zeros(3), "other": np.zeros(3), "length": 0.0, **_rows(kind)}
     gear = isinstance(kind, Gear)
-    hold = "frame" if record.held else "here" if isinstance(kind, Joint) else "upright"
+    hold = "frame" if record.held else "upright" if record.upright else "here"
     return {
         "name": record.name,
         "hold": hold,

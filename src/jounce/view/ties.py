@@ -17,7 +17,6 @@ from jounce.parts.joints import (
     Cylindrical,
     Fixed,
     Helical,
-    Joint,
     Planar,
     Prismatic,
     Revolute,
@@ -106,7 +105,7 @@ class _Sign:
         b = poses[self._b] @ self._c.pose_b if self._b is not None else self._c.pose_b
         a = poses[self._a] @ self._c.pose_a if self._a is not None else self._c.pose_a
         if not self._c.held:
-            a = _held_here(kind, b)
+            a = _held_here(kind, b) if self._c.upright else b
         foot = a.copy()
         foot[:3, 3] = b[:3, 3] - _off(kind, a, b)
         level = np.eye(4)
@@ -189,9 +188,7 @@ def _off(kind: Any, a: Array, b: Array) -> Array:
 
 
 def _held_here(kind: Any, b: Array) -> Array:
-    """Where a frame is held that is held wherever it is."""
-    if isinstance(kind, Joint):
-        return b
+    """Where a frame is held that is held wherever it is, with the world's axes."""
     a = np.eye(4)
     a[:3, 3] = b[:3, 3] - (kind.radius * kind.normal if isinstance(kind, Rolling) else 0.0)
     return a

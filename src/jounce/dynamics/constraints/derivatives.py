@@ -36,7 +36,7 @@ from jounce.dynamics.finite import finite_answers
 from jounce.dynamics.interruptible import Gathered, States
 from jounce.dynamics.partials import ball_columns, bracket_matrix, inverse_partials, skew
 from jounce.parts.constraints import ConstraintRecord, Distance, Gear, Rolling, compiled_constraint
-from jounce.parts.joints import Joint, Universal
+from jounce.parts.joints import Universal
 
 if TYPE_CHECKING:
     from jounce.model import Model
@@ -322,7 +322,7 @@ def _ties(model: Model, q: Array, stack: Array, multipliers: Array) -> list[_Tie
             J = _minus(J, across)
         elif record.held:
             relative = [_inverse(record.pose_a) @ p for p in pose_b]
-        elif isinstance(record.kind, Joint):  # where B is at the start
+        elif not record.upright:  # where B is at the start
             start = _inverse(pose_b[0])
             relative = [start @ p for p in pose_b]
         else:  # with the world's axes

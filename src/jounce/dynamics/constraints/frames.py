@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jounce.parts.constraints import ConstraintRecord
-from jounce.parts.joints import Joint
 
 if TYPE_CHECKING:
     from jounce.model import Model
@@ -31,7 +30,7 @@ def placed(model: Model, record: ConstraintRecord, q: ArrayLike) -> tuple[Array,
     if record.held:
         return _pose(model, record.a, q) @ record.pose_a, b
     a = b.copy()
-    if not isinstance(record.kind, Joint):
+    if record.upright:
         a[..., :3, :3] = np.eye(3)
     return a, b
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from jounce.dynamics.constraints.frames import placed
 from jounce.dynamics.constraints.natural import NaturalRows
-from jounce.parts.constraints import Rolling
+from jounce.parts.constraints import ConstraintRecord, Rolling
+from jounce.parts.joints import Joint
 
 if TYPE_CHECKING:
     from jounce.model import Model
@@ -80,11 +81,18 @@ class Ties(NamedTuple):
         return within @ closing, within @ Vt[rank:].T
 
 
+def _anchored(robot: Model, c: ConstraintRecord, q: Array) -> ConstraintRecord:
+    a, b = placed(robot, c, q)
+    if isinstance(c.kind, Joint):  # whose axes B has, too
+        c = replace(c, pose_b=c.pose_b @ np.linalg.inv(b) @ a)
+    return replace(c, pose_a=a, held=True, upright=False)
+
+
 def anchored(robot: Model, q: Array) -> Model:
     """The robot with its contacts fixed where they are now."""
     if all(c.held for c in robot.constraints):
         return robot
-    records = [c if c.held else replace(c, pose_a=placed(robot, c, q)[0], held=True) for c in robot.constraints]
+    records = [c if c.held else _anchored(robot, c, q) for c in robot.constraints]
     model = type(robot)(robot.bodies, robot.gravity, records)
     for i, c in enumerate(records):
         if isinstance(c.kind, Rolling) and not robot.constraints[i].held:  # the plane is under the wheel
