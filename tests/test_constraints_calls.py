@@ -947,7 +947,7 @@ def test_calls_with_wrong_arguments():
         (lambda: robot.constrained_dynamics(q, rest, rest, wrench_frame=None), "wrench_frame is None, expected"),
         (lambda: robot.constraint_jacobian(q[1:]), "q has shape"),
         (lambda: robot.constraint_jacobian_derivatives(q, None), "v must be an array of real numbers, got None"),
-        (lambda: robot.constraint_jacobian_derivatives(q, rest), "v has shape .*, expected a stack"),
+        (lambda: robot.constraint_jacobian_derivatives(q, stack[:0]), "v has shape .*, expected a stack"),
         (lambda: robot.constraint_rows("x"), "no constraint is named 'x': there are 'tool', 'ball'"),
         (lambda: robot.constraint_rows(["x"]), r"no constraint is named \['x'\]"),
         (lambda: robot.residual(q, rest[1:]), "v has shape"),

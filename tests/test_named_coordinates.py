@@ -38,6 +38,7 @@ def test_every_coordinate_has_a_name(kind: str) -> None:
         assert model.coordinate(name) == slice(i, i + 1)
     for i, name in enumerate(known.q):
         assert model.position(name) == slice(i, i + 1)
+    assert model.v_names == known.v
     q, (v, tau) = robot.configuration(rng, ()), robot.rates(rng, (2,))
     v = robot.motion(q, v[None])[0]
     columns = rng.permutation(model.nv)[: model.nv // 2 + 1]

@@ -275,7 +275,7 @@ class Model(CoreModel):
         >>> jn.robots.quadrotor_arm().v_names
         ('base.vx', 'base.vy', 'base.vz', 'base.wx', 'base.wy', 'base.wz', 'shoulder', 'elbow')
         """
-        return tuple(names(self).v)
+        return names(self).v
 
     @property
     def lower(self) -> Array:
