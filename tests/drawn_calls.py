@@ -282,7 +282,9 @@ class Draw:
             x, y, z = self.rng.normal(size=(3, 3))
             kinds = (jn.Fixed(), jn.Revolute(x), jn.Universal(x, y), jn.Spherical(), jn.OnPlane(z), jn.OnLine(z),
                      jn.Rolling(0.2, axis=x, normal=z), jn.Contact(jn.Prismatic(x)), jn.Contact(jn.Planar(), np.eye(4)),
-                     jn.Contact(jn.Distance(0.3), np.eye(4)))  # fmt: skip
+                     jn.Contact(jn.Distance(0.3), np.eye(4)), jn.Contact(jn.Revolute(x), axes="world"),
+                     jn.Contact(jn.OnLine(z), axes="frame"),
+                     jn.Contact(jn.Cylindrical(y), np.eye(4), axes="world"))  # fmt: skip
             if each not in self.model.constraint_names:
                 found[str(each)] = self.one(kinds)
         return found

@@ -76,9 +76,9 @@ def test_the_warning_is_given_once_and_names_the_line_of_the_caller(call: Call) 
 
 @each_stacked
 def test_length_alone_says_nothing(call: Call) -> None:
-    """One state with many rows; and other numbers of states than of rows."""
+    """One state with many rows; and other numbers of states than of rows, also of the rows that calls use inside."""
     robot, given, count, options = one_stack_for_all(call)
-    for states in (None, 1, count + 1):
+    for states in (None, 1, count - 1, count + 1):
         q = given["q"][0] if states is None else np.repeat(given["q"][:1], states, axis=0)
         ask(robot.model, call, given | {"q": q}, **options)
 
