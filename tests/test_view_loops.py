@@ -541,6 +541,17 @@ def test_the_box_of_a_light_part_that_would_hide_the_robot_is_said_to_be_smaller
         assert "drawn with a smaller box than its mass and inertia: b</div>" in viewer._legend.content
 
 
+@pytest.mark.parametrize("car", [1e-2, 0.1])
+def test_a_sensor_with_the_inertia_of_a_car_hides_nothing(car: float) -> None:
+    """As files have where somebody left a number in: the rest of the robot says how long a box may be."""
+    b = jn.Builder()
+    b.add("a", "world", jn.Revolute((0, 1, 0)), inertia=jn.Inertia.box(2.0, (0.4, 0.2, 0.1)))
+    b.add("b", "a", jn.Revolute((0, 1, 0)), jn.placement((0.5, 0, 0)), jn.Inertia(car, rotational=(10, 10, 10)))
+    with b.build().show() as viewer:
+        assert max(nodes(viewer)["/robot/b/box"].dimensions) < 1.5
+        assert "smaller box than its mass and inertia: b</div>" in viewer._legend.content
+
+
 def test_a_body_alone_is_as_large_as_its_box_in_any_unit() -> None:
     for scale in (1e-4, 1.0, 1e3):
         b = jn.Builder()

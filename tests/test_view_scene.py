@@ -673,6 +673,8 @@ def test_odd_names_stay_names() -> None:
         ({"host": 1}, "host is 1"),
         ({"port": 0}, "port is 0"),
         ({"save": 1}, "save is 1"),
+        ({"save": "fall.gif"}, "save is 'fall.gif', expected .*, such as fall.html: trajectory.video makes films"),
+        ({"save": Path("fall.PNG")}, r"save is .*, expected .*: viewer.picture saves what"),
         ({"save": "x.html", "rate": 0}, "rate"),
     ],
 )

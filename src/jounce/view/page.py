@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from os import PathLike
+from os import PathLike, fsdecode
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from jounce.view.style import RGB
 
 MOST = 20_000  # frames in a page
 _PIECE = 1 << 24  # bytes
+_OTHERS = dict.fromkeys((".gif", ".mp4", ".mov", ".webm", ".avi"), "trajectory.video makes films") | dict.fromkeys(
+    (".png", ".jpg", ".jpeg", ".webp", ".svg", ".pdf"), "viewer.picture saves what a browser shows"
+)
 _STEADY = "<style>canvas{opacity:1!important}</style>"  # viser's client fades in each time a recording starts again
 _CORNER = (
     "position:fixed;left:16px;bottom:60px;z-index:10;pointer-events:none;padding:10px 14px;border-radius:10px;"
@@ -31,6 +34,17 @@ def legend_lines(legend: Sequence[tuple[RGB, str]]) -> str:
         f'<div>{mark}vertical-align:3px;background:rgb({red},{green},{blue})"></span>{html.escape(printable(label))}</div>'
         for (red, green, blue), label in legend
     )
+
+
+def page_path(save: str | PathLike[str]) -> Path:
+    """The path of a page, unless its name is that of another kind of file."""
+    if not isinstance(save, (str, PathLike)):
+        raise ValueError(f"save is {quoted(save)}, expected a path")
+    path = Path(fsdecode(save))
+    made_by = _OTHERS.get(path.suffix.lower())
+    if made_by is not None:
+        raise ValueError(f"save is {quoted(save)}, expected the name of a page, such as {path.stem}.html: {made_by}")
+    return path
 
 
 def write_page(
@@ -53,8 +67,7 @@ def write_page(
         show: sets the scene to a time.
         rate: frames per second.
     """
-    if not isinstance(path, (str, PathLike)):
-        raise ValueError(f"save is {quoted(path)}, expected a path")
+    target = page_path(path)
     begin, end = span
     if not 0 < real("rate", rate) <= 1000 or (end - begin) * rate > MOST:
         raise ValueError(
@@ -76,7 +89,6 @@ def write_page(
         return "".join((start, corner, end, rest)).encode()
 
     page = memoryview(aside(made))
-    target = Path(path)
     with target.open("wb") as file:
         for at in range(0, len(page), _PIECE):
             file.write(page[at : at + _PIECE])

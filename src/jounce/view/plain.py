@@ -20,6 +20,7 @@ from jounce.parts.visual import Box, Capsule, Colour, Cylinder, Sphere, Visual
 from jounce.view.style import BONE, GROUND, JOINT, LIMBS
 
 Array = NDArray[np.float64]
+AIR = 1.2  # kg/m^3
 THICK = 0.012  # thickness of segments, relative to the robot's size
 
 
@@ -178,8 +179,13 @@ def shortened(robot: Model, drawn: Collection[int], size: float) -> list[str]:
 
 
 def mean_box(robot: Model) -> float:
-    """The longest edge of the boxes of its bodies, in the mean that heavy ones count for, m."""
-    weights = [(b.inertia.mass, _edges(b.inertia).max()) for b in robot.bodies if b.inertia.mass > 0]
+    """The longest edge of the boxes of its bodies, in the mean that heavy ones count for, m.
+
+    Boxes lighter than air are not believed, unless all are: 10 g with the inertia of a car would hide the robot.
+    """
+    every = [(b.inertia.mass, _edges(b.inertia)) for b in robot.bodies if b.inertia.mass > 0]
+    weights = [(m, edges.max()) for m, edges in every if m >= AIR * edges.prod()]
+    weights = weights or [(m, edges.max()) for m, edges in every]
     return float(np.sqrt(sum(m * e**2 for m, e in weights) / sum(m for m, _ in weights))) if weights else 0.0
 
 

@@ -120,8 +120,10 @@ def _shown(robots: list[tuple[Any, Look]], options: Mapping[str, Any]) -> Viewer
     from jounce.view.viewer import Viewer
 
     save: str | PathLike[str] | None = options["save"]
-    if save is not None and not isinstance(save, (str, PathLike)):
-        raise ValueError(f"save is {quoted(save)}, expected a path")
+    if save is not None:
+        from jounce.view.page import page_path
+
+        page_path(save)
     viewer = options["viewer"]
     if viewer is not None and not isinstance(viewer, Viewer):
         raise ValueError(f"viewer is {quoted(viewer)}, expected one that show returned")
