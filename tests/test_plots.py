@@ -227,6 +227,20 @@ def test_what_is_zero_has_no_scale_of_another() -> None:
     assert reach(zero, [0.0, 500.0, 100.0]) == reach(zero, [0.0, 1e-3, 0.0]) == reach(zero, zero)
 
 
+def test_a_finger_that_is_closed_shows_how_far_it_opens() -> None:
+    """Not a band that seems to go on for a metre."""
+    b = jn.Builder()
+    limits = jn.Limits(0.0, 0.04)
+    b.add("finger", "world", jn.Prismatic((0, 1, 0), limits=limits), inertia=jn.Inertia(0.1))
+    motion = jn.simulate(b.build(), [0.0], [0.0], [0.0, 0.5, 1.0])
+    ax = motion.plot(robot=b.build()).axes[0]
+    assert ax.get_ylim() == pytest.approx((-1.12 * 0.04, 1.12 * 0.04))
+    band = ax.patches[0].get_extents().transformed(ax.transData.inverted())
+    assert (band.y0, band.y1) == pytest.approx((0.0, 0.04))
+    line, *dashed = ax.lines
+    assert sorted(float(each.get_ydata()[0]) for each in dashed) == [0.0, 0.04]
+
+
 def test_small_numbers_that_are_no_rounding_errors_do() -> None:
     low, high = reach([0.0, 1e-6, -2e-6], [0.0, 100.0, 1.0])
     assert -3e-6 < low < -2e-6

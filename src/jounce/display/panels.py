@@ -206,8 +206,11 @@ def _panel(one: Quantity, keys: list[str], all_of_them: Sequence[Quantity]) -> P
     values = one.values[:, which]
     limits = np.array((-np.inf, np.inf)) if one.limits is None else one.limits[..., which, :]
     floor = noise(one.values, [each.values for each in all_of_them])
-    bottom, top = _reach(values, floor)
-    close = _close(values, np.broadcast_to(limits, (*values.shape, 2)))
+    limits = np.broadcast_to(limits, (*values.shape, 2))
+    bottom, top = _reach(values, floor, limits)
+    close = _close(values, limits)
+    if len(which) == 1:  # its band ends where it does
+        close = np.where((limits >= bottom) & (limits <= top), limits, close)
     shown = close[np.isfinite(close)]
     bottom, top = float(shown.min(initial=bottom)), float(shown.max(initial=top))
     label = one.labels[chosen[0].unit]
@@ -245,10 +248,11 @@ def _widened(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return wide
 
 
-def _reach(values: Array, floor: float) -> tuple[float, float]:
+def _reach(values: Array, floor: float, limits: Array) -> tuple[float, float]:
     """The lowest and highest value, 0 in place of rounding errors; more if all lines are level but for these.
 
-    Lines at zero get a scale of their own: another one's, of other units perhaps, would say that they are small.
+    Lines at zero get a scale of their own, at most that of their limits: another one's, of other units perhaps, would
+    say that they are small.
     """
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
@@ -257,7 +261,9 @@ def _reach(values: Array, floor: float) -> tuple[float, float]:
     centre = (low + high) / 2
     if abs(centre) > floor:
         return centre - 0.1 * abs(centre), centre + 0.1 * abs(centre)
-    return -max(1.0, 1e3 * floor), max(1.0, 1e3 * floor)
+    widest = float(np.abs(limits[np.isfinite(limits)]).max(initial=0.0))
+    scale = max(widest if 0 < widest < 1 else 1.0, 1e3 * floor)
+    return -scale, scale
 
 
 def noise(values: Array, others: Iterable[Array]) -> float:
