@@ -83,10 +83,10 @@ void Answers::expect_finite() const {
     for (std::ptrdiff_t i = 0; i < count_; ++i)
       for (std::ptrdiff_t j = 0; j < each.size; ++j)
         if (const double x = each.first[i * each.step + j]; !std::isfinite(x))
-          fail_as("RangeError", std::string(what_) + " has no answer in double precision" + in_state(i) + ": it is " +
-                                    (x != x ? "nan" : "infinite") +
-                                    ", because intermediate results exceed 1e308; check the arguments, and the robot's masses, lengths and "
-                                    "functions, for very large or very small numbers");
+          fail_as("RangeError",
+                  std::string(what_) + " has no answer in double precision" + in_state(i) + ": it is " + (x != x ? "nan" : "infinite") +
+                      ", because intermediate results exceed 1e308; check the arguments, and the robot's masses, lengths and "
+                      "functions, for very large or very small numbers, and steps of your own for being too long for its damping");
   }
 }
 
