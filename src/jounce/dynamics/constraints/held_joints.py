@@ -87,7 +87,8 @@ def _position(name: str, value: ArrayLike, size: int) -> Array:
     if given.ndim == 0 and size == 1:
         given = given[None]
     if given.shape[-1:] != (size,):
-        raise ValueError(f"{key} has shape {given.shape}, expected (..., {size}){' or a number' * (size == 1)}")
+        expected = f"(..., {size})" if size > 1 else "(..., 1) or a number: for several states, (T, 1)"
+        raise ValueError(f"{key} has shape {given.shape}, expected {expected}")
     if not np.isfinite(given).all():
         raise ValueError(f"{key} is {quoted(value)}, expected finite numbers")
     return given
