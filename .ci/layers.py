@@ -46,6 +46,7 @@ MODULES = [
         "files, simulation, control, the viewer",
         ("loading", "saving", "simulation", "control", "conversions", "display", "view"),
     ),
+    ("study", "many robots and flights, on many machines", ("study",)),
     ("programs", "command line and demo", ("__main__", "cli", "commands", "demo")),
 ]
 

@@ -7,12 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import jounce as jn
-from jounce._extras import EXTRAS
+from jounce._extras import EXTRAS, NEEDS_PYTHON
 from time_limits import HANG
 
 if sys.version_info >= (3, 11):
@@ -32,6 +33,14 @@ def slider() -> jn.Model:
 
 def motion() -> jn.Trajectory:
     return jn.simulate(slider(), [0.0], [1.0], [0.0, 1.0], progress=False)
+
+
+def study() -> Any:
+    parameters = {"a": jn.study.Uniform(0.0, 1.0)}
+    measures = {"value": lambda flight: flight.parameters["a"]}
+    return jn.study.Study(
+        robot=slider(), parameters=parameters, scenario=lambda robot, member: None, measures=measures, samples=2
+    )
 
 
 def browser() -> None:
@@ -56,6 +65,12 @@ CALLS: list[tuple[str, str, Callable[[], object]]] = [
     ("mujoco", "<string>: MJCF", lambda: jn.load(BALL)),
     ("imageio_ffmpeg", "MP4, unlike GIF,", lambda: motion().video(slider(), "motion.mp4")),
     ("imageio", "MP4, unlike GIF,", lambda: motion().video(slider(), "motion.mp4")),
+    ("distributed", "a cluster", lambda: study().run("tcp://127.0.0.1:8786")),  # type: ignore[arg-type]
+    ("zarr", "a study", lambda: study().run()),
+    ("cloudpickle", "a study", lambda: study().run(workers=2)),
+    ("threadpoolctl", "a study", lambda: study().run(workers=1)),
+    ("scipy", "a sample of low discrepancy", lambda: study().table()),
+    ("xarray", "a study", lambda: jn.study.read("none")),
     ("websockets", "a browser without a window", browser),
     ("PIL", "reading pictures", picture),
 ]
@@ -67,7 +82,9 @@ def test_what_is_missing_is_named(
 ) -> None:
     for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, name, None)
-    words = f"{what} needs the package {package}: pip install 'jounce[{EXTRAS[package]}]' ("
+    extra = EXTRAS[package]
+    newer = f" on {NEEDS_PYTHON[extra]} or newer" if extra in NEEDS_PYTHON else ""
+    words = f"{what} needs the package {package}: pip install 'jounce[{extra}]'{newer} ("
     with pytest.raises((ImportError, jn.LoadError), match=f"^{re.escape(words)}"):
         call()
 

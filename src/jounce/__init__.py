@@ -130,6 +130,7 @@ __all__ = [
     "set_num_threads",
     "simulate",
     "soft",
+    "study",
     "view",
 ]
 
@@ -150,7 +151,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("jounce")
-    if name in ("control", "conversions", "poses", *_ON_DEMAND):  # likewise
+    if name in ("control", "conversions", "poses", "study", *_ON_DEMAND):  # likewise
         from importlib import import_module
 
         return (

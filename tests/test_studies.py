@@ -1,0 +1,342 @@
+"""Studies: samples, members, results, and what becomes of them when something is killed."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jounce as jn
+from jounce import study as st
+from time_limits import HANG
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="the packages of the extra 'study' need Python 3.11 or newer"
+)
+
+
+class Scenario:
+    """Returns a number of the member, and notes in a file who computed it; fails, or is slow, where asked."""
+
+    def __init__(self, log: Path | None = None, faults: dict[int, str] | None = None, seconds: float = 0.0) -> None:
+        self.log, self.faults, self.seconds = None if log is None else str(log), faults or {}, seconds
+
+    def __call__(self, robot: jn.Model, member: st.Member) -> float:
+        if self.log:
+            with open(self.log, "a", encoding="utf-8") as file:
+                file.write(f"{member.index}\n")
+        time.sleep(self.seconds)
+        fault = self.faults.get(member.index, "")
+        if fault:
+            exec(fault, {"jn": jn, "st": st, "np": np, "robot": robot})
+        return member["a"] + float(member.rng.random()) + robot.mass
+
+    def computed(self) -> list[int]:
+        return [int(line) for line in Path(str(self.log)).read_text(encoding="utf-8").split()]
+
+
+def value(flight: st.Flight) -> float:
+    return float(flight.motion)
+
+
+def small(scenario: object = None, **changes: object) -> st.Study:
+    options: dict[str, object] = {
+        "robot": jn.robots.quadrotor_arm(),
+        "parameters": {"a": st.Uniform(0.0, 1.0, unit="s"), "load": st.Grid([0.0, 0.1], unit="kg")},
+        "edits": {"load": st.Payload("tool")},
+        "scenario": scenario or Scenario(),
+        "measures": {"value": value},
+        "samples": 10,
+        "piece": 3,
+    }
+    return st.Study(**{**options, **changes})  # type: ignore[arg-type]
+
+
+# --- samples ----------------------------------------------------------------------------------------------
+
+
+def test_distributions_are_those_of_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    u = np.linspace(0.01, 0.99, 99)
+    for own, its in (
+        (st.Uniform(-1.0, 3.0), stats.uniform(-1.0, 4.0)),
+        (st.LogUniform(1e-3, 1e2), stats.loguniform(1e-3, 1e2)),
+        (st.Normal(2.0, 0.5), stats.norm(2.0, 0.5)),
+        (st.Normal(2.0, 0.5, low=1.8, high=4.0), stats.truncnorm(-0.4, 4.0, 2.0, 0.5)),
+        (st.Drawn(stats.triang(0.5, 0.0, 2.0)), stats.triang(0.5, 0.0, 2.0)),
+    ):
+        np.testing.assert_allclose(own.at(u), its.ppf(u), rtol=1e-12)
+
+
+def test_grids_make_all_combinations_and_share_their_sample() -> None:
+    study = small(parameters={"x": st.Grid([1.0, 2.0]), "a": st.Uniform(0, 1), "y": st.Grid([5.0, 6.0, 7.0])}, edits={})
+    assert study.shape == (2, 3, 10)
+    cube = study.table().reshape(2, 3, 10, 3)
+    assert (cube[..., 0] == np.array([1.0, 2.0])[:, None, None]).all()
+    assert (cube[..., 2] == np.array([5.0, 6.0, 7.0])[:, None]).all()
+    assert (cube[..., 1] == cube[0, 0, :, 1]).all()
+    assert len(set(cube[0, 0, :, 1].tolist())) == 10
+
+
+@pytest.mark.parametrize("method", ["sobol", "halton", "latin", "random"])
+def test_samples_cover_and_repeat(method: str) -> None:
+    two = {"a": st.Uniform(0.0, 1.0), "b": st.Uniform(0.0, 1.0)}
+    study = small(parameters=two, edits={}, samples=64, method=method)
+    table = study.table()
+    assert (table == study.table()).all()
+    assert (table != replace(study, seed=1).table()).all()
+    assert abs(table.mean(axis=0) - 0.5).max() < (0.2 if method == "random" else 0.03)
+
+
+def test_members_are_random_by_themselves() -> None:
+    study = small()
+    one = study.member(7).rng.normal(size=3)
+    assert (one == study.member(7).rng.normal(size=3)).all()
+    assert (one != study.member(8).rng.normal(size=3)).all()
+    assert (one != replace(study, seed=1).member(7).rng.normal(size=3)).all()
+
+
+def test_edits_are_those_of_models() -> None:
+    robot = jn.robots.panda().replace(friction=0.5)
+    assert (st.Gravity()(robot, 1.62).gravity == [0, 0, -1.62]).all()
+    assert st.Mass("link2")(robot, 2.0).mass == pytest.approx(robot.mass + robot.bodies[1].inertia.mass)
+    assert st.Payload("link7", (0, 0, 0.1))(robot, 2.0).mass == pytest.approx(robot.mass + 2.0)
+    assert (st.Drive("friction", factor=True)(robot, 3.0).friction == 1.5).all()
+    assert st.Drive("damping", "q3")(robot, 3.0).damping.tolist() == [0, 0, 3, 0, 0, 0, 0]
+    assert st.Drive("friction", "q3", factor=True)(robot, 2.0).friction.tolist() == [0.5, 0.5, 1, 0.5, 0.5, 0.5, 0.5]
+    assert st.Limit("effort", "q1")(robot, 50.0).effort_limit.tolist() == [50, 87, 87, 87, 12, 12, 12]
+
+
+# --- results ----------------------------------------------------------------------------------------------
+
+
+def test_results_have_names_units_and_parameters() -> None:
+    found = small().run(workers=1)
+    table = small().table()
+    robot = jn.robots.quadrotor_arm()
+    assert found.sizes == {"member": 20}
+    assert (found["a"].values == table[:, 0]).all()
+    assert found["a"].attrs["units"] == "s"
+    expected = [small().member(i).rng.random() + row[0] + robot.mass + row[1] for i, row in enumerate(table)]
+    np.testing.assert_allclose(found["value"], expected, rtol=1e-14)
+    assert (found["status"] == 0).all()
+    assert json.loads(found.attrs["jounce study"])["seed"] == "0"
+
+
+def test_processes_find_the_same_bits(tmp_path: Path) -> None:
+    study = small(Scenario(faults={4: "raise st.MemberError('it fell')"}))
+    one = study.run(workers=1)
+    assert study.run(workers=2).identical(one)
+    assert study.run(workers=2, store=tmp_path / "a.zarr").load().identical(one)
+    assert one["reason"].values[4] == "it fell"
+
+
+def test_failures_are_results() -> None:
+    stopped = (
+        "jn.simulate(robot, robot.neutral(), np.zeros(robot.nv), [0, 1], lambda t, q, v: v * np.nan, method='rkmk')"
+    )
+    faults = {
+        1: "raise st.MemberError('it fell at 1 s')",
+        2: stopped,
+        3: "while True: pass",
+        4: "raise jn.SingularError('no solution')",
+        6: "raise ZeroDivisionError('by zero')",
+    }
+    study = small(
+        Scenario(faults=faults),
+        measures={"value": value, "odd": lambda flight: np.inf if flight.parameters.index == 5 else 1.0},
+        time_limit=2.0,
+    )
+    with pytest.warns(RuntimeWarning, match=r"1 of 20 members .* number 6: ZeroDivisionError: by zero"):
+        found = study.run(workers=1)
+    assert found["status"].values.tolist() == [0, 1, 2, 3, 4, 5, 6] + 13 * [0]
+    reasons = found["reason"].values
+    assert reasons[1] == "it fell at 1 s"
+    assert "not finite" in reasons[2]
+    assert reasons[3] == "it took longer than 2 s"
+    assert reasons[5] == "odd is inf"
+    assert np.isnan(found["value"].values[1:7]).all()
+    assert np.isfinite(found["value"].values[7:]).all()
+    assert st.failures(found) == {
+        "done": 14, "failed": 1, "stopped": 1, "out of time": 1, "no solution": 1, "not finite": 1, "error": 1
+    }  # fmt: skip
+    with pytest.raises(st.MemberError, match="it fell"):
+        study.flight(1)
+
+
+def test_a_member_that_ends_its_process_is_a_result(tmp_path: Path) -> None:
+    crash = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    scenario = Scenario(tmp_path / "log", faults={7: crash})
+    found = small(scenario).run(workers=2)
+    assert np.flatnonzero(found["status"].values).tolist() == [7]
+    assert found["status"].values[7] == 7
+    assert found["reason"].values[7] == "its process died of signal 9"
+    assert found.drop_sel(member=7)["value"].equals(small().run(workers=1).drop_sel(member=7)["value"])
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    """Finished pieces are not computed again, and what is there can be read."""
+    scenario = Scenario(tmp_path / "log")
+    whole = small().run(workers=1)
+
+    class Enough(BaseException):
+        pass
+
+    counted = []
+
+    def measure(flight: st.Flight) -> float:
+        if stop and flight.parameters.index == 13:
+            raise Enough
+        counted.append(flight.parameters.index)
+        return value(flight)
+
+    stop = [True]
+    study = small(scenario, measures={"value": value})
+    object.__setattr__(study, "measures", {"value": measure})
+    plain = study.fingerprint()
+    object.__setattr__(study, "fingerprint", lambda: plain)
+    with pytest.raises(Enough):
+        study.run(store=tmp_path / "s.zarr", workers=1)
+    half = st.read(tmp_path / "s.zarr")
+    assert half["status"].values.tolist() == 12 * [0] + 8 * [-1]
+    assert half["value"].values[:12].tolist() == whole["value"].values[:12].tolist()
+    stop.clear()
+    found = study.run(store=tmp_path / "s.zarr", workers=1)
+    assert counted == [*range(13), *range(12, 20)]
+    assert found["value"].values.tolist() == whole["value"].values.tolist()
+    assert study.run(store=tmp_path / "s.zarr", workers=1).load().identical(found.load())
+    assert len(counted) == 21
+
+
+def test_a_store_of_another_study_is_refused(tmp_path: Path) -> None:
+    study = small(title="Mine")
+    study.run(store=tmp_path / "s.zarr", workers=1)
+    for other, words in (
+        (replace(study, seed=1), r"parameters, seed \(0, not 1\)"),
+        (replace(study, piece=4), r"piece \(3, not 4\)"),
+        (replace(study, measures={"value": lambda flight: 2 * value(flight)}), "measures"),
+        (replace(study, scenario=Scenario(faults={1: "pass"})), "scenario"),
+        (replace(study, edits={}), "edits"),
+        (replace(study, robot=jn.robots.quadrotor_arm(0.1)), "robot"),
+    ):
+        with pytest.raises(st.StudyError, match=f"belongs to another study, 'Mine', which differs in {words}$"):
+            other.run(store=tmp_path / "s.zarr", workers=1)
+    zarr = pytest.importorskip("zarr")
+    zarr.open_group(tmp_path / "t.zarr", mode="w")
+    with pytest.raises(st.StudyError, match=r"t\.zarr holds something else than the results of a study"):
+        study.run(store=tmp_path / "t.zarr", workers=1)
+
+
+def test_places_of_fsspec() -> None:
+    study = small()
+    found = study.run(store="memory://studies/s.zarr", workers=1)
+    assert found.load().identical(study.run(store="memory://studies/s.zarr", workers=1).load())
+    assert found.identical(study.run(workers=1))
+
+
+def test_a_fingerprint_is_that_of_what_is_computed(tmp_path: Path) -> None:
+    """The same in another process and after pickling; other with other code, also of functions that are called."""
+    code = """
+import numpy as np
+from mine import helper
+import jounce as jn
+from jounce import study as st
+FACTOR = {factor}
+def scenario(robot, member):
+    # {comment}
+    return FACTOR * helper(member["a"])
+study = st.Study(robot=jn.robots.panda(), parameters={{"a": st.Uniform(0, 1)}}, scenario=scenario,
+                 measures={{"value": lambda flight: flight.motion}}, samples=2)
+print(study.fingerprint()["scenario"], study.fingerprint()["robot"])
+"""
+    prints = []
+    for factor, comment, own in (
+        (1.0, "one", "x + 1"),
+        (1.0, "two", "x + 1"),
+        (2.0, "one", "x + 1"),
+        (1.0, "one", "x"),
+    ):
+        (tmp_path / "mine.py").write_text(f"def helper(x):\n    return {own}\n", encoding="utf-8")
+        (tmp_path / "main.py").write_text(code.format(factor=factor, comment=comment), encoding="utf-8")
+        command = [sys.executable, "-B", str(tmp_path / "main.py")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=True)
+        prints.append(done.stdout.split())
+    assert prints[0] == prints[1]
+    assert len({scenario for scenario, _ in prints}) == 3
+    assert len({robot for _, robot in prints}) == 1
+    study = small()
+    assert pickle.loads(pickle.dumps(study)).fingerprint() == study.fingerprint()
+
+
+# --- errors before the work starts -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"robot": 3}, "robot is 3, expected a jounce.Model or a function of a Member"),
+        ({"parameters": {"a": 3.0}}, "parameter 'a' is 3.0, expected a distribution"),
+        ({"parameters": {"a/b": st.Grid([1.0])}}, "parameters: a name is 'a/b'"),
+        ({"edits": {"lod": st.Payload("tool")}}, "edits: no parameter is named 'lod': did you mean 'load'"),
+        ({"edits": {"load": 3}}, "edit 'load' is 3, expected a function"),
+        ({"measures": {}}, "measures is empty"),
+        ({"measures": {"a": value}}, "'a' is the name of a parameter and of a measure"),
+        ({"measures": {"value": "peak"}}, "measure 'value' is 'peak', expected a function"),
+        ({"samples": None}, "samples is missing: how often 'a' shall be drawn"),
+        ({"samples": 0}, "samples is 0, expected 1 to"),
+        ({"method": "lhs"}, "method is 'lhs', expected 'sobol' or 'halton'"),
+        ({"method": "saltelli"}, "method is 'saltelli', which takes parameters with distributions, and no Grid"),
+        ({"seed": -1}, "seed is -1"),
+        ({"time_limit": 0.0}, "time_limit is 0.0"),
+        ({"piece": 0}, "piece is 0"),
+    ],
+)
+def test_bad_studies_are_refused(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        small(**changes)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: st.Uniform(1.0, 0.0), "low and high are 1.0 and 0.0, expected low < high"),
+        (lambda: st.LogUniform(0.0, 1.0), "expected 0 < low < high"),
+        (lambda: st.Normal(0.0, -1.0), "deviation is -1.0"),
+        (lambda: st.Grid([]), "expected one or more finite numbers"),
+        (lambda: st.Grid([1.0, 1.0]), "expected each of them once"),
+        (lambda: st.Drawn(3), "distribution is 3, expected one of scipy.stats"),
+        (lambda: st.Drive("frictoin"), "quantity is 'frictoin'"),
+        (lambda: st.Limit("torque"), "quantity is 'torque'"),
+        (lambda: small().run(workers=0), "workers is 0"),
+        (lambda: small().run("tcp://127.0.0.1:1"), "expected a dask.distributed.Client"),  # type: ignore[arg-type]
+    ],
+)
+def test_bad_parts_are_refused(make: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()  # type: ignore[operator]
+
+
+def test_what_cannot_be_sent_is_named() -> None:
+    lock = __import__("threading").Lock()
+    study = small(measures={"value": value, "locked": lambda flight: lock.locked()})
+    with pytest.raises(
+        st.StudyError, match=r"measure 'locked' is .* cannot be sent to other processes: .*0 of 7 pieces"
+    ):
+        study.run(workers=2)
+    assert (study.run(workers=1)["locked"] == 0).all()
+
+
+def test_import_brings_none_of_the_packages() -> None:
+    code = """
+import sys, jounce, jounce.study
+print(sorted({"dask", "distributed", "xarray", "zarr", "scipy", "fsspec", "matplotlib"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True)
+    assert done.stdout == "[]\n"
