@@ -16,7 +16,7 @@ from jounce.commands.output import guarded_output
 if TYPE_CHECKING:
     import typer
 
-_COMMANDS = ("demo", "info", "view", "simulate", "convert")
+_COMMANDS = ("demo", "info", "view", "simulate", "convert", "study")
 
 
 def main() -> None:

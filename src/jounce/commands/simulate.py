@@ -89,8 +89,8 @@ def simulate(
         robot = description.model()
 
         import jounce as jn
-        from jounce.commands.hold import holding
         from jounce.commands.start import start_of
+        from jounce.simulation.hold import holding
 
         q0, v0 = start_of(robot, start, q, v)
         tau = None if hold is None else holding(robot, q0, hold)

@@ -141,7 +141,7 @@ def label(results: xr.Dataset, name: str) -> str:
 
 
 @contextmanager
-def _figure(width: float, height: float, path: str | PathLike[str] | None) -> Iterator[Any]:
+def _figure(width: float, height: float, path: str | PathLike[str] | None) -> Iterator[Figure]:
     """A figure in the style of all others, inches, saved at the end if there is a path; it needs no display."""
     needed("matplotlib", "a figure")
     from matplotlib import rc_context

@@ -45,8 +45,9 @@ def work() -> None:
     except StudyError as fault:
         _answer(sink, fault)
         return
-    while (job := pickle.load(source)) is not None:
-        _answer(sink, compute(study, job))
+    with suppress(EOFError, BrokenPipeError):  # nobody asks any more
+        while True:
+            _answer(sink, compute(study, pickle.load(source)))
 
 
 def _answer(sink: Any, what: object) -> None:

@@ -57,13 +57,11 @@ def report(results: xr.Dataset, path: str | PathLike[str]) -> Path:
         for name in names:
             parts += [f"<h2>{plain(name)}</h2>", _worst(results, name)]
             if len(grids) >= 2:
-                parts.append(
-                    _picture(plots.plot_map(results, *grids[:2], name), f"{name} over {grids[0]} and {grids[1]}")
-                )
+                words = f"{name} over {grids[0]} and {grids[1]}"
+                parts.append(_picture(plots.plot_map(results, grids[0], grids[1], name), words))
             elif not grids and done >= 4:
-                parts.append(
-                    _picture(plots.plot_convergence(reading.convergence(results, name), f"mean {name}"), "mean")
-                )
+                sure = reading.convergence(results, name)
+                parts.append(_picture(plots.plot_convergence(sure, f"mean {name}"), f"convergence of the mean {name}"))
             if results.attrs["method"] == "saltelli" and done == results.sizes["member"]:
                 parts.append(_picture(plots.plot_indices(reading.sobol_indices(results, name)), "Sobol indices"))
     path.write_text(_PAGE.format(title=plain(results.attrs["title"]), body="\n".join(parts)), encoding="utf-8")

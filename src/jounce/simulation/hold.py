@@ -1,4 +1,4 @@
-"""The torque of ``jounce simulate --hold``: each joint is held where it started by a spring and a damper.
+"""Joints that are held, as of ``jounce simulate --hold``: each stays where it started, by a spring and a damper.
 
 Their strength follows from the inertia M that each joint moves at the start: M w^2 and 2 M w, critically damped at w.
 The weight is carried, and joints without motors, `Free` joints and the shapes of soft bodies, are left alone.
