@@ -1,4 +1,4 @@
-"""The pages on the papers: each numbered equation, table, figure and algorithm has a call, an experiment or a reason.
+"""The pages on the papers: each numbered equation, table, figure and algorithm, with a call, an experiment or why not.
 
 A reader who has only the paper looks a number up in the first column of a table; what stands beside it exists.
 """

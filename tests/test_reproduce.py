@@ -23,6 +23,8 @@ from jounce_lab.reproduce import (
     Claim,
     Result,
     a_authors,
+    a_axes,
+    a_casadi,
     a_operations,
     a_scaling,
     counting,
@@ -331,6 +333,42 @@ def test_figures_of_paper_c_by_positions_alone() -> None:
         for order, name in enumerate(("Fig. 2", "Fig. 3", "Fig. 4", "Fig. 5")):
             _, low, high = FIGURES[name]
             assert np.abs(truth[order] - curves[name][i]).max() < 2e-6 * (high - low)
+
+
+def test_casadi_graphs_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At N = 101, from smaller trees: at low orders the function itself compares with the graph."""
+    pytest.importorskip("casadi")
+    monkeypatch.setattr(a_casadi, "ORDERS", range(2))
+    for kind in a_scaling.KINDS:
+        first, second = a_casadi.instructions(kind)
+        assert 2.5 < second / first < 3.5
+    monkeypatch.setattr(a_casadi, "_of", lambda kind, branches, links, order: branches * links**2)
+    with pytest.raises(ArithmeticError, match=r"dynamics has 2000 instructions, not \d+"):
+        a_casadi.instructions("inverse")
+
+
+def test_growth_is_judged(tmp_path: Path) -> None:
+    ours = np.array([[100, 200], [150, 300], [220, 440]])
+    counts = {"inverse": [1000, 3000, 9000], "forward": [1000, 2900, 3500]}
+    assert [claim.verdict for claim in a_casadi.claims(counts, ours)] == ["holds", "does not hold"]
+    cubes = {kind: [3**r for r in a_casadi.ORDERS] for kind in counts}
+    path = a_casadi.draw(cubes, np.ones((11, 2)), tmp_path / "c.png")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("frame", a_axes.FRAMES)
+def test_axes_are_compared(frame: str) -> None:
+    """`operations` compares the forces with the library's; the work is quadratic in the order from some order on."""
+    robot = jn.robots.aerial_manipulator(3, 2)
+    counts = [a_axes.operations(robot, order, frame) for order in range(1, 6)]
+    assert len(set(np.diff(counts, 2))) == 1
+    assert counts == sorted(counts)
+
+
+def test_body_axes_take_least() -> None:
+    for order in (0, 5):
+        made = a_axes.compared(order)
+        assert made["body"] < made["hybrid"] < made["world"]
 
 
 def test_labels_exclude_each_other() -> None:

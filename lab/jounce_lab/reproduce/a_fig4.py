@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import timeit
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,12 +18,12 @@ from ..bench.cases import Case
 from ..bench.peers import PEERS
 from ..bench.run import raced
 from ..bench.subjects import tree_name
+from . import a_axes, a_casadi
 from .a_authors import Authors
 from .a_operations import differentiation, over_bodies, over_order
 from .a_scaling import AUTHORS, BODY, CASADI, KINDS, SIMPLIFIED, Times, exponent, faster, pinocchio, published
 from .claims import Array, Claim, Result, Tell, judged, silent, unchecked, write_csv
 
-_BODY_AXES, _WORLD_AXES = 14_023, 43_951  # operations, docs/performance.md
 _Job = tuple[str, int, int, tuple[str, ...]]  # kind, N, r, peers
 
 
@@ -32,7 +33,8 @@ def run(
     """Fig. 4(a) to (c).
 
     Args:
-        full: CasADi's forward dynamics as well, and its inverse dynamics at N = 7 to r = 8: 5 GiB of memory.
+        full: CasADi's forward dynamics as well, its inverse dynamics at N = 7 to r = 8 (5 GiB of memory), and the
+            size of its graphs at N = 101 to r = 8.
         authors: a clone of the paper's published code, to be built and raced.
     """
     peers = dict(PEERS)
@@ -63,6 +65,12 @@ def run(
         *published(times),
         *_words(),
     ]
+    figures = []
+    if full and not quick and importlib.util.find_spec("casadi") is not None:
+        graphs = {kind: a_casadi.instructions(kind, lambda what: tell(0.9, what)) for kind in KINDS}
+        claims += a_casadi.claims(graphs, counts)
+        caption = "Fig. 4(c): instructions of differentiated graphs at the paper's sizes, operations of its algorithms."
+        figures.append((a_casadi.draw(graphs, counts, output / "A-fig4c.png"), caption))
     tell(0.97, "figure")
     path = output / "A-fig4.png"
     _draw(times, orders, large, path)
@@ -76,7 +84,10 @@ def run(
             ("the mean of 1000 calls", "the best of many samples, which other work on the machine disturbs least"),
             ("CasADi's graph of forward dynamics", "in body axes, with --full only; of inverse dynamics the paper's"),
         ],
-        figures=[(path, "Fig. 4: time of a call over the number of bodies and over the order, and of CasADi's graph.")],
+        figures=[
+            (path, "Fig. 4: time of a call over the number of bodies and over the order, and of CasADi's graph."),
+            *figures,
+        ],
         data=[
             write_csv(output / "A-fig4.csv", ["who", "kind", "bodies", "order", "microseconds"], rows),
             write_csv(output / "A-fig4-operations.csv", columns, ([r, *n] for r, n in enumerate(counts))),
@@ -152,13 +163,16 @@ def _articulated_body(quick: bool) -> Claim:
 
 
 def _words() -> list[Claim]:
+    counted = a_axes.compared()
     return [
         judged(
             "Spatial screws allow a more compact formulation than body-fixed ones",
             "A, section 5", "more compact",
-            f"operations of inverse dynamics, N = 7, r = 5: {_BODY_AXES} in body axes, {_WORLD_AXES} in world axes",
-            True, f"In operations, body axes are the compact ones, {_WORLD_AXES / _BODY_AXES:.1f} times: counted by "
-            "benchmarks/operations.cpp, docs/performance.md. jounce computes in body axes.",
+            "operations of inverse dynamics, N = 7, r = 5: "
+            + ", ".join(f"{made} in {frame} axes" for frame, made in counted.items()),
+            True, f"In operations, body axes are the compact ones, {counted['world'] / counted['body']:.1f} times, in "
+            "formulas that use what each frame makes easy (a_axes.py), which section 8 leaves as future work. By the "
+            "core's recursion and its like in world axes they are 14,023 and 43,951, docs/performance.md.",
             reading="Compact as formulas: Algorithms 2 and 3 transform nothing from one body's frame to another's.",
         ),
         unchecked(
