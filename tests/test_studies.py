@@ -340,3 +340,245 @@ print(sorted({"dask", "distributed", "xarray", "zarr", "scipy", "fsspec", "matpl
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True)
     assert done.stdout == "[]\n"
+
+
+# --- measures ---------------------------------------------------------------------------------------------
+
+
+def swing() -> st.Flight:
+    """A pendulum of 1 kg and 1 m under a constant torque, with limits."""
+    builder = jn.Builder()
+    limits = jn.Limits(-4.0, 2.0, velocity=10.0, effort=8.0)
+    builder.add(
+        "bob", "world", jn.Revolute((0, 1, 0), limits=limits, name="hinge"), inertia=jn.Inertia(1.0, (0, 0, -1))
+    )
+    robot, times = builder.build(), np.linspace(0.0, 1.0, 2001)
+    motion = jn.simulate(robot, [0.1], [0.0], times, lambda t, q, v: np.array([-2 - 3 * t]), method="rkmk")
+    return st.Flight(robot, st.Member({}, 0, 0), motion)
+
+
+def test_measures_are_what_they_say() -> None:
+    flight = swing()
+    robot, motion = flight.robot, flight.motion
+    assert st.PeakTorque()(flight) == 5.0
+    assert st.PeakTorque(["hinge"])(flight) == 5.0
+    assert st.PeakTorqueRate()(flight) == pytest.approx(3.0, rel=1e-9)
+    energy = [robot.kinetic_energy(s.q, s.v) + robot.potential_energy(s.q) for s in (motion[0], motion[-1])]
+    assert (motion.v <= 0).all()  # so all power is positive
+    assert st.Energy()(flight) == pytest.approx(energy[1] - energy[0], rel=1e-6)
+    expected = min(1 - 5 / 8, 1 - np.abs(motion.v).max() / 10, (motion.q.min() + 4) / 3, (2 - motion.q.max()) / 3)
+    assert st.Margin()(flight) == pytest.approx(expected, rel=1e-12)
+    assert st.TrackingError(lambda t: [0.1])(flight) == pytest.approx(np.abs(motion.q - 0.1).max())
+    place = robot.pose("bob", [0.1])[:3, 3]
+    assert st.TrackingError(lambda t: place, frame="bob")(flight) == 0.0  # the frame is in the hinge
+    off = st.TrackingError(lambda t: [0.1], norm="rms")(flight)
+    assert off == pytest.approx(np.sqrt(np.mean((motion.q - 0.1) ** 2)))
+
+
+def test_the_spectral_abscissa_is_that_of_a_pendulum() -> None:
+    builder = jn.Builder()
+    builder.add("bob", "world", jn.Revolute((0, 1, 0), damping=0.5), inertia=jn.Inertia(1.0, com=(0, 0, 1)))
+    robot = builder.build()  # it stands upright
+    flight = st.Flight(robot, st.Member({}, 0, 0), jn.Trajectory.of(robot, [0.0], [[0.0]]))
+    assert st.SpectralAbscissa()(flight) == pytest.approx(-0.25 + np.sqrt(0.25**2 + 9.81))
+    held = st.SpectralAbscissa(lambda robot, member: [[20.0, 3.5]])
+    assert held(flight) == pytest.approx(-2.0)  # (0.5 + 3.5) / 2, and 20 - 9.81 > 4
+
+
+def test_a_measure_of_another_scenario_says_so() -> None:
+    with pytest.warns(RuntimeWarning, match="the scenario returned a float, and the measure needs a jounce.Trajectory"):
+        small(measures={"peak": st.PeakTorque()}).run(workers=1)
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def given(**options: object) -> st.Study:
+    """A study whose measure is a function of the parameters."""
+    two = {"a": st.Uniform(0.0, 1.0), "b": st.Uniform(0.0, 1.0)}
+    settings: dict[str, object] = {"parameters": two, "edits": {}, "piece": None, **options}
+    return small(lambda robot, member: member["a"] + 2 * member["b"] + 3 * member["a"] * member["b"], **settings)
+
+
+def test_quantiles_and_worst_members() -> None:
+    found = given(samples=256).run(workers=1)
+    values = found["value"].values
+    np.testing.assert_allclose(st.quantiles(found, [0.1, 0.9])["value"], np.quantile(values, [0.1, 0.9]))
+    worst = st.worst(found, "value", 3)
+    assert worst["value"].values.tolist() == sorted(values, reverse=True)[:3]
+    member = given(samples=256).member(int(worst["member"][0]))
+    assert (member["a"], member["b"]) == (worst["a"].values[0], worst["b"].values[0])
+    assert st.worst(found, "value", 1, largest=False)["value"].item() == values.min()
+    with pytest.raises(ValueError, match="no measure is named 'vale': did you mean 'value'"):
+        st.worst(found, "vale")
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    """Of 400 studies of random members: means, quantiles and probabilities."""
+    rng, hits = np.random.default_rng(0), np.zeros(3)
+    found = given(samples=64, method="random").run(workers=1)
+    truth = 1.0, np.log(2), 0.3  # of an exponential distribution: its mean, its median, a probability
+    for _ in range(400):
+        found["value"].values = rng.exponential(size=64)
+        for i, (measure, what) in enumerate(
+            (("value", "mean"), ("value", 0.5), (found["value"] > -np.log(0.3), "mean"))
+        ):
+            last = st.convergence(found, measure, what, confidence=0.9).isel(count=-1)
+            hits[i] += float(last["low"]) <= truth[i] <= float(last["high"])
+    assert (hits / 400 > 0.85).all()
+    assert (hits / 400 < 0.95).all()
+
+
+def test_sobol_indices_are_those_of_the_formula() -> None:
+    """y = a + 2 b + 3 a b: a part (5/2)^2/12 by a, (7/2)^2/12 by b, 9/144 by both."""
+    found = given(samples=2048, method="saltelli").run(workers=1)
+    assert found.sizes["member"] == 4 * 2048
+    parts = np.array([2.5**2 / 12, 3.5**2 / 12, 9 / 144])
+    indices = st.sobol_indices(found, "value")
+    np.testing.assert_allclose(indices["first_order"], parts[:2] / parts.sum(), atol=0.01)
+    np.testing.assert_allclose(indices["total"], (parts[:2] + parts[2]) / parts.sum(), atol=0.01)
+    assert (indices["first_order_low"] < indices["first_order"]).all()
+    assert (indices["first_order"] < indices["first_order_high"]).all()
+    with pytest.raises(ValueError, match="expected one with method='saltelli'"):
+        st.sobol_indices(given().run(workers=1), "value")
+
+
+def test_unstacked_results_have_a_dimension_for_each_grid() -> None:
+    study = small(parameters={"x": st.Grid([1.0, 2.0]), "a": st.Uniform(0, 1), "y": st.Grid([5.0, 6.0, 7.0])}, edits={})
+    found = study.run(workers=1)
+    cube = st.unstacked(found)
+    assert dict(cube.sizes) == {"x": 2, "y": 3, "sample": 10}
+    for number in (0, 17, 59):
+        member, point = study.member(number), cube.where(cube.member == number, drop=True)
+        assert (float(point.x[0]), float(point.y[0]), float(point.a[0])) == (member["x"], member["y"], member["a"])
+        assert point["value"].item() == found["value"].values[number]
+
+
+def test_pages_and_pictures(tmp_path: Path) -> None:
+    found = given(samples=64, method="saltelli").run(workers=1)
+    st.plot(found, path=tmp_path / "a.png")
+    st.plot_map(found, "a", "b", "value", path=tmp_path / "b.png")
+    st.plot_convergence(st.convergence(found, "value"), "value", path=tmp_path / "c.png")
+    st.plot_indices(st.sobol_indices(found, "value"), path=tmp_path / "d.png")
+    assert all((tmp_path / f"{name}.png").stat().st_size > 10_000 for name in "abcd")
+    page = st.report(found, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64,") == 3
+    assert "<script" not in page
+    assert "http" not in page
+    two = {"x": st.Grid([1.0, 2.0]), "y": st.Grid([5.0, 6.0])}
+    measures = {"<b>": lambda flight: flight.parameters["x"], "other": lambda flight: [1.0, np.nan][int(flight.motion)]}
+    options = {"edits": {}, "samples": None, "title": "<i>"}
+    grid = small(lambda robot, member: member.index > 0, parameters=two, measures=measures, **options).run(workers=1)
+    page = st.report(grid, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;" in page
+    assert "<i>" not in page
+
+
+# --- files and the command line ---------------------------------------------------------------------------
+
+TOML = """
+robot = "arm.urdf"
+title = "An arm"
+samples = 3
+
+[parameters.load]
+uniform = [0.0, 1.0]
+unit = "kg"
+edit = { payload = { frame = "link2", at = [0.0, 0.0, -0.5] } }
+
+[parameters.rub]
+grid = [0.0, 0.5]
+edit = { drive = ["damping", "hinge2"] }
+
+[scenario]
+time = 0.2
+hold = 3.0
+q = { hinge1 = 0.5 }
+
+[measures]
+"peak torque" = { peak_torque = {} }
+energy = { energy = { joints = ["hinge2"] } }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    builder, parent = jn.Builder(), "world"
+    for name in ("1", "2"):
+        inertia = jn.Inertia(1.0, (0, 0, -0.25), (0.02, 0.02, 0.01))
+        place = jn.placement((0, 0, -0.5 if name == "2" else 0))
+        limits = jn.Limits(-3.0, 3.0, velocity=10.0, effort=50.0)
+        builder.add(f"link{name}", parent, jn.Revolute((0, 1, 0), limits=limits, name=f"hinge{name}"), place, inertia)
+        parent = f"link{name}"
+    builder.build().to_urdf(tmp_path / "arm.urdf", name="arm")
+    (tmp_path / "arm.toml").write_text(TOML, encoding="utf-8")
+    return tmp_path
+
+
+def command(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "jounce", "study", *words]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=HANG, check=False)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_the_command(folder: Path) -> None:
+    done = command(folder, "arm.toml", "--workers", "1", "--report", "arm.html")
+    assert done.stdout.startswith("An arm: 6 members, in arm.zarr\n6 done\n\nmeasure ")
+    assert done.stdout.endswith("J\nwrote arm.html\n")
+    assert (folder / "arm.html").read_text(encoding="utf-8").count("data:image") == 1
+    there = "jounce: arm.zarr is there already: --resume goes on with it, --store names another place\n"
+    assert command(folder, "arm.toml", code=2).stderr == there
+    assert "6 done" in command(folder, "arm.toml", "--resume").stdout
+    code = """
+import numpy as np
+import jounce as jn
+from jounce.study import *
+def scenario(robot, member):
+    return helper(member)
+def helper(member):
+    return member["a"]
+study = Study(robot=jn.robots.panda(), parameters={"a": Uniform(0, 1)}, scenario=scenario,
+              measures={"m": lambda flight: flight.motion}, samples=4)
+"""
+    (folder / "own.py").write_text(code, encoding="utf-8")
+    assert command(folder, "own.py", "--workers", "2").stdout.startswith("Study: 4 members, in own.zarr\n4 done\n")
+    found = st.read(folder / "own.zarr")
+    assert (found["m"].values == found["a"].values).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("samples = 3", "sample = 3"), "nothing is named 'sample': did you mean 'samples'"),
+        (("uniform =", "unifrom ="), "parameters.load: nothing is named 'unifrom': did you mean 'uniform'"),
+        (("drive =", "drives ="), "parameters.rub.edit: nothing is named 'drives': did you mean 'drive'"),
+        (("{ peak_torque = {} }", "{ peak = {} }"), "measures.peak torque: nothing is named 'peak'"),
+        (("hinge1 = 0.5", "hinge3 = 0.5"), "scenario.q: no coordinate is named 'hinge3': did you mean 'hinge"),
+        (("uniform = [0.0, 1.0]", "uniform = [1.0, 0.0]"), "low and high are 1.0 and 0.0"),
+        (("[scenario]", "[scenari]"), "nothing is named 'scenari': did you mean 'scenario'"),
+        (("time = 0.2", "time = -1"), "scenario: time and rate are -1 and 100"),
+        (('robot = "arm.urdf"', "robot = "), "is not TOML"),
+        (('robot = "arm.urdf"', 'robot = "leg.urdf"'), "leg.urdf"),
+    ],
+)
+def test_faults_of_files_are_named(folder: Path, change: tuple[str, str], words: str) -> None:
+    from jounce.study.files import study_from
+
+    assert change[0] in TOML
+    (folder / "arm.toml").write_text(TOML.replace(*change), encoding="utf-8")
+    with pytest.raises(jn.LoadError) as fault:
+        study_from(folder / "arm.toml")
+    assert words in str(fault.value)
+
+
+def test_files_that_are_no_studies(tmp_path: Path) -> None:
+    from jounce.study.files import study_from
+
+    with pytest.raises(jn.LoadError, match=r"arm\.yaml: expected a name that ends in \.py or \.toml"):
+        study_from(tmp_path / "arm.yaml")
+    with pytest.raises(FileNotFoundError, match=r"arm\.toml: there is no such file"):
+        study_from(tmp_path / "arm.toml")
+    (tmp_path / "empty_study.py").write_text("x = 1\n", encoding="utf-8")
+    with pytest.raises(jn.LoadError, match=r"has 0 studies as variables, expected one"):
+        study_from(tmp_path / "empty_study.py")

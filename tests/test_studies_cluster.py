@@ -214,14 +214,13 @@ def test_a_model_travels_once_a_worker(two: Cluster, tmp_path: Path) -> None:
             return _large, (type(self), self.values, log)
 
         def __call__(self, robot: jn.Model, member: st.Member) -> float:
+            threading.Event().wait(0.02)  # so that both workers get some
             return float(self.values[member.index])
 
     asked = replace(study(tmp_path / "log", samples=400), scenario=Large(large))
     with distributed.Client(two.address, timeout=HANG, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=HANG)
         found = asked.run(client)
-        sent = client.run(lambda dask_worker: dask_worker.digests_total_since_heartbeat and 0)
-    assert len(sent) == 2
     assert (found["value"].values == large[:400]).all()
     assert sorted(set(map(int, Path(log).read_text().split()))) == sorted(each.pid for each in two.workers)
     assert len(Path(log).read_text().split()) == 2
@@ -309,9 +308,9 @@ import jounce as jn
 from jounce import study as st
 asked = st.Study(
     robot=jn.robots.panda(), parameters={{"a": st.Uniform(0, 1), "b": st.Normal(0, 1)}}, samples=1_000_000,
-    scenario=lambda robot, member: member["a"], measures={{"a squared": lambda flight: flight.motion**2}})
+    scenario=lambda robot, member: member["a"], measures={{"again": lambda flight: flight.motion}})
 found = asked.run(store={str(tmp_path / "s.zarr")!r})
-assert (found["a squared"].values == found["a"].values ** 2).all()
+assert (found["again"].values == found["a"].values).all()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 print(sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """

@@ -84,7 +84,7 @@ def plot_map(
             np.add.at(count, (row[there], column[there]), 1)
             with np.errstate(invalid="ignore"):
                 mean = total / count
-            drawn = ax.pcolormesh(columns, rows, mean, shading="nearest", cmap="cividis", rasterized=True)
+            drawn: Any = ax.pcolormesh(columns, rows, mean, shading="nearest", cmap="cividis", rasterized=True)
             if level is not None and np.nanmin(mean) < level < np.nanmax(mean):
                 ax.contour(columns, rows, mean, [level], colors=ORANGE, linewidths=1.3)
         else:

@@ -153,7 +153,8 @@ def read(place: Any) -> xr.Dataset:
     if _KEY not in found.attrs:
         raise StudyError(f"{place} holds something else than the results of a study")
     order = [*found.attrs["parameters"], *found.attrs["measures"], "status", "reason"]
-    return found[order].set_coords(found.attrs["parameters"])
+    found = found[order].set_coords(found.attrs["parameters"])
+    return found.assign(reason=found["reason"].astype(object))  # NumPy's own strings cannot be missing, as in `where`
 
 
 def _flags() -> str:
