@@ -1,9 +1,24 @@
 // Which rows are independent: an orthonormal basis of rows that nearly depend on each other, and which of them it consists of.
 #include "jounce/constraints/independent_rows.hpp"
 
+#include <array>
+#include <vector>
+
 #include "check.hpp"
 
 using namespace jounce;
+
+// Which of these rows make up the basis. It has room for as many as there may be, and nothing is written beyond.
+void chosen(const char* what, const std::vector<std::array<double, 3>>& rows, const std::vector<bool>& expected) {
+  const std::size_t m = rows.size(), most = m < 3 ? m : 3;
+  std::vector<double> copy, space(3 * most + 3, 7.0);
+  for (const auto& row : rows) copy.insert(copy.end(), row.begin(), row.end());
+  OrthonormalRows<double> basis(3, space.data());
+  bool independent[4] = {true, true, true, true};
+  find_independent(std::ptrdiff_t(m), 3, copy.data(), basis, independent);
+  for (std::size_t r = 0; r < m; ++r) that(what, independent[r] == expected[r]);
+  for (std::size_t i = 3 * most; i < space.size(); ++i) that("nothing beyond", space[i] == 7.0);
+}
 
 int main() {
   // Two rows 1e-5 apart: projected once, the second would keep some 1e-11 of the first.
@@ -30,6 +45,20 @@ int main() {
   that("the one of which least was left", least.row == 1 && least.left > 0.9);
   double none[3] = {};
   OrthonormalRows<double> empty(3, more);
-  that("of nothing, none", find_independent(1, 3, none, empty, nullptr).row == -1);
+  const LeastRow nothing = find_independent(1, 3, none, empty, nullptr);
+  that("of nothing, none", nothing.row == -1 && nothing.left == 1.0);
+
+  // Which comes first, and how little may be left of a row.
+  chosen("the first of which a tenth is left", {{1, 0, 0}, {10, 0, 0}}, {true, false});
+  chosen("one of which less is left waits", {{0.999, 0, 0}, {10, 0, 0}}, {false, true});
+  chosen("however small all of them are", {{1e-3, 0, 0}, {2e-3, 0, 0}}, {true, false});
+  chosen("the last one, as it is the largest", {{0, 0, 1e-3}, {0, 0, 1}}, {false, true});
+  chosen("only the first one", {{0, 0, 1}, {0, 0, 0}}, {true, false});
+  chosen("not the first one", {{0, 0, 0}, {0, 0, 1}}, {false, true});
+  chosen("what is left of others once one is taken away, the last one, too", {{1, 0, 0}, {0, 1e-3, 0}, {1, 0, 0}}, {true, true, false});
+  chosen("rows that differ in their last numbers", {{1, 0, 0.5}, {1, 0, -0.5}}, {true, true});
+  chosen("a millionth is nothing", {{negligible, 0, 0}, {0, 0, 0}}, {false, false});
+  chosen("a little more is not", {{1.001 * negligible, 0, 0}, {0, 0, 0}}, {true, false});
+  chosen("more rows than dimensions", {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}}, {true, true, true, false});
   return failures;
 }
