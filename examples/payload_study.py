@@ -16,12 +16,12 @@ numbers to look at are the distances on the 5 % line.
 from pathlib import Path
 
 import numpy as np
+from jounce.demo.motion import reference_motion
+from jounce.demo.rotors import TiltHex
 from picture import BLUE, ORANGE, asked, panels
 
 import jounce as jn
 from jounce import study as st
-from jounce.demo.motion import reference_motion
-from jounce.demo.rotors import TiltHex
 
 MOST = 13.5  # N, that a rotor can push; it hovers with 8.1 N
 HAND = "B4"  # the end of the first arm
