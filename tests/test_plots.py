@@ -187,6 +187,16 @@ def test_wrong_arguments(changes: dict[str, object], words: str) -> None:
     assert not plt.get_fignums()
 
 
+def test_a_body_says_which_joint_moves_it() -> None:
+    robot = jn.robots.panda()
+    for plotted in (
+        lambda: jn.plot([0.0, 1.0], np.zeros((2, 7)), robot, joints=["link3"]),
+        lambda: jn.Trajectory.of(robot, [0.0, 1.0], np.zeros((2, 7))).plot(robot=robot, joints=["link3"]),
+    ):
+        with pytest.raises(ValueError, match=r"named 'link3': body 'link3' is moved by joint 'q3'$"):
+            plotted()
+
+
 def test_a_robot_with_other_coordinates() -> None:
     with pytest.raises(ValueError, match="whose coordinates are not those of this motion"):
         motion_of(slider()).plot(robot=jn.robots.panda())

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jounce._checks import near, quoted
+from jounce._checks import quoted
+from jounce.core_tables import joint_hint
 from jounce.units import UNITS, over_time
 
 if TYPE_CHECKING:
+    from jounce.core_tables import BodyRecord
     from jounce.dynamics.named_coordinates import Names
+    from jounce.model import Model
 
 Array = NDArray[np.float64]
 LINES = 8  # that can be told apart in one panel
@@ -83,9 +86,14 @@ class Panel:
     top: float
 
 
-def rows(quantities: Sequence[Quantity], joints: Sequence[str] | None) -> list[list[Panel | None]]:
-    """The panels, row by row; None where a quantity has none of the row's coordinates."""
-    wanted = _chosen([c for one in quantities for c in one.coordinates], joints)
+def rows(
+    quantities: Sequence[Quantity], joints: Sequence[str] | None, robot: Model | None = None
+) -> list[list[Panel | None]]:
+    """The panels, row by row; None where a quantity has none of the row's coordinates.
+
+    The robot, if it is known, helps who asks for the joint of a body.
+    """
+    wanted = _chosen([c for one in quantities for c in one.coordinates], joints, () if robot is None else robot.bodies)
     found: list[list[Panel | None]] = []
     order = ("place", "turn", *UNITS)
     for kind in order:
@@ -153,7 +161,7 @@ def nth(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _chosen(coordinates: Iterable[Coordinate], joints: Sequence[str] | None) -> set[str]:
+def _chosen(coordinates: Iterable[Coordinate], joints: Sequence[str] | None, bodies: Sequence[BodyRecord]) -> set[str]:
     """The keys of the coordinates of some joints, given by names of joints, soft bodies or single coordinates."""
     keys: dict[str, set[str]] = {}  # by all the names that a coordinate can be asked for by
     for one in coordinates:
@@ -167,7 +175,8 @@ def _chosen(coordinates: Iterable[Coordinate], joints: Sequence[str] | None) -> 
         raise ValueError(f"joints is {quoted(joints)}, expected a list of names")
     for name in joints:
         if name not in keys:
-            raise ValueError(f"joints: no joint or coordinate is named {quoted(name)}: {near(name, keys)}")
+            hint = joint_hint(bodies, name, keys)
+            raise ValueError(f"joints: no joint or coordinate is named {quoted(name)}: {hint}")
     return set().union(*(keys[name] for name in joints))
 
 

@@ -84,14 +84,14 @@ def plot(
             labels = {"?": labels["?"].replace("input", what)}
         limits = None if robot is None or what == "input" else _rate_limits(robot, what, k, values)
         columns.append(Quantity(values[:, k], lines, labels, limits))
-    return _drawn(at, panels.rows(columns, joints), path)
+    return _drawn(at, panels.rows(columns, joints, robot), path)
 
 
 def plot_trajectory(
     motion: Trajectory, path: str | PathLike[str] | None, joints: Sequence[str] | None, robot: Model | None
 ) -> Figure:
     """See `Trajectory.plot`."""
-    return _drawn(motion.time, panels.rows(columns_of(motion, robot), joints), path)
+    return _drawn(motion.time, panels.rows(columns_of(motion, robot), joints, robot), path)
 
 
 def columns_of(motion: Trajectory, robot: Model | None = None) -> list[Quantity]:
