@@ -19,12 +19,13 @@ from jounce import _core
 STACKED = {
     "_inverse_dynamics_derivatives",
     "_forward_kinematics",
+    "_forward_kinematics_of",
     "_regressor",
     "_sections",
     "_constraint_rows",
 }  # private, so not in the table
 OF_ONE_STATE = {"_sections"}
-OF_SHAPES = {"_deformation", "_passes"}  # which run no kernel
+OF_SHAPES = {"_deformation", "_passes", "_expect_order_of_forces"}  # which run no kernel
 SINGLE = ("a", "dv", "f", "v_ref", "a_ref")
 
 
@@ -106,6 +107,8 @@ def arguments(robot: jn.Model, method: str, states: int, rows: int) -> Iterator[
             "name": robot.body_names[-1],
             "prescribed": np.arange(robot.nv) < 6,
             "columns": None,
+            "indices": list(range(len(robot.body_names))),
+            "order": None,
             **{"first": 0, "count": len(robot.body_names), "pose_rows": 1},
             **{"motion": None, "moves": [False] * len(robot.constraints), "shares": None, "kp": 0.0, "kd": 0.0},
         }

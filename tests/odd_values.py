@@ -404,6 +404,12 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "stumpff": (stumpff, {"k": 1, "u": 0.5}),
     "aerial_manipulator": (jn.robots.aerial_manipulator, {"branches": 2, "links": 1}),
     "panda": (jn.robots.panda, {"tilt": 0.1}),
+    "reference_motion": (jn.robots.reference_motion, {"t": [0.0, 1.0], "rows": 3}),
+    "TiltHex": (
+        jn.robots.TiltHex,
+        {"a": 0.4, "alpha": 0.6, "beta": -0.2, "thrust": 2e-5, "drag": 5e-7, "alternates": True},
+    ),
+    "speeds": (jn.robots.TiltHex().speeds, {"wrench": [[0.0, 0.0, 39.0, 0.0, 0.0, 0.0]]}),
     "quadrotor_arm": (jn.robots.quadrotor_arm, {"payload": 0.1}),
     "set_num_threads": (_set_num_threads, {"n": 1}),
 }  # fmt: skip

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, whole
+from jounce._checks import array_of, quoted, reals, whole
+from jounce._core import MAX_ORDER
 from jounce.builder import Builder
 from jounce.model import Model
 from jounce.parts.inertia import Inertia
@@ -100,7 +101,7 @@ def reference_motion(t: ArrayLike, rows: int) -> tuple[Array, Array]:
 
     Args:
         t: (T,) times, s.
-        rows: of the velocity stacks.
+        rows: of the velocity stacks, at most `MAX_ORDER` + 2.
 
     Returns:
         q (T, 13) and v (T, rows, 12), `Free` rows in the frame "mixed".
@@ -113,7 +114,10 @@ def reference_motion(t: ArrayLike, rows: int) -> tuple[Array, Array]:
     >>> robot.inverse_dynamics(q, v, frame="mixed").shape
     (2, 2, 12)
     """
-    t = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    t = np.atleast_1d(reals("t", t))
+    if t.ndim > 1 or not np.isfinite(t).all():
+        raise ValueError(f"t is {quoted(t.tolist())}, expected times (T,)")
+    rows = whole("rows", rows, 1, MAX_ORDER + 2)
     circle, swing, bend = 2 * np.pi / 20, 2 * np.pi / 30, np.pi / HORIZON
     amplitude = np.deg2rad(25.0)
     start = np.deg2rad([10.0, -5.0, 15.0, -10.0, 7.0, -12.0])

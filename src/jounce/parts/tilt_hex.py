@@ -12,10 +12,12 @@ only at tilts near 74 degrees. As on the real TiltHex, alpha also alternates her
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, factorial, pi, sin
+from math import cos, factorial, isfinite, pi, sin
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from jounce._checks import flag, real, reals
 
 Array = NDArray[np.float64]
 _SENSES = np.array([1.0, -1.0] * 3)  # of rotation
@@ -48,6 +50,16 @@ class TiltHex:
     drag: float = 4.75e-7
     alternates: bool = True
 
+    def __post_init__(self) -> None:
+        for key in ("a", "alpha", "beta", "thrust", "drag"):
+            value = real(key, getattr(self, key))
+            if not isfinite(value) or (value <= 0 and key in ("a", "thrust", "drag")):
+                raise ValueError(
+                    f"{key} is {value:g}, expected a {'finite' if key in ('alpha', 'beta') else 'positive'} number"
+                )
+            object.__setattr__(self, key, value)
+        object.__setattr__(self, "alternates", flag("alternates", self.alternates))
+
     def poses(self) -> Array:
         """(6, 4, 4) C_i, in the base's frame."""
         tilts = self.alpha * (_SENSES if self.alternates else np.ones(6))
@@ -67,7 +79,7 @@ class TiltHex:
         moment = np.cross(places, force) + self.drag * _SENSES[:, None] * axes
         return np.hstack([force, moment]).T
 
-    def speeds(self, wrench: Array) -> Array:
+    def speeds(self, wrench: ArrayLike) -> Array:
         """Propeller speeds and their derivatives (..., K, 6), rad/s, rad/s^2 and so on, for a stack of wrenches.
 
         In Taylor coefficients, u_k = sum w_i w_(k-i) gives w_k from the lower ones.
@@ -77,8 +89,10 @@ class TiltHex:
         >>> TiltHex().speeds(hover).round(1)[:, 0].tolist()
         [569.5, 0.0]
         """
-        u = np.linalg.solve(self.allocation(), np.swapaxes(wrench, -1, -2))
-        u = np.swapaxes(u, -1, -2)
+        given = reals("wrench", wrench)
+        if given.ndim < 2 or given.shape[-1] != 6 or given.shape[-2] < 1 or not np.isfinite(given).all():
+            raise ValueError(f"wrench has shape {given.shape}, expected a stack (..., K, 6) of finite numbers")
+        u = np.swapaxes(np.linalg.solve(self.allocation(), np.swapaxes(given, -1, -2)), -1, -2)
         if not (u[..., 0, :] > 0).all():
             raise ValueError("wrench asks a propeller to pull: expected one that all six can push")
         w = np.zeros_like(u)

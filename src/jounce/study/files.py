@@ -134,7 +134,7 @@ class Simulated:
 
     @staticmethod
     def of(robot: Model, table: Mapping[str, Any]) -> Simulated:
-        from jounce.trajectory import names
+        from jounce.dynamics.named_coordinates import names
 
         _only("scenario", table, _SCENARIO)
         time, rate = float(table.get("time", 5.0)), float(table.get("rate", 100.0))
@@ -150,9 +150,9 @@ class Simulated:
         return Simulated(times, table.get("q", {}), table.get("v", {}), hold, *tolerances)
 
     def __call__(self, robot: Model, member: Member) -> Any:
+        from jounce.dynamics.named_coordinates import names
         from jounce.simulation.hold import holding
         from jounce.simulation.simulate import simulate
-        from jounce.trajectory import names
 
         called, q, v = names(robot), robot.neutral(), np.zeros(robot.nv)
         for known, given, into in ((called.q, self.q, q), (called.v, self.v, v)):
