@@ -76,6 +76,8 @@ def test_a_stiffness_is_right_however_few_the_nodes():
     strain = jn.soft.polynomial({"bend_y": 13})
     few, many = (jn.soft.Rod(1.0, (0.02, 0.01), 1000.0, 1e6, strain=strain, nodes=n) for n in (4, 60))
     np.testing.assert_allclose(few.stiffness, many.stiffness, rtol=0, atol=1e-11 * np.abs(many.stiffness).max())
+    uniform = [jn.soft.Rod(1.0, (0.02, 0.01), 1000.0, 1e6, nodes=n).stiffness for n in (None, 4, 60)]
+    np.testing.assert_array_equal(uniform[1:], uniform[:-1])  # so torques of one balance another to the last digit
 
 
 def test_one_warning_for_a_batch_which_names_the_state():

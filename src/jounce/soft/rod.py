@@ -214,6 +214,8 @@ class Rod(SoftBody):
         return Mass(mass, np.zeros(3), mass * np.diag([spread, spread, 0.0]))
 
     def _converged_stiffness(self) -> Array:
+        if self.strain.uniform and not callable(self._given_radius):
+            return self._stiffness(_FEWEST)  # exact, and the same in every digit
         count = max(self.nodes, _FEWEST)
         K = self._stiffness(count)
         while count < 200 and np.abs(K - (finer := self._stiffness(2 * count))).max(initial=0.0) > 1e-12 * _most(finer):
