@@ -54,13 +54,14 @@ class CoreModel {
   };
   const std::vector<Screen>& screens() const { return screens_; }
   const nb::object& discretization() const { return discretization_; }  // of jounce.dynamics.discretization
-  const CoreModel& finer() const;                                       // with half as many more nodes and steps
+  const CoreModel& finer(int times) const;  // with half as many more nodes and steps, and so many times half as many more again
   // Whether all soft bodies have nodes enough for answers at q with that highest derivative: as far as is known, and for certain, by limits
   // that may have to be found first.
   bool passes(const double* q, int order, bool solves) const;
   bool passes_limits(const double* q, int order, bool solves) const;
-  double error_of_accelerations(const double* q) const;  // relative, of states that pass
-  double fastest_rate() const { return fastest_rate_; }  // 1/s; infinite until it is found
+  double error_of_accelerations(const double* q) const;                         // relative, of states that pass
+  bool finer_does(const double* q, int times, bool solves, double most) const;  // whether its bodies by themselves are off by no more
+  double fastest_rate() const { return fastest_rate_; }                         // 1/s; infinite until it is found
   void find_fastest_rate() const;
 
   // What was found out about a state with too few nodes, or too many derivatives for its last digits: `Verdict` in discretization.py.
@@ -126,7 +127,7 @@ class CoreModel {
   NaturalSizes sizes_;
   std::vector<double> path_weights_;
   mutable std::vector<Screen> screens_;     // their limits are found when they are first needed, while Python's lock is held
-  mutable nb::object finer_;                // made when it is first needed
+  mutable std::deque<nb::object> finer_;    // made when they are first needed
   mutable double fastest_rate_ = INFINITY;  // the same
   mutable Verdicts verdicts_;               // a few, by calls that hold Python's lock
   nb::object discretization_;

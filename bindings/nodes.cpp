@@ -15,7 +15,9 @@ constexpr double rounded = 2e-5;                     // the same from the third 
 constexpr std::size_t at_once = 64, at_most = 4096;  // states of the first call and of later ones, each of which looks at all arguments
 constexpr double far = 0.5;                          // strain below which no body is inside out
 
-constexpr double in_tree = 10;  // what other bodies make of errors of accelerations
+constexpr double in_tree = 10;                             // what other bodies make of errors
+constexpr double close_by = 1e-4, close_by_solved = 0.02;  // of what is too much: so close, two answers may happen to be wrong alike
+constexpr int most_times = 5;                              // that an answer is asked for with more nodes
 
 thread_local int unwatched = 0;
 
@@ -122,8 +124,7 @@ nb::object NodesWatch::state_of(const double* q) const {
 }
 
 std::vector<double> NodesWatch::differences(std::ptrdiff_t k) const {
-  const std::ptrdiff_t begin = std::lower_bound(doubtful_.begin(), doubtful_.end(), states_[k]) - doubtful_.begin();
-  const double *a = first_.data() + begin * stride(), *b = now_.data() + k * stride();
+  const double *a = first_.data() + place_of(states_[k]) * stride(), *b = now_.data() + k * stride();
   std::vector<double> found;
   for (const Block& each : blocks_) {
     const std::ptrdiff_t size = each.size / each.orders;
@@ -139,13 +140,24 @@ std::vector<double> NodesWatch::differences(std::ptrdiff_t k) const {
   return found;
 }
 
-bool NodesWatch::is_off(const std::vector<double>& differences) const {
+bool NodesWatch::is_off(const std::vector<double>& differences, double part) const {
   const double* found = differences.data();
   for (const Block& each : blocks_)
     for (int order = 0; order < each.orders; ++order)
-      if (*found++ > (order > 2 ? rounded : off)) return true;
+      if (*found++ > part * (order > 2 ? rounded : off)) return true;
   return false;
 }
+
+// Whether what finer(times) answers is right, so that the difference is the error.
+bool NodesWatch::trusts_finer(std::ptrdiff_t state, int times) const {
+  return model_.finer_does(q_at(state), times, solves_, off / in_tree);
+}
+
+std::ptrdiff_t NodesWatch::place_of(std::ptrdiff_t state) const {
+  return std::lower_bound(doubtful_.begin(), doubtful_.end(), state) - doubtful_.begin();
+}
+
+const double* NodesWatch::q_at(std::ptrdiff_t state) const { return q_.data() + place_of(state) * model_.tree().nq; }
 
 // What was found out about a state whose bodies are bent much the same, if these differences are as good as those.
 std::shared_ptr<const CoreModel::Verdict> NodesWatch::verdict_near(const double* q, const std::vector<double>& differences) const {
@@ -201,37 +213,45 @@ nb::list NodesWatch::listed(const double* numbers) const {
   return found;
 }
 
+// Whether there was anything to say of the answers in a doubtful state, which differ so much from those of finer(times).
+bool NodesWatch::explained(const void* again, Call call, std::ptrdiff_t state, const std::vector<double>& differences, int times) {
+  const double* q = q_at(state);
+  if (const auto known = verdict_near(q, differences)) return say(*known, state, differences);
+  states_ = {state};
+  const nb::object other = nb::cpp_function([this, again, call](const CoreModel& model) {
+    if (!compute(again, call, model)) fail_as("SingularError", "the finer robot has no answer");
+    return listed(now_.data());
+  });
+  const nb::object found = model_.discretization().attr("explain")(what_, state_of(q), listed(first_.data() + place_of(state) * stride()),
+                                                                   other, solves_, times);
+  const auto verdict = std::make_shared<const CoreModel::Verdict>(CoreModel::Verdict{
+      what_, solves_, differences.size(), std::vector<double>(q, q + model_.tree().nq), nb::cast<int>(found.attr("which")),
+      nb::cast<double>(found.attr("least")), nb::cast<double>(found.attr("most")), nb::cast<std::string>(found.attr("category")),
+      nb::cast<std::string>(found.attr("before")), nb::cast<std::string>(found.attr("after"))});
+  model_.remember(verdict);
+  return say(*verdict, state, differences);
+}
+
+// Where finer answers are no different, but may be wrong as well, still finer ones decide.
 void NodesWatch::check(const void* again, Call call) {
   const Apart apart(current_);
-  const nb::object& python = model_.discretization();
+  const double close = solves_ ? close_by_solved : close_by;
   for (std::size_t begin = 0, size = at_once; begin < doubtful_.size(); begin += size, size = std::min(2 * size, at_most)) {
-    if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // a call may be too short to look by itself
-    const std::vector<std::ptrdiff_t> some(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + size, doubtful_.size()));
-    states_ = some;
-    if (!compute(again, call, model_.finer())) return;
-    std::vector<std::pair<std::size_t, std::vector<double>>> suspects;
-    for (std::size_t k = 0; k < some.size(); ++k)
-      if (std::vector<double> found = differences(std::ptrdiff_t(k)); is_off(found)) suspects.emplace_back(k, std::move(found));
-    for (const auto& [k, found] : suspects) {
-      const double* q = q_.data() + std::ptrdiff_t(begin + k) * model_.tree().nq;
-      if (const auto known = verdict_near(q, found)) {
-        if (say(*known, some[k], found)) return;
-        continue;
+    std::vector<std::ptrdiff_t> asked(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + size, doubtful_.size()));
+    for (int times = 0; times < most_times && !asked.empty(); ++times) {
+      if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // a call may be too short to look by itself
+      states_ = std::exchange(asked, {});
+      if (!compute(again, call, model_.finer(times))) return;
+      std::vector<std::pair<std::ptrdiff_t, std::vector<double>>> suspects;
+      for (std::size_t k = 0; k < states_.size(); ++k) {
+        std::vector<double> found = differences(std::ptrdiff_t(k));
+        if (is_off(found))
+          suspects.emplace_back(states_[k], std::move(found));
+        else if ((times > 0 || is_off(found, close)) && !trusts_finer(states_[k], times))
+          asked.push_back(states_[k]);
       }
-      states_ = {some[k]};
-      const nb::object other = nb::cpp_function([this, again, call](const CoreModel& model) {
-        if (!compute(again, call, model)) fail_as("SingularError", "the finer robot has no answer");
-        return listed(now_.data());
-      });
-      const nb::object explained = model_.discretization().attr("explain")(
-          what_, state_of(q), listed(first_.data() + std::ptrdiff_t(begin + k) * stride()), other, solves_);
-      const auto verdict = std::make_shared<const CoreModel::Verdict>(
-          CoreModel::Verdict{what_, solves_, found.size(), std::vector<double>(q, q + model_.tree().nq),
-                             nb::cast<int>(explained.attr("which")), nb::cast<double>(explained.attr("least")),
-                             nb::cast<double>(explained.attr("most")), nb::cast<std::string>(explained.attr("category")),
-                             nb::cast<std::string>(explained.attr("before")), nb::cast<std::string>(explained.attr("after"))});
-      model_.remember(verdict);
-      if (say(*verdict, some[k], found)) return;
+      for (const auto& [state, found] : suspects)
+        if (explained(again, call, state, found, times)) return;
     }
   }
 }

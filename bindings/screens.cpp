@@ -73,9 +73,17 @@ double CoreModel::error_of_accelerations(const double* q) const {
   return most;
 }
 
-const CoreModel& CoreModel::finer() const {
-  if (!finer_.is_valid()) finer_ = discretization_.attr("finer")();
-  return nb::cast<const CoreModel&>(finer_);
+bool CoreModel::finer_does(const double* q, int times, bool solves, double most) const {
+  const nb::object does = discretization_.attr("finer_does");
+  return std::all_of(screens_.begin(), screens_.end(), [&](const Screen& screen) {
+    const Deformation now = deformation(screen, q);
+    return now.strained <= most_strain * most_strain && nb::cast<bool>(does(screen.soft, times, std::sqrt(now.turned), solves, most));
+  });
+}
+
+const CoreModel& CoreModel::finer(int times) const {
+  while (finer_.size() <= std::size_t(times)) finer_.push_back(discretization_.attr("finer")(finer_.size()));
+  return nb::cast<const CoreModel&>(finer_[std::size_t(times)]);
 }
 
 void CoreModel::find_fastest_rate() const {

@@ -38,7 +38,7 @@ def test_too_many_turns_are_warned_of_and_the_number_of_nodes_does(turns):
 
 def test_usual_shapes_pass_without_a_second_look(monkeypatch):
     robot, rng = alone(), np.random.default_rng(0)
-    monkeypatch.setattr(type(robot._discretization), "finer", lambda self: pytest.fail("it was computed again"))
+    monkeypatch.setattr(type(robot._discretization), "finer", lambda *given: pytest.fail("it was computed again"))
     for turn in rng.uniform(0.0, 0.5, 20):
         angle = rng.uniform(0.0, TURN)
         q = np.array([TURN * turn * np.cos(angle), TURN * turn * np.sin(angle), rng.uniform(-0.2, 0.2)])
@@ -68,8 +68,39 @@ def test_too_few_nodes_of_a_polynomial(order, nodes):
     rng = np.random.default_rng(0)
     q, v = 0.05 * rng.normal(size=robot.nq), rng.normal(size=(2, robot.nv))
     tau = fine.inverse_dynamics(q, v)
-    with pytest.warns(jn.DiscretizationWarning, match="forward dynamics"):
+    with pytest.warns(jn.DiscretizationWarning, match="forward dynamics") as caught:
         robot.forward_dynamics(q, v[0], tau)
+    enough = alone(strain=strain, nodes=advised(caught))
+    assert np.abs(enough.forward_dynamics(q, v[0], tau) - v[1]).max() < 1e-6 * np.abs(v[1]).max()  # without a warning
+
+
+def advised(caught: pytest.WarningsRecorder) -> int:
+    """The number of nodes that would do."""
+    return int(str(caught[0].message).split("nodes=")[1].split()[0])
+
+
+@pytest.mark.parametrize("turned", [3 * TURN, 4 * TURN])
+def test_the_nodes_that_would_do_for_what_is_zero_do(turned):
+    """The weight of whole turns about the vertical is zero along them, whatever the sum of some nodes is."""
+    with pytest.warns(jn.DiscretizationWarning, match="gravity force") as caught:
+        alone(-9.81).gravity_force([turned, 0.0, 0.0])
+    found = alone(-9.81, nodes=advised(caught)).gravity_force([turned, 0.0, 0.0])  # without a warning
+    assert np.abs(found[:2]).max() < 1e-12 * 9.81 * 1000 * np.pi * 0.01**2
+
+
+def test_two_numbers_of_nodes_that_are_wrong_alike():
+    """Most of a torque is elastic here, and both of 4 and 6 nodes are so wrong that they may happen to agree."""
+    robot, fine, rng = alone(nodes=4, young=1e7), alone(nodes=40, young=1e7), np.random.default_rng(0)
+    silent = 0
+    for _ in range(400):
+        q, v = np.append(rng.uniform(-6, 6, 2) * TURN, 0.01), rng.normal(size=(2, 3))
+        truth = fine.inverse_dynamics(q, *v)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = robot.inverse_dynamics(q, *v)
+        if np.abs(found - truth).max() > 1e-6 * np.abs(truth).max():
+            silent += not caught
+    assert silent == 0
 
 
 def test_a_stiffness_is_right_however_few_the_nodes():
@@ -99,6 +130,18 @@ def test_one_warning_for_the_backbones_of_many_states():
     with pytest.warns(jn.DiscretizationWarning, match="the backbone is off by .* in state 3000:") as caught:
         robot.backbone("rod", q, [1.0])
     assert len(caught) == 1
+
+
+def test_what_is_found_out_is_not_found_out_again(monkeypatch):
+    """Also of errors that are hardly too large."""
+    asked = []
+    explain = Discretization.explain
+    monkeypatch.setattr(Discretization, "explain", lambda *given: asked.append(given) or explain(*given))
+    robot = alone()
+    for turns in np.linspace(1.8, 2.1, 13):
+        for _ in range(2):
+            _quietly(robot.mass_matrix, [TURN * turns, 0.0, 0.0])
+    assert 0 < len(asked) <= 4
 
 
 def _quietly(call, *given):

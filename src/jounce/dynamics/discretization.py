@@ -14,10 +14,13 @@ tree by more, so what solves has a smaller tolerance. From order to order, stiff
 even the last digits, by their fastest rate: so what solves passes up to the second derivative only, and only if what
 that makes of the error found with those limits, by the answers' own sizes, is little (`nodes.cpp`).
 
-*The check*, for states that do not pass: the answer again, from more nodes and steps of all bodies. A difference above
-`OFF` is an error, unless rounding explains it: unless the last digits of the bodies move the finer answer as far, or,
-where equations are solved, ten times the condition number of the mass matrix does. From the third derivative on that is
-said as well. What is found out about one state is said of others whose bodies are bent much the same (`nodes.cpp`).
+*The check*, for states that do not pass: the answer again, from more nodes and steps of all bodies. Where neither
+number does, both may happen to be wrong alike: large parts of an answer, such as elasticity, have nothing to do with
+nodes, and two small errors of the rest may be the same. So unless the limits of a body with these nodes say that it is
+right by itself, the answer is asked for with more and more of them. A difference above `OFF` is an error, unless
+rounding explains it: unless the last digits of the bodies move the finer answer as far, or, where equations are solved,
+ten times the condition number of the mass matrix does. From the third derivative on that is said as well. What is found
+out about one state is said of others whose bodies are bent much the same (`nodes.cpp`).
 """
 
 from __future__ import annotations
@@ -45,6 +48,8 @@ Array = NDArray[np.float64]
 Answers = Sequence[Array]  # (orders, numbers) each
 
 OFF = 5e-7  # of the largest entry of its order: such an answer comes with a warning; half of what is promised
+_CLOSE = 1e-4  # of it: so close, two answers may happen to be wrong alike
+_MOST_TIMES = 3  # that they are asked for with more nodes
 MOST_ORDERS = 6  # that have a limit; states are always checked beyond
 MOST_STRAIN = 0.3  # of shear and stretch, with which limits are found
 MOST_NODES = 200
@@ -62,6 +67,8 @@ _LOST = 2e-5  # from the third derivative on: a fiftieth of what is promised, as
 _MOST_LOST = 5e-4  # there, whatever the condition of the mass matrix: half of what is promised
 _PASSED = 3  # orders of answers with equations to solve; beyond them the last digits always count
 _EPSILON = 2.0**-52
+_LAST_DIGITS = 1e-12  # of forces: more nodes do not make that less
+_TRIALS = 20
 _AT_REST = 0.01  # an acceleration, relative to the largest of a motion,
 _BALANCED = 1e-6  # and to its parts
 TURNED = 3.0  # rad: within this, routes of inputs and steps of nonuniform rods have converged (rod.py)
@@ -71,6 +78,7 @@ _TOO_MANY = f"more than {MOST_NODES} would do: make it of several bodies"
 _CLASSES = {"DiscretizationWarning": DiscretizationWarning, "PrecisionWarning": PrecisionWarning}
 _times: ContextVar[Array | None] = ContextVar("times", default=None)  # of the states, if they are those of a motion
 _known: dict[bytes, Limits] = {}  # by the proportions of bodies
+_trials: dict[bytes, tuple[_Trial, dict[float, tuple[float, float]]]] = {}  # the same, the latest
 _lock = Lock()
 
 
@@ -96,30 +104,64 @@ def limits(body: SoftBody) -> Limits:
         return _known[key]
 
 
+class _Trial:
+    """A body by itself, its near end free, with its nodes and with more, in shapes that turn more or less."""
+
+    def __init__(self, body: SoftBody) -> None:
+        most, rest = body.deformation()
+        self.at_rest = float(np.linalg.norm(rest))
+        self._coarse, self._fine = _alone(body), _alone(body.refined(_more(body.resolution)))
+        shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
+        alone = min(body.n, _SHAPES // 2)  # one coordinate at a time
+        shapes[:alone] = np.eye(body.n)[:alone]
+        strained = np.sqrt(((np.abs(shapes) @ most[:3].T) ** 2).sum(axis=1))
+        turned = np.sqrt(((np.abs(shapes) @ most[3:].T) ** 2).sum(axis=1))
+        bends = most[3:].max(axis=0, initial=0.0) > 0
+        self.bends = bool(bends.any())
+        size = self._size = _sizes(body, most)
+        self._motions = np.random.default_rng(1).normal(size=(_SHAPES, MOST_ORDERS + 1, len(size))) / size
+        self._bent = np.where(bends, shapes / np.maximum(turned, 1e-300)[:, None], 0.0)  # by a radian
+        self._strained = np.where(bends, 0.0, shapes * (MOST_STRAIN / np.maximum(strained, MOST_STRAIN))[:, None])
+
+    def errors(self, turns: float) -> tuple[Array, float]:
+        """Relative errors of forces up to each order, and by how much solving for accelerations amplifies them."""
+        q, size = _at_origin(2 * np.pi * turns * self._bent + self._strained), self._size
+        with np.errstate(all="ignore"):
+            a, b = (np.asarray(m.inverse_dynamics(q, self._motions)) / size for m in (self._coarse, self._fine))
+            off = np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)
+            mass = (np.asarray(self._fine.mass_matrix(q)) / size / size[:, None])[:, 6:, 6:]  # with its near end held
+            condition = max(_TREE, float(np.linalg.cond(mass).max()))
+        return np.maximum.accumulate(off.max(axis=0)), condition
+
+
+def does(body: SoftBody, turned: float, solves: bool, most: float) -> bool:
+    """Whether a body by itself has nodes enough where it turns so far, rad, up to the second derivative.
+
+    Found once for all bodies of the same proportions, in steps of `_TURNS`.
+    """
+    key = body.proportions()
+    with _lock:
+        if key not in _trials:
+            while len(_trials) >= _TRIALS:
+                _trials.pop(next(iter(_trials)))
+            _trials[key] = _Trial(body), {}
+        trial, known = _trials[key]
+        turns = (turned - trial.at_rest) / (2 * np.pi)
+        level = next((t for t in _TURNS if t >= turns), 2.0 ** np.ceil(np.log2(max(turns, 1.0))))
+        if level not in known:
+            errors, condition = trial.errors(level)
+            known[level] = float(errors[_PASSED - 1]), condition
+        error, condition = known[level]
+    return error <= _LAST_DIGITS or (condition if solves else 1.0) * error <= most
+
+
 def _found_limits(body: SoftBody) -> Limits:
     """Between two shapes that pass at the same orders, with much the same error, none is tried."""
-    most, rest = body.deformation()
-    coarse, fine = _alone(body), _alone(body.refined(_more(body.resolution)))
-    shapes = np.random.default_rng(0).uniform(-1.0, 1.0, (_SHAPES, body.n))
-    alone = min(body.n, _SHAPES // 2)  # one coordinate at a time
-    shapes[:alone] = np.eye(body.n)[:alone]
-    strained = np.sqrt(((np.abs(shapes) @ most[:3].T) ** 2).sum(axis=1))
-    turned = np.sqrt(((np.abs(shapes) @ most[3:].T) ** 2).sum(axis=1))
-    bends = most[3:].max(axis=0, initial=0.0) > 0
-    size = _sizes(body, most)
-    motions = np.random.default_rng(1).normal(size=(_SHAPES, MOST_ORDERS + 1, len(size))) / size
+    trial = _Trial(body)
 
     def tried(turns: float) -> tuple[NDArray[np.bool_], float]:
         """Which orders pass, (2, MOST_ORDERS), and the error of accelerations."""
-        bend = 2 * np.pi * turns / np.maximum(turned, 1e-300)
-        strain = MOST_STRAIN / np.maximum(strained, MOST_STRAIN)
-        q = _at_origin(np.where(bends, shapes * bend[:, None], shapes * strain[:, None]))
-        with np.errstate(all="ignore"):
-            a, b = (np.asarray(m.inverse_dynamics(q, motions)) / size for m in (coarse, fine))
-            off = np.abs(a - b).max(axis=-1) / np.abs(b).max(axis=-1)
-            mass = (np.asarray(fine.mass_matrix(q)) / size / size[:, None])[:, 6:, 6:]  # with its near end held
-            condition = max(_TREE, float(np.linalg.cond(mass).max()))
-        worst = np.maximum.accumulate(off.max(axis=0))
+        worst, condition = trial.errors(turns)
         passing = worst <= np.array([_FORCES, _SOLVED / condition])[:, None]
         passing[1, _PASSED:] = False
         return passing, condition * float(worst[_PASSED - 1])
@@ -134,13 +176,13 @@ def _found_limits(body: SoftBody) -> Limits:
             fill(low, middle)
             fill(middle, high)
 
-    if bends.any():
+    if trial.bends:
         levels[len(_TURNS) - 1] = tried(_TURNS[-1])
         fill(0, len(_TURNS) - 1)
     found, passing, errors = np.full((2, MOST_ORDERS), -1.0), np.ones((2, MOST_ORDERS), bool), []
     for level in sorted(levels):
         passing &= levels[level][0]
-        up_to = float(np.linalg.norm(rest)) + 2 * np.pi * _TURNS[level] if bends.any() else np.inf
+        up_to = trial.at_rest + 2 * np.pi * _TURNS[level] if trial.bends else np.inf
         found[passing] = up_to
         errors.append([up_to, levels[level][1]])
     return Limits(found, np.array(errors))
@@ -207,9 +249,11 @@ def _alone(body: SoftBody, joint: Joint | None = None) -> CoreModel:
     return CoreModel(compiled([record], np.zeros(3), Leave.ELASTIC | Leave.DAMPING))
 
 
-def _more(count: int) -> int:
-    """Nodes that give a much better answer, wherever so many come close."""
-    return count + max(2, (count + 1) // 2)
+def _more(count: int, times: int = 0) -> int:
+    """Nodes that give a much better answer, wherever so many come close; and so many times as many more again."""
+    for _ in range(times + 1):
+        count += max(2, (count + 1) // 2)
+    return count
 
 
 def shaken(body: SoftBody, seed: int) -> SoftBody:
@@ -267,7 +311,7 @@ class Discretization:
     def __init__(self, bodies: Sequence[BodyRecord], build: Callable[[Sequence[BodyRecord]], CoreModel]) -> None:
         self._bodies, self._build = tuple(bodies), build
         self._checked = [i for i, b in enumerate(bodies) if b.soft is not None and b.soft.checked and b.soft.n > 0]
-        self._made: dict[tuple[tuple[tuple[int, int], ...], int], CoreModel] = {}
+        self._made: dict[tuple[tuple[tuple[int, int], ...], int, int], CoreModel] = {}
 
     @classmethod
     def of(
@@ -282,6 +326,11 @@ class Discretization:
         softs = [b.soft for b in self._bodies if b.soft is not None]
         return limits(softs[i])
 
+    def finer_does(self, i: int, times: int, turned: float, solves: bool, most: float) -> bool:
+        """Whether the i-th soft body of `finer`, turned so far, is right by itself."""
+        softs = [b.soft for b in self._bodies if b.soft is not None]
+        return does(softs[i].refined(_more(softs[i].resolution, times)), turned, solves, most)
+
     def fastest_rate(self) -> float:
         """The largest absolute eigenvalue of the robot's motion about its neutral configuration, 1/s."""
         model = self._build_own()
@@ -295,9 +344,12 @@ class Discretization:
         except (np.linalg.LinAlgError, RangeError):
             return np.inf
 
-    def finer(self) -> CoreModel:
-        """The robot with more nodes and steps."""
-        return self._with({i: _more(self._resolution(i)) for i in self._checked})
+    def finer(self, times: int = 0) -> CoreModel:
+        """The robot with half as many more nodes and steps, and so many times half as many more again."""
+        return self._with(self._finer(times))
+
+    def _finer(self, times: int) -> dict[int, int]:
+        return {i: _more(self._resolution(i), times) for i in self._checked}
 
     def _resolution(self, i: int) -> int:
         soft = self._bodies[i].soft
@@ -339,13 +391,17 @@ class Discretization:
                 break
         for i in doubtful:
             answers = [flat[i].reshape(1, -1)]
-            if _difference(answers, [answer(self.finer(), states[i]).reshape(1, -1)])[0][0] <= OFF:
-                continue
 
             def again(other: CoreModel, at: Array = states[i]) -> Answers:
                 return [answer(other, at).reshape(1, -1)]
 
-            said = self.explain(what, states[i], answers, again, False)
+            for times in range(_MOST_TIMES):
+                apart = _difference(answers, again(self.finer(times)))[0][0]
+                if apart > OFF or (times == 0 and apart <= _CLOSE * OFF):
+                    break
+            if apart <= OFF:
+                continue
+            said = self.explain(what, states[i], answers, again, False, times)
             if said.which >= 0:
                 text = f"{said.before}{said.error:.0e} of its largest entry{self.where(state(int(i)))}{said.after}"
                 warnings.warn(text, _CLASSES[said.category], stacklevel=above)
@@ -373,15 +429,19 @@ class Discretization:
             return False
         return self.check(model, "the equilibrium", q, q, lambda other, at: moved(other), 0.0, 5, number)
 
-    def _with(self, resolutions: Mapping[int, int], seed: int = 0) -> CoreModel:
-        """The robot with other numbers of nodes; and with last digits changed unless the seed is 0."""
-        key = tuple(sorted(resolutions.items())), seed
+    def _with(self, resolutions: Mapping[int, int], seed: int = 0, given: int = -1) -> CoreModel:
+        """The robot with other numbers of nodes; and with last digits changed unless the seed is 0.
+
+        More nodes come with as many more steps, but for one body: `given`, made as users make it.
+        """
+        key = tuple(sorted(resolutions.items())), seed, given
         if key not in self._made:
             bodies = list(self._bodies)
             for i in self._checked:  # which are not checked themselves
                 soft = bodies[i].soft
                 assert soft is not None
-                soft = soft.refined(resolutions.get(i, soft.resolution))
+                count = resolutions.get(i, soft.resolution)
+                soft = soft.with_nodes(count) if i == given else soft.refined(count)
                 bodies[i] = replace(bodies[i], soft=shaken(soft, seed) if seed else soft)
             self._made[key] = self._build(bodies)
         return self._made[key]
@@ -395,7 +455,13 @@ class Discretization:
         return f", in state {state}" if times is None else f", at t = {times[state]:.6g} s"
 
     def explain(
-        self, what: str, q: Array, answers: Answers, again: Callable[[CoreModel], Answers], solves: bool
+        self,
+        what: str,
+        q: Array,
+        answers: Answers,
+        again: Callable[[CoreModel], Answers],
+        solves: bool,
+        times: int = 0,
     ) -> Verdict:
         """Whether these answers are off, and why.
 
@@ -405,11 +471,12 @@ class Discretization:
             answers: (orders, numbers) each, as computed.
             again: what another robot answers.
             solves: whether equations of motion were solved on the way.
+            times: that half as many more nodes are too few to see it: they are wrong alike.
         """
-        finest = {i: _more(self._resolution(i)) for i in self._checked}
-        finer = again(self._with(finest))
+        more = self._finer(times)
+        finer = again(self._with(more))
         off = _difference(answers, finer)
-        moved = [_difference(again(self._with(finest, seed)), finer) for seed in (1, 2)]
+        moved = [_difference(again(self._with(more, seed)), finer) for seed in (1, 2)]
         noise = [np.max(each, axis=0) for each in zip(*moved, strict=True)]
         least = OFF
         if solves:
@@ -420,7 +487,7 @@ class Discretization:
         if not excess > 1:  # rounding explains it, which may be too much as well
             later = min(max(least, _LOST), _MOST_LOST)
             bearable = [np.where(np.arange(len(e)) > 2, later, max(least, OFF)) for e in off]
-            inside = self._rounding_inside(finest, again, finer) if solves else noise
+            inside = self._rounding_inside(more, again, finer) if solves else noise
             off = [np.max(each, axis=0) for each in zip(off, noise, inside, strict=True)]
             array, order, lost = _worst([e / most for e, most in zip(off, bearable, strict=True)])
             if not solves or not lost > 1:
@@ -429,37 +496,33 @@ class Discretization:
             return self._verdict(what, off, array, order, within, "PrecisionWarning", _BY_ROUNDING)
         error = float(off[array][order])
 
-        def part(found: Answers) -> Array:
-            return found[array][order : order + 1]
-
-        size = np.abs(part(answers)).max()  # what is zero is off by all of it
-
-        def missed(resolutions: Mapping[int, int], reference: Array) -> float:
-            found = part(again(self._with(resolutions)))
-            return float(np.abs(found - reference).max() / max(size, np.abs(reference).max()))
+        def part(robot: CoreModel) -> Array:
+            return again(robot)[array][order : order + 1]
 
         which = self._checked[0]
         if len(self._checked) > 1:  # the one that changes the answer most
-            which = max(self._checked, key=lambda i: missed({i: finest[i]}, part(answers)))
+            mine = answers[array][order : order + 1]
+            which = max(self._checked, key=lambda i: float(np.abs(part(self._with({i: more[i]})) - mine).max()))
         few = f"{self._resolution(which)} nodes are too few for how body {quoted(self._bodies[which].name)} is bent"
-        enough = max(OFF / 2, _ROUNDED * float(noise[array][order]))
 
-        def does(count: int, reference: Array) -> bool:
-            return missed({**finest, which: count}, reference) <= enough
-
-        would_do = self._enough(which, does, lambda count: part(again(self._with({**finest, which: count}))))
-        within = _CLEAR * float(explained[array][order]), 2 * error
+        would_do = self._enough(
+            which,
+            lambda count: part(self._with({**more, which: count}, given=which)),
+            lambda seed, count: part(self._with({**more, which: count}, seed)),
+        )
+        by_rounding = max(least if least > OFF else 0.0, _ROUNDED * float(noise[array][order]))
+        within = max(OFF, _CLEAR * by_rounding), 2 * error
         if would_do == _TOO_MANY and solves:
-            inside = self._rounding_inside(finest, again, finer)
+            inside = self._rounding_inside(more, again, finer)
             if _ROUNDED * float(inside[array][order]) > error:
                 return self._verdict(what, off, array, order, within, "PrecisionWarning", _BY_ROUNDING)
         return self._verdict(what, off, array, order, within, "DiscretizationWarning", f": {few}; {would_do}")
 
     def _rounding_inside(
-        self, finest: Mapping[int, int], again: Callable[[CoreModel], Answers], finer: Answers
+        self, more: Mapping[int, int], again: Callable[[CoreModel], Answers], finer: Answers
     ) -> list[Array]:
         """How much another number of nodes, which does as well, changes the answer."""
-        return _difference(again(self._with({i: count + 1 for i, count in finest.items()})), finer)
+        return _difference(again(self._with({i: count + 1 for i, count in more.items()})), finer)
 
     @staticmethod
     def _verdict(
@@ -469,16 +532,34 @@ class Discretization:
         which = sum(len(e) for e in off[:array]) + order
         return Verdict(which, float(off[array][order]), *within, category, f"{said} off by ", why)
 
-    def _enough(self, which: int, does: Callable[[int, Array], bool], answer: Callable[[int], Array]) -> str:
-        """How many nodes would do: `answer` with so many nodes of a body, `does` whether another number comes close."""
+    def _enough(self, which: int, given: Callable[[int], Array], better: Callable[[int, int], Array]) -> str:
+        """How many nodes would do.
+
+        Args:
+            which: of the bodies.
+            given: the answer if the user gives it so many nodes.
+            better: the answer with so many nodes, and as many more steps, and last digits of a seed.
+        """
+
+        def expected(count: int) -> tuple[Array, float]:
+            """A better answer than with so many, and how far they may be off: half of what is said, or its rounding."""
+            found, *others = (better(seed, _more(count)) for seed in (0, 1, 2))
+            noise = max(float(np.abs(other - found).max()) for other in others)
+            return found, max(OFF / 2 * float(np.abs(found).max()), _ROUNDED / _CLEAR * noise)
+
+        def does(count: int) -> bool:
+            return float(np.abs(given(count) - reference).max()) <= most
+
         low, count = self._resolution(which), 2 * self._resolution(which)
-        while not does(count, reference := answer(count + (count + 1) // 2)):
+        reference, most = expected(count)
+        while not does(count):
             low, count = count, 2 * count
             if count > MOST_NODES:
                 return _TOO_MANY
+            reference, most = expected(count)
         for _ in range(2):
             middle = (low + count) // 2
-            low, count = (low, middle) if does(middle, reference) else (middle, count)
+            low, count = (low, middle) if does(middle) else (middle, count)
         return f"nodes={count} would do" if count <= MOST_NODES else _TOO_MANY
 
     def _build_own(self) -> CoreModel:

@@ -146,6 +146,10 @@ class SoftBody(ABC):
             own.__dict__.pop(cached, None)
         return own
 
+    def with_nodes(self, count: int) -> SoftBody:
+        """The same body made with ``nodes=count``."""
+        raise NotImplementedError
+
     def refined(self, resolution: int) -> SoftBody:
         """The same body with so many nodes, and as many times more steps."""
         raise NotImplementedError

@@ -121,10 +121,10 @@ class Rod(SoftBody):
         self.actuators = tuple(actuators)
         self.input_names = tuple(a.name for a in self.actuators)
         self.checked = flag("check", check)
-        self.substep = _substep(self)
-        self.nodes = count or _node_count(self)
-        if count is not None and not self.strain.uniform and count > _FEWEST:  # more nodes, more steps
-            self.substep *= min(1.0, _node_count(self) / count)
+        self._longest = self.substep = _substep(self)
+        self.nodes = count or self._usual_nodes
+        if count is not None:
+            self.substep = self._substep_with(count)
         self._finer = 1.0  # than nodes of routes have to be
         self._displacements: Expressions | None = None
         self.recorded_inputs()  # checks them
@@ -245,6 +245,23 @@ class Rod(SoftBody):
     @property
     def resolution(self) -> int:  # type: ignore[override]
         return self.nodes
+
+    def _substep_with(self, count: int) -> float:
+        """More nodes come with more steps."""
+        if self.strain.uniform or count <= _FEWEST:
+            return self._longest
+        return self._longest * min(1.0, self._usual_nodes / count)
+
+    @cached_property
+    def _usual_nodes(self) -> int:
+        return _node_count(self)
+
+    def with_nodes(self, count: int) -> Rod:
+        own = self._copy()
+        own.checked = False
+        own.nodes, own.substep = count, self._substep_with(count)
+        own._displacements, own._finer = None, 1.0
+        return own
 
     def refined(self, resolution: int) -> Rod:
         own = self._copy()

@@ -131,6 +131,13 @@ class VariableRadius(SoftBody):
     def resolution(self) -> int:  # type: ignore[override]
         return self.sections_along
 
+    def with_nodes(self, count: int) -> VariableRadius:
+        if self.nodes != _SURFACE:
+            return self.refined(count)
+        own = self._copy()
+        own.checked, own.sections_along = False, count
+        return own
+
     def refined(self, resolution: int) -> VariableRadius:
         own = self._copy()
         own.checked = False
