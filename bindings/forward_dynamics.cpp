@@ -81,7 +81,7 @@ nb::object run(const CoreModel& model, nb::handle q_, nb::handle v_, nb::handle 
     if (acc_stacked != stacked || (stacked && acc.size(-2) != rows))
       fail("acc has shape " + describe(acc.shape()) + " and tau " + describe(tau.shape()) + ", expected the same rows in both");
   }
-  if (!asked) expect_order(order, q, tau, stacked, rows, one_force_for_each);
+  if (!asked && (stacked || !order.is_none())) expect_order(order, q, tau, stacked, rows, one_force_for_each);
   wrenches.expect(rows);
 
   const Constraints& constraints = model.constraints();

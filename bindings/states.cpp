@@ -154,7 +154,7 @@ void MovingStates::expect_shapes(int most_rows) const {
     expect_stack_shape(tree_, v_, least_rows_, most_rows, least_rows_ == 2 ? "v, dv/dt, ... (or v and a apart)" : "v, dv/dt, ...", &q_);
 }
 
-void MovingStates::expect_order(nb::handle order, npy_intp rows_of_result) const {
+void MovingStates::expect_stated_order(nb::handle order, npy_intp rows_of_result) const {
   jounce::expect_order(order, q_, kind_ == Velocity::none ? q_ : v_, stacked(), rows_of_result,
                        least_rows_ == 2 ? was_a_forgotten : one_for_each);
 }

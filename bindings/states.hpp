@@ -51,7 +51,9 @@ class MovingStates {
   void expect(int most_rows) const { expect_shapes(most_rows), expect_numbers(); }
   void expect_shapes(int most_rows) const;
   void expect_numbers() const;
-  void expect_order(nb::handle order, npy_intp rows_of_result) const;
+  void expect_order(nb::handle order, npy_intp rows_of_result) const {
+    if (stacked() || !order.is_none()) expect_stated_order(order, rows_of_result);  // inline: nothing to do in everyday calls
+  }
   bool are_numbers(std::ptrdiff_t begin, std::ptrdiff_t end) const;  // of these states, after broadcast()
 
   bool stacked() const { return kind_ == Velocity::stack; }
@@ -63,6 +65,8 @@ class MovingStates {
   const States& states() const { return states_; }
 
  private:
+  void expect_stated_order(nb::handle order, npy_intp rows_of_result) const;
+
   const Tree& tree_;
   Axes axes_;
   Velocity kind_;
