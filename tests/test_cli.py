@@ -393,6 +393,34 @@ def test_simulate_with_friction(tmp_path: Path) -> None:
     assert exact[-1] == pytest.approx(0.8, abs=1e-6)
 
 
+LINKAGE = """<mujoco> <default> <geom type="capsule" size=".01" contype="0" conaffinity="0"/> </default> <worldbody>
+<body name="crank"> <joint name="motor" axis="0 -1 0"/> <geom fromto="0 0 0 .1 0 0"/>
+  <body pos=".1 0 0"> <joint name="elbow" axis="0 -1 0"/> <geom fromto="0 0 0 .3 0 0"/>
+    <site name="end" pos=".3 0 0"/> </body> </body>
+<body pos=".34 0 0"> <joint name="rocker" axis="0 -1 0"/> <geom fromto="0 0 0 .27 0 0"/>
+  <site name="tip" pos=".27 0 0"/> </body>
+</worldbody> <equality> <connect name="pin" site1="end" site2="tip"/> </equality> </mujoco>"""
+
+
+def test_simulate_keeps_the_joints_that_are_named(tmp_path: Path) -> None:
+    """The others close the loop; if they cannot, all give way."""
+    pytest.importorskip("mujoco")
+    import jounce as jn
+
+    file, saved = tmp_path / "linkage.xml", tmp_path / "motion.npz"
+    file.write_text(LINKAGE)
+    robot = jn.load(file)
+    for named, kept in (("motor=0.3", 0.3), ("rocker=0.0", None)):
+        options = ["--q", named, "--q", "elbow=0.5", "--v", "motor=5", "--time", "0.01", "--save", str(saved)]
+        options = options if kept is None else [*options[:2], *options[4:]]
+        done = called("simulate", str(file), *options)
+        assert done.returncode == 0, done.stderr
+        motion = jn.Trajectory.load(saved)
+        assert np.abs(robot.residual(motion.q)).max() < 1e-10
+        if kept is not None:
+            assert (motion.q[0, 0], motion.v[0, 0]) == (kept, 5.0)
+
+
 def test_simulate_a_floating_base(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     import jounce as jn

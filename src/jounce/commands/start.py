@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jounce._checks import near, quoted
 from jounce.dynamics.named_coordinates import names
-from jounce.errors import LoadError
+from jounce.errors import ConstraintError, LoadError
 from jounce.model import Model
 from jounce.parts.joints import Free, Spherical
 from jounce.trajectory import Trajectory
@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 def start_of(robot: Model, file: Path | None, q: Sequence[str], v: Sequence[str]) -> tuple[Array, Array]:
     """The configuration (nq,) and velocity (nv,): the robot's neutral one, as changed by a file, then by name=value.
 
-    Quaternions are scaled to unit length, and a robot with constraints is projected onto them.
+    Quaternions are scaled to unit length, and a robot with constraints is projected onto them: joints given by name stay
+    as given if the others can follow.
     """
     state = robot.neutral(), np.zeros(robot.nv)
     if file is not None:
@@ -35,7 +36,11 @@ def start_of(robot: Model, file: Path | None, q: Sequence[str], v: Sequence[str]
     _normalise(robot, state[0])
     if not robot.constraints:
         return state
-    position, rates = robot.project(*state)
+    named = {_pair("", each)[0] for each in (*q, *v)}
+    try:
+        position, rates = robot.project(*state, held=sorted(named & set(called.q) & set(called.v)))
+    except ConstraintError:
+        position, rates = robot.project(*state)
     return position, rates
 
 
