@@ -57,7 +57,7 @@ def standing():
     q = stance(held)
     found = held.constrained_inverse_dynamics(q, np.zeros((2, held.nv)), actuated=held.joint_names[1:])
     forces = {name: found.forces[name][0] for name in FEET}
-    return held, q, {"wrenches": forces, "com": True, "opacity": 0.5, "least": 60}
+    return held, q, {"wrenches": forces, "com": True, "colour": "#8d97a6", "opacity": 0.3, "least": 60}
 
 
 def main():

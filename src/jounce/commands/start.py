@@ -24,8 +24,8 @@ Array = NDArray[np.float64]
 def start_of(robot: Model, file: Path | None, q: Sequence[str], v: Sequence[str]) -> tuple[Array, Array]:
     """The configuration (nq,) and velocity (nv,): the robot's neutral one, as changed by a file, then by name=value.
 
-    Quaternions are scaled to unit length, and a robot with constraints is projected onto them: joints given by name stay
-    as given if the others can follow.
+    Quaternions are scaled to unit length, and a robot with constraints is projected onto them: joints that are named
+    stay as given if the others can follow.
     """
     state = robot.neutral(), np.zeros(robot.nv)
     if file is not None:
