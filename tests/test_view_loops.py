@@ -541,6 +541,25 @@ def test_the_box_of_a_light_part_that_would_hide_the_robot_is_said_to_be_smaller
         assert "drawn with a smaller box than its mass and inertia: b</div>" in viewer._legend.content
 
 
+def test_a_joint_that_closes_a_loop_is_seen_outside_what_it_ties() -> None:
+    """Capsules of a file, thicker than the sign would be; a hull that holds all of the robot does not count."""
+    b = jn.Builder()
+    for name, x in (("a", 0.0), ("b", 0.2)):
+        looks = [Visual(Capsule(0.02, 0.4), jn.placement((0, 0, -0.2)))]
+        b.add(name, "world", jn.Revolute((0, 1, 0)), jn.placement((x, 0, 0)), jn.Inertia(1.0), visuals=looks)
+    end = jn.placement((0, 0, -0.4))
+    b.close("ball", "a", "b", jn.Spherical(), placement_a=end, placement_b=end @ jn.placement((-0.2, 0, 0)))
+    with b.build().show() as viewer:
+        shown = {name: each for name, each in nodes(viewer).items() if "ball" in name and hasattr(each, "radius")}
+        assert 0.02 < max(each.radius for each in shown.values()) < 0.04
+    hull = jn.Builder()
+    hull.add("a", "world", jn.Revolute(), inertia=jn.Inertia(1.0), visuals=[Visual(Sphere(5.0))])
+    hull.add("b", "world", jn.Revolute(), inertia=jn.Inertia(1.0), visuals=[Visual(Box((0.1, 0.1, 0.1)))])
+    hull.close("ball", "a", "b", jn.Spherical())
+    with hull.build().show() as viewer:
+        assert max(e.radius for n, e in nodes(viewer).items() if "ball" in n and hasattr(e, "radius")) < 1.0
+
+
 @pytest.mark.parametrize("car", [1e-2, 0.1])
 def test_a_sensor_with_the_inertia_of_a_car_hides_nothing(car: float) -> None:
     """As files have where somebody left a number in: the rest of the robot says how long a box may be."""

@@ -24,7 +24,7 @@ from jounce.parts.joints import (
     Universal,
 )
 from jounce.parts.pose import quaternions
-from jounce.parts.visual import Box, Cylinder, Sphere
+from jounce.parts.visual import Box, Capsule, Cylinder, Sphere
 from jounce.view.plain import THICK, turned
 from jounce.view.rods import Rod
 from jounce.view.scene import DrawnRobot
@@ -32,6 +32,8 @@ from jounce.view.shapes import add_solid
 from jounce.view.style import CONTACT, GAP, LOOP, RGB
 
 Array = NDArray[np.float64]
+_WITHIN = 1.15  # depth of a solid through which a sign is seen, relative to its thickness
+_LARGEST = 3.0  # sign, relative to the thickness of segments
 _SHEER = 0.35  # opacity of planes and wheels
 
 
@@ -83,7 +85,7 @@ class _Sign:
     def __init__(self, drawn: DrawnRobot, c: ConstraintRecord) -> None:
         self._c = c
         self._a, self._b = (None if name == "world" else drawn.robot.frame_index(name) for name in (c.a, c.b))
-        thick, colour = THICK * drawn.size, CONTACT if c.contact else LOOP
+        thick, colour = self._thickness(drawn), CONTACT if c.contact else LOOP
         self._least = 0.5 * thick
         path = drawn.path(f"{c.name} (constraint)")
         self.node = drawn.scene.add_frame(path, show_axes=False)
@@ -98,6 +100,21 @@ class _Sign:
         self._rod = None
         if isinstance(c.kind, (Distance, OnLine)):
             self._rod = Rod(drawn.scene, f"{path}/rod", 0.6 * thick, colour)
+
+    def _thickness(self, drawn: DrawnRobot) -> float:
+        """As that of segments, or so much more that a joint that closes a loop is seen outside the solids around it."""
+        thick, c = THICK * drawn.size, self._c
+        if c.contact:  # on a pad
+            return thick
+        ends = [(at, pose[:3, 3]) for at, pose in ((self._a, c.pose_a), (self._b, c.pose_b)) if at is not None]
+        places = [drawn.poses[at, :3, :3] @ p + drawn.poses[at, :3, 3] for at, p in ends]
+        deepest = 0.0
+        for body in drawn.robot.bodies:
+            there = drawn.poses[drawn.robot.frame_index(body.name)]
+            for visual in body.visuals:
+                turn, origin = (there @ visual.placement)[:3, :3], (there @ visual.placement)[:3, 3]
+                deepest = max([deepest, *(_depth(visual.shape, turn.T @ (p - origin)) for p in places)])
+        return min(max(thick, deepest / _WITHIN), _LARGEST * thick)
 
     def place(self, poses: Array) -> Array:
         """Moves it; returns the places that it ties together."""
@@ -128,6 +145,20 @@ class _Sign:
     def _near(self) -> bool:
         """Whether A's origin is where things are tied; the origin of a plane may be anywhere."""
         return not isinstance(self._c.kind, (OnPlane, Planar, Rolling))
+
+
+def _depth(shape: object, p: Array) -> float:
+    """How far a point (3,) is below the surface of a solid, negative outside it; minus infinity for other shapes."""
+    if isinstance(shape, Sphere):
+        return float(shape.radius - np.linalg.norm(p))
+    if isinstance(shape, Box):
+        return float((np.array(shape.size) / 2 - np.abs(p)).min())
+    if isinstance(shape, Capsule):
+        beyond = max(abs(p[2]) - shape.length / 2, 0.0)
+        return float(shape.radius - np.hypot(np.hypot(p[0], p[1]), beyond))
+    if isinstance(shape, Cylinder):
+        return float(min(shape.radius - np.hypot(p[0], p[1]), shape.length / 2 - abs(p[2])))
+    return -np.inf
 
 
 def _pieces(c: ConstraintRecord, thick: float) -> list[_Piece]:
