@@ -34,6 +34,7 @@ from jounce.view.style import CONTACT, GAP, LOOP, RGB
 Array = NDArray[np.float64]
 _WITHIN = 1.15  # depth of a solid through which a sign is seen, relative to its thickness
 _LARGEST = 3.0  # sign, relative to the thickness of segments
+_MOST = 20_000  # pairs of a solid and a sign that are looked at
 _SHEER = 0.35  # opacity of planes and wheels
 
 
@@ -63,7 +64,11 @@ class Ties:
     """
 
     def __init__(self, drawn: DrawnRobot) -> None:
-        self._signs = [_Sign(drawn, c) for c in drawn.robot.constraints if not isinstance(c.kind, Gear)]
+        ties = [c for c in drawn.robot.constraints if not isinstance(c.kind, Gear)]
+        solids = _solids(drawn) if any(not c.contact for c in ties) else []
+        if len(solids) * len(ties) > _MOST:
+            solids = []
+        self._signs = [_Sign(drawn, c, solids) for c in ties]
         self.handles = [sign.node for sign in self._signs]
         self.points = np.zeros((0, 3))
 
@@ -82,10 +87,10 @@ def legend(constraints: tuple[ConstraintRecord, ...]) -> list[tuple[RGB, str]]:
 class _Sign:
     """Of one constraint."""
 
-    def __init__(self, drawn: DrawnRobot, c: ConstraintRecord) -> None:
+    def __init__(self, drawn: DrawnRobot, c: ConstraintRecord, solids: list[tuple[object, Array]]) -> None:
         self._c = c
         self._a, self._b = (None if name == "world" else drawn.robot.frame_index(name) for name in (c.a, c.b))
-        thick, colour = self._thickness(drawn), CONTACT if c.contact else LOOP
+        thick, colour = self._thickness(drawn, solids), CONTACT if c.contact else LOOP
         self._least = 0.5 * thick
         path = drawn.path(f"{c.name} (constraint)")
         self.node = drawn.scene.add_frame(path, show_axes=False)
@@ -101,19 +106,15 @@ class _Sign:
         if isinstance(c.kind, (Distance, OnLine)):
             self._rod = Rod(drawn.scene, f"{path}/rod", 0.6 * thick, colour)
 
-    def _thickness(self, drawn: DrawnRobot) -> float:
+    def _thickness(self, drawn: DrawnRobot, solids: list[tuple[object, Array]]) -> float:
         """As that of segments, or so much more that a joint that closes a loop is seen outside the solids around it."""
         thick, c = THICK * drawn.size, self._c
         if c.contact:  # on a pad
             return thick
         ends = [(at, pose[:3, 3]) for at, pose in ((self._a, c.pose_a), (self._b, c.pose_b)) if at is not None]
         places = [drawn.poses[at, :3, :3] @ p + drawn.poses[at, :3, 3] for at, p in ends]
-        deepest = 0.0
-        for body in drawn.robot.bodies:
-            there = drawn.poses[drawn.robot.frame_index(body.name)]
-            for visual in body.visuals:
-                turn, origin = (there @ visual.placement)[:3, :3], (there @ visual.placement)[:3, 3]
-                deepest = max([deepest, *(_depth(visual.shape, turn.T @ (p - origin)) for p in places)])
+        depths = (_depth(shape, at[:3, :3].T @ (p - at[:3, 3])) for shape, at in solids for p in places)
+        deepest = max(depths, default=0.0)
         return min(max(thick, deepest / _WITHIN), _LARGEST * thick)
 
     def place(self, poses: Array) -> Array:
@@ -145,6 +146,17 @@ class _Sign:
     def _near(self) -> bool:
         """Whether A's origin is where things are tied; the origin of a plane may be anywhere."""
         return not isinstance(self._c.kind, (OnPlane, Planar, Rolling))
+
+
+def _solids(drawn: DrawnRobot) -> list[tuple[object, Array]]:
+    """The boxes, balls, cylinders and capsules of the file, and their poses (4, 4) in the world of the robot."""
+    robot = drawn.robot
+    return [
+        (visual.shape, drawn.poses[robot.frame_index(body.name)] @ visual.placement)
+        for body in robot.bodies
+        for visual in body.visuals
+        if isinstance(visual.shape, (Box, Sphere, Cylinder, Capsule))
+    ]
 
 
 def _depth(shape: object, p: Array) -> float:
