@@ -69,9 +69,9 @@ def study(grid=20, samples=25):
     )
 
 
-def main(path: Path, grid: int = 20, samples: int = 25, workers: int | None = None) -> dict:
+def main(path: Path, grid: int = 20, samples: int = 25, workers: int | None = None, store: Path | None = None) -> dict:
     flights = study(grid, samples)
-    results = flights.run(workers=workers)
+    results = flights.run(workers=workers, store=store)
     cube = st.unstacked(results)
     part = (cube.margin < 0).mean("sample")
     allowed = {}

@@ -278,3 +278,62 @@ def test_fin_ray_finger(example: ModuleType, picture: Path) -> None:
     a, b = (robot.pose(f"{rib}.{side}", shapes[-1])[:3, 3] for side in "ab")
     tension = rest.forces[rib][-1, :3] @ (b - a) / np.linalg.norm(b - a)
     np.testing.assert_allclose((total(-step) - total(step)) / (2 * step), tension, rtol=1e-5)
+
+
+needs_study = pytest.mark.skipif(
+    importlib.util.find_spec("xarray") is None, reason="the packages of the extra 'study' are not installed"
+)
+
+
+@needs_study
+def test_payload_study(example: ModuleType, picture: Path) -> None:
+    """The map is that of margins computed flight by flight, and heavier loads may be less far off."""
+    found = example.main(picture, grid=6, samples=8, workers=1)
+    results, edge = found["results"], found["edge"]
+    assert (results["status"] == 0).all()
+    number = edge.parameters.index
+    assert example.margin(edge) == results["margin"].values[number]
+    rotors, (q, mixed) = example.TiltHex(), example.reference_motion(np.linspace(0.0, 30.0, 101), 2)
+    robot = edge.robot
+    world = robot.change_velocity_frame(q, mixed, "mixed", "world")
+    forces = robot.inverse_dynamics(q, world, frame="world")[:, 0, :6]  # about the world's origin
+    poses = robot.pose("B1", q)
+    for pose, force, thrust in zip(poses, forces, edge.motion, strict=True):
+        sum_of = np.zeros(6)
+        for own, push, sense in zip(rotors.poses(), thrust, [1, -1] * 3, strict=True):
+            axis, place = (pose @ own)[:3, 2], (pose @ own)[:3, 3]
+            moment = np.cross(place, axis) + sense * rotors.drag / rotors.thrust * axis
+            sum_of += push * np.concatenate([axis, moment])
+        np.testing.assert_allclose(sum_of, force, rtol=0, atol=1e-9)
+    part = found["part"].values
+    assert (np.diff(part.mean(axis=1)) >= 0).all()
+    assert part[0].max() == 0
+    assert part[-1].min() > 0.5
+
+
+@needs_study
+def test_stiffness_study(example: ModuleType, picture: Path) -> None:
+    """Rates are the derivatives of torques; the best stiffness is neither the highest nor the lowest."""
+    found = example.main(picture, samples=64, workers=1)
+    results, study = found["results"], found["study"]
+    flight = study.flight(17)
+    torque, rate = flight.motion[:, 0], flight.motion[:, 1]
+    step = flight.parameters["duration"] / 200
+    slope = (8 * (torque[3:-1] - torque[1:-3]) - torque[4:] + torque[:-4]) / (12 * step)
+    np.testing.assert_allclose(slope, rate[2:-2], rtol=0, atol=1e-3 * np.abs(rate).max())
+    best = results["stiffness"].values[results["peak torque rate"].values.argmin()]
+    assert 0.015 < best < 0.08
+    assert found["indices"]["first_order"].values.sum() == pytest.approx(1.0, abs=0.15)
+
+
+@needs_study
+def test_gripper_study(example: ModuleType, picture: Path) -> None:
+    """For small forces the stiffness is that of a beam."""
+    found = example.main(picture, grid=3, samples=4, workers=1)
+    cube = found["cube"]
+    assert (cube["status"] == 0).all()
+    thick = cube["stiffness"].isel(root=-1, taper=-1).values  # a cylinder
+    beam = 3 * cube["modulus"].values * np.pi / 4 * 0.012**4 / example.LENGTH**3
+    np.testing.assert_allclose(thick, beam, rtol=0.05)
+    assert (np.diff(cube["stiffness"].values, axis=0) > 0).all()
+    assert (np.diff(cube["stiffness"].values, axis=1) > 0).all()
