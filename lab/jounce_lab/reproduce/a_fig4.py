@@ -18,12 +18,13 @@ from ..bench.cases import Case
 from ..bench.peers import PEERS
 from ..bench.run import raced
 from ..bench.subjects import tree_name
-from . import a_axes, a_casadi
+from . import a_axes, a_casadi, a_operations
 from .a_authors import Authors
 from .a_operations import differentiation, over_bodies, over_order
 from .a_scaling import AUTHORS, BODY, CASADI, KINDS, SIMPLIFIED, Times, exponent, faster, pinocchio, published
 from .claims import Array, Claim, Result, Tell, judged, silent, unchecked, write_csv
 
+_FORWARD_IN_BODY_AXES = 38_014  # operations, N = 7, r = 5: docs/performance.md
 _Job = tuple[str, int, int, tuple[str, ...]]  # kind, N, r, peers
 
 
@@ -163,7 +164,8 @@ def _articulated_body(quick: bool) -> Claim:
 
 
 def _words() -> list[Claim]:
-    counted = a_axes.compared()
+    counted, robot = a_axes.compared(), robots.aerial_manipulator()
+    in_world = a_operations.counted(robot, 5, zeros=False)[1]
     return [
         judged(
             "Spatial screws allow a more compact formulation than body-fixed ones",
@@ -174,6 +176,13 @@ def _words() -> list[Claim]:
             "formulas that use what each frame makes easy (a_axes.py), which section 8 leaves as future work. By the "
             "core's recursion and its like in world axes they are 14,023 and 43,951, docs/performance.md.",
             reading="Compact as formulas: Algorithms 2 and 3 transform nothing from one body's frame to another's.",
+        ),
+        judged(
+            "A comparison with body-frame formulations shows trade-offs: operations of forward dynamics, N = 7, r = 5",
+            "A, section 8 (left as future work there)", "",
+            f"{_FORWARD_IN_BODY_AXES} in body axes, {in_world} in world axes",
+            in_world > 1.5 * _FORWARD_IN_BODY_AXES,
+            "In body axes by the core, docs/performance.md; in world axes by Algorithm 3, without those on zeros.",
         ),
         unchecked(
             "The methods are preferable over automatic differentiation since they converge faster",

@@ -28,8 +28,11 @@ PAPER = {  # µs, caption of Fig. 3
 }
 
 
-def counted(robot: Model, order: int) -> tuple[int, int]:
+def counted(robot: Model, order: int, zeros: bool = True) -> tuple[int, int]:
     """Operations of Algorithms 1 and 2 and of Algorithm 3 up to this order, at a random state.
+
+    Args:
+        zeros: whether operations on zeros, and products with ones, count.
 
     Raises:
         ArithmeticError: their results differ from the library's.
@@ -43,9 +46,11 @@ def counted(robot: Model, order: int) -> tuple[int, int]:
     C = as_counted(robot.pose(robot.body_names[0], q))
     base, joints = as_counted(v[:, :6][:, paper_a.SWAP]), as_counted(np.vstack([q[7:], v[:, 6:]]))
     found: list[tuple[Array, Array]] = []
-    inverse = operations(lambda: found.append(paper_a.inverse_dynamics(tree, C, base, joints, order)))
+    inverse = operations(lambda: found.append(paper_a.inverse_dynamics(tree, C, base, joints, order)), zeros)
     wrench, tau = found[0]
-    forward = operations(lambda: found.append(paper_a.forward_dynamics(tree, C, base[0], joints[:2], wrench, tau)))
+    forward = operations(
+        lambda: found.append(paper_a.forward_dynamics(tree, C, base[0], joints[:2], wrench, tau)), zeros
+    )
     errors = [off(values(tau), truth[:, 6:]), off(values(found[1][0][0]), v[1, :6][paper_a.SWAP])]
     if max(errors) > 1e-8:
         raise ArithmeticError(f"paper A's algorithms and jounce's differ by {max(errors):.1e} at order {order}")
