@@ -148,7 +148,7 @@ nb::tuple forward_dynamics_derivatives(const CoreModel& model, nb::handle q, nb:
   const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
   const Shape& batch = derivatives.batch();
   const Answers answers("the derivative of forward dynamics", batch, derivatives.shapes(),
-                        {acc.written(batch), K.written(batch), D.written(batch), inverse.written(batch)});
+                        {acc.written(batch, by_the_way), K.written(batch), D.written(batch), inverse.written(batch)});
   derivatives.run(answers, acc.data(), block(K), block(D), block(inverse), [](std::ptrdiff_t, std::ptrdiff_t) {});
   return nb::make_tuple(std::move(K).object(), std::move(D).object(), std::move(inverse).object(), std::move(acc).object());
 }
@@ -175,7 +175,7 @@ nb::tuple constrained_derivatives(const CoreModel& model, nb::handle q, nb::hand
   const auto block = [nv](const Output& x) { return Block{x.data(), nv, nv * nv}; };
   std::vector<Consistency> consistency(nv == 0 ? 0 : product(batch));
   const Answers answers("the derivative of constrained dynamics", batch, derivatives.shapes(),
-                        {acc.written(batch), K.written(batch), D.written(batch), inverse.written(batch)});
+                        {acc.written(batch, by_the_way), K.written(batch), D.written(batch), inverse.written(batch)});
   derivatives.run(
       answers, kernels().constrained_derivatives(1, false), acc.data(), block(K), block(D), block(inverse),
       [&](const ForwardDerivativesCall& plain) {
@@ -217,8 +217,9 @@ nb::tuple linearize(const CoreModel& model, nb::handle q, nb::handle v, nb::hand
   const auto scattered = scratch(all ? 0 : count * size);  // M^-1 if B has only some of its columns
   const Block inverse = all ? Block{B.data() + size, nv, 2 * size} : Block{scattered.get(), nv, size};
   double* lower = A.data() + 2 * size;
-  const Answers answers("the linearization", derivatives.batch(), derivatives.shapes(),
-                        {acc.written(derivatives.batch()), {lower, 2 * size, 4 * size}, {B.data() + nv * nu, nv * nu, 2 * nv * nu}});
+  const Answers answers(
+      "the linearization", derivatives.batch(), derivatives.shapes(),
+      {acc.written(derivatives.batch(), by_the_way), {lower, 2 * size, 4 * size}, {B.data() + nv * nu, nv * nu, 2 * nv * nu}});
   derivatives.run(answers, acc.data(), {lower, 2 * nv, 4 * size}, {lower + nv, 2 * nv, 4 * size}, inverse,
                   [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
                     for (std::ptrdiff_t i = begin; i < end; ++i) {

@@ -17,6 +17,9 @@ struct Shapes {
   bool solves = false;  // whether equations of motion are solved on the way
 };
 
+// The orders of an array that nobody asked for: the accelerations where derivatives are taken, which are zero but for rounding at rest.
+constexpr int by_the_way = 0;
+
 // Watches a call on this thread: Answers tells it what was computed, and asks it what to compute.
 class NodesWatch {
  public:

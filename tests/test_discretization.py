@@ -313,6 +313,22 @@ def test_a_robot_at_rest_is_not_warned_of(turned):
     assert np.abs(run.a).max() < 1e-9
 
 
+def test_a_linearization_at_rest_is_not_warned_of():
+    """The acceleration there is a rounding error, which differs with the nodes by all of it; A and B do not."""
+    strain = jn.soft.polynomial({"bend_y": 3, "stretch": 1})
+    tendons = [jn.soft.Tendon("wire", (0.005, 0.0))]
+    options = {"young": 1e7, "damping": 0.02, "strain": strain, "actuators": tendons}
+    robot, fine = alone(9.81, **options), alone(9.81, nodes=60, check=False, **options)
+    rest, still = robot.equilibrium([2.0]), np.zeros(robot.nv)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = robot.linearize(rest.q, still, still, u=[2.0])
+        robot.forward_dynamics_derivatives(rest.q, still, robot.actuation_matrix(rest.q) @ [2.0])
+    better = fine.linearize(rest.q, still, still, u=[2.0])
+    for x, y in ((found.A, better.A), (found.B, better.B)):
+        np.testing.assert_allclose(x, y, rtol=0, atol=1e-6 * np.abs(y).max())
+
+
 @pytest.mark.parametrize("seed", [500188, 500703, 501075, 501221, 501694])
 def test_stiff_and_damped_bodies_multiply_errors_from_order_to_order(seed):
     """Of 1e-9 in the acceleration they made 10 % of its second derivative; drawn by lot, and silent before."""
