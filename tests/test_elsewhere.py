@@ -81,6 +81,10 @@ def test_what_is_no_frame_anywhere(name: object) -> None:
     [
         ("rnea", "inverse_dynamics"),
         ("crba", "mass_matrix"),
+        ("dccrba", "centroidal_momentum_matrix_derivatives"),
+        ("impulseDynamics", "impact"),
+        ("computeConstraintDynamicsDerivatives", "constrained_dynamics_derivatives"),
+        ("jacobianCenterOfMass", "centroidal_momentum_matrix"),
         ("aba", "forward_dynamics"),
         ("forwardKinematics", "forward_kinematics"),
         ("computeCoriolisMatrix", "coriolis_matrix"),
