@@ -399,7 +399,16 @@ def test_algorithms_of_paper_a(branches: int, links: int) -> None:
     base, joints = v[:, :6][:, paper_a.SWAP], np.vstack([q[7:], v[:, 6:]])
     wrench, tau = paper_a.inverse_dynamics(tree, C, base, joints, 3)
     assert off(np.hstack([wrench[:, paper_a.SWAP], tau]), truth) < 1e-12
-    acc, rates = paper_a.forward_dynamics(tree, C, base[0], joints[:2], wrench, tau)
+    bias: list[np.ndarray] = []
+    acc, rates = paper_a.forward_dynamics(tree, C, base[0], joints[:2], wrench, tau, bias)
+    in_body = robot.change_velocity_frame(q, v[:2], "world", "body")
+    form = robot.closed_form(q, in_body).spatial  # (22) at order 0, with the wrench through each joint of Proposition 1
+    through = form.G_c @ (form.M @ (form.dV() - form.G) - form.ad.T @ form.M @ form.V)
+    back = np.linalg.inv(form.Ad)
+    for j, MA in enumerate(robot.articulated_inertia(q)):
+        rows = slice(6 * j, 6 * j + 6)
+        in_world = back[rows, rows].T @ MA @ back[rows, rows]
+        assert off(bias[0][j], jn.angular_first(through[rows] - in_world @ form.dV()[rows])) < 1e-9
     assert off(acc, base[1:]) < 1e-9
     assert off(rates, joints[2:]) < 1e-8
     with pytest.raises(ValueError, match="expected a free base"):

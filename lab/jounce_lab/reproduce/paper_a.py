@@ -175,7 +175,9 @@ def inverse_dynamics(tree: Tree, C1: Array, V1: Array, q: Array, r: int) -> tupl
     return np.array(W[0]), np.array(tau)
 
 
-def forward_dynamics(tree: Tree, C1: Array, V1: Array, q: Array, wrench: Array, tau: Array) -> tuple[Array, Array]:
+def forward_dynamics(
+    tree: Tree, C1: Array, V1: Array, q: Array, wrench: Array, tau: Array, bias_wrenches: list[Array] | None = None
+) -> tuple[Array, Array]:
     """Algorithm 3: V_1^(1..r+1) (r + 1, 6) and q^(2..r+2) (r + 1, N - 1).
 
     The results of Algorithm 1 and (61) at each order are kept for the next.
@@ -184,6 +186,7 @@ def forward_dynamics(tree: Tree, C1: Array, V1: Array, q: Array, wrench: Array, 
         V1: (6,) spatial twist of the base.
         q: (2, N - 1) joints and their rates.
         wrench, tau: (r + 1, 6) and (r + 1, N - 1).
+        bias_wrenches: gets W^A_{j,r} of (22), (N, 6) of all bodies, order by order.
     """
     n, parent = len(tree.parent), tree.parent
     F, C = _poses(tree, C1, q[0])
@@ -214,6 +217,8 @@ def forward_dynamics(tree: Tree, C1: Array, V1: Array, q: Array, wrench: Array, 
             known = generalized_force(S[j], W[j], r, less=1)[0] if r else 0.0
             free[j] = (tau[r, j - 1] - known - s @ (MA[j] @ bias[j] + WA[j])) / D[j]
             WA[parent[j]] = WA[parent[j]] + WA[j] + MA[j] @ (s * free[j] + bias[j])
+        if bias_wrenches is not None:
+            bias_wrenches.append(np.array(WA))
         V[0].append(solve(MA[0], wrench[r] - WA[0]))
         q_next = []
         for j in range(1, n):  # (26)
