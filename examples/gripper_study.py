@@ -7,8 +7,8 @@ is 10 % softer or stiffer than the data sheet says.
 
 The study varies both radii over a grid, and the modulus at each point of it. On the left is the mean stiffness with
 lines along which it is the same: designs to choose from. On the right, what the scatter of the material makes of one
-design. The number to look at is how far the stiffness of the same design scatters: in proportion to the modulus, as
-the shape under the load changes little.
+design. The number to look at is how far the stiffness of the same design scatters: that of stiff fingers almost as much
+as the modulus, by 9 %, that of the softest by 2.5 %, as the load bends them until they point along it.
 
     python examples/gripper_study.py [figure.png]
 """
@@ -55,7 +55,7 @@ def stiffness(flight):
 stiffness.unit = "N/m"
 
 
-def study(grid=16, samples=8):
+def study(grid=8, samples=8):
     return st.Study(
         title="Fingers of a soft gripper",
         robot=finger,
@@ -70,7 +70,7 @@ def study(grid=16, samples=8):
     )
 
 
-def main(path: Path, grid: int = 16, samples: int = 8, workers: int | None = None) -> dict:
+def main(path: Path, grid: int = 8, samples: int = 8, workers: int | None = None) -> dict:
     designs = study(grid, samples)
     results = designs.run(workers=workers)
     cube = st.unstacked(results)

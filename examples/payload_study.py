@@ -78,7 +78,8 @@ def main(path: Path, grid: int = 20, samples: int = 25, workers: int | None = No
     for mass in cube.mass.values[:: max(1, grid // 4)]:
         fine = part.distance.values[part.sel(mass=mass).values <= 0.05]
         allowed[float(mass)] = float(fine.max()) if fine.size else float("nan")
-        print(f"{mass:.2f} kg: the centre of mass may be {100 * allowed[float(mass)]:.0f} cm off")
+        most = f"the centre of mass may be {100 * fine.max():.0f} cm off" if fine.size else "more than rotors can carry"
+        print(f"{mass:.2f} kg: {most}")
     number = int(np.abs(results.margin.values).argmin())
     edge = flights.flight(number)
     labels = (
