@@ -49,7 +49,7 @@ def peak_torque(flight):
 peak_rate.unit, peak_torque.unit = "N m/s", "N m"
 
 
-def study(samples=1024):
+def study(samples=512):
     return st.Study(
         title="Stiffness of an elastic arm",
         robot=add_arm(jn.Builder(), load=0.0).build(),
@@ -67,7 +67,7 @@ def study(samples=1024):
     )
 
 
-def main(path: Path, samples: int = 1024, workers: int | None = None) -> dict:
+def main(path: Path, samples: int = 512, workers: int | None = None) -> dict:
     members = study(samples)
     results = members.run(workers=workers)
     results["logarithm"] = np.log(results["peak torque rate"])

@@ -80,6 +80,8 @@ CALLS: list[tuple[str, str, Callable[[], object]]] = [
 def test_what_is_missing_is_named(
     package: str, what: str, call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if EXTRAS[package] in NEEDS_PYTHON and sys.version_info < (3, 11):
+        pytest.skip(f"the extra {EXTRAS[package]!r} needs {NEEDS_PYTHON[EXTRAS[package]]}")
     for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, name, None)
     extra = EXTRAS[package]

@@ -56,6 +56,7 @@ class Study:
     script or notebook can.
 
     >>> import jounce as jn
+    >>> from jounce.study import Grid, Payload, Uniform
     >>> def fall(robot, member):
     ...     return jn.simulate(robot, robot.neutral(), np.zeros(robot.nv), [0.0, member["time"]])
     >>> study = Study(
@@ -68,8 +69,8 @@ class Study:
     ... )
     >>> study
     <jounce.study.Study: 8 members, 2 parameters, 1 measure>
-    >>> study.flight(5).motion.time
-    array([0. , 0.2])
+    >>> study.member(5)["time"]
+    0.2
     """
 
     robot: Model | Callable[[Member], Model]
