@@ -338,3 +338,40 @@ print((spent[2] - spent[1]) / 40)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True)
     assert float(done.stdout) < 0.05 * 0.5
+
+
+# --- errors -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.night
+def test_workers_of_another_version_are_named(two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from jounce.study import cluster as module
+
+    asked = study(tmp_path / "log")
+    with distributed.Client(two.address, timeout=HANG, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=HANG)
+        monkeypatch.setattr(module, "version", lambda name: "9.9")
+        words = r"the worker at tcp://127\.0\.0\.1:\d+ has jounce .* on Python .*, and this is jounce 9\.9 on Python"
+        with pytest.raises(st.StudyError, match=words):
+            asked.run(client)
+        monkeypatch.setattr(module, "_check", lambda client: None)  # one that joins later
+        with pytest.raises(st.StudyError, match=r"a worker has jounce .*, and this is jounce 9\.9; 0 of 30 pieces"):
+            asked.run(client)
+    assert not (tmp_path / "log").exists()
+    with pytest.raises(st.StudyError, match="which is not connected to a scheduler"):
+        asked.run(client)
+
+
+@pytest.mark.night
+def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from pathlib import Path\nfrom test_studies_cluster import study\nown = study(Path('log'))\n", encoding="utf-8"
+    )
+    command = [sys.executable, "-m", "jounce", "study", "own.py", "--cluster", "tcp://127.0.0.1:9"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=HANG, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("jounce: the cluster at tcp://127.0.0.1:9 cannot be reached: ")
+    assert not (tmp_path / "own.zarr").exists()
