@@ -30,6 +30,20 @@ int main() {
   double y[8] = {3, 8, 12};
   rows.solve(y);
   near("what contradicts", left(y, 12), 1.0);
+
+  // J = [1 0; 1 apart], where the terms of the second row may be `larger` than what they add up to.
+  const auto doubtful = [&](double apart, double larger) {
+    rows.clear();
+    const double pair[2][8] = {{1, 1, 0}, {0, apart, 1}};
+    for (const auto& column : pair) rows.add_squares(1.0, column, 0, 3);
+    rows.scale(0) = 1, rows.scale(1) = larger * (1 + apart * apart), rows.scale(2) = 2;
+    rows.factor();
+    return rows.doubtful();
+  };
+  that("a row of which a tenth is left has its digits", !doubtful(0.1, 1));
+  that("one of which a thousandth is left has not", doubtful(1e-3, 1));
+  that("terms may be a hundred times larger than what they add up to", !doubtful(1.0, 1e4));
+  that("a hundred thousand times is too much", doubtful(1.0, 1e10));
   std::free(block);
   return failures;
 }

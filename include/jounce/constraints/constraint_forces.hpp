@@ -128,7 +128,8 @@ class ConstraintForces {
       gather();
       for (int r = 0; r < all_.rows; ++r) push_[r] = rounded(rows_.square(r));
       rows_.factor();
-      if (!std::is_same_v<T, double> || rows_.doubtful() || (rows_.dependent() > 0 && masses_are_unequal())) factor_again();
+      if (!std::is_same_v<T, double> || rows_.doubtful() || may_lose_rates() || (rows_.dependent() > 0 && masses_are_unequal()))
+        factor_again();
       consistency_.dependent = rows_.dependent();
     }
     if (shares_) {
@@ -281,6 +282,8 @@ class ConstraintForces {
  private:
   using P = Together<T>;
   static constexpr double unit_rounding = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-104;
+  // Below this power k + 1 of the least that masses allow to be left of a row, derivatives of order k may lose more than eight digits.
+  static constexpr double rates_doubtful = 1e-7;
 
   static V vector(const Triple<T>& u) { return {u[0], u[1], u[2]}; }
   static Triple<T> triple(const V& u) { return Triple<T>::of(u.x, u.y, u.z); }
@@ -535,6 +538,15 @@ class ConstraintForces {
     }
   }
 
+  // Whether so little may be left of a row, in natural sizes, that derivatives lose digits: its pivot is at most the square of that times
+  // what the easiest coordinate adds.
+  bool may_lose_rates() const {
+    if (order_ == 0) return false;
+    const double limit = most_ease_ * std::pow(rates_doubtful, 2.0 / (order_ + 1));
+    for (int r = 0; r < all_.rows; ++r)
+      if (limit * all_.row_sizes[r] * all_.row_sizes[r] * rounded(rows_.inverse_pivot(r)) > 1) return true;
+    return false;
+  }
   // Judged by the pivots of the mass matrix.
   JOUNCE_NOINLINE bool masses_are_unequal() const {
     double least = 0, most = 0;

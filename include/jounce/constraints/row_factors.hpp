@@ -51,15 +51,16 @@ class RowFactors {
     clear(L_, rows_ * std::ptrdiff_t(stride_));
     dependent_ = 0;
     doubtful_ = false;
+    for (int k = 0; k < rows_; ++k) pivot_[k] = square(k);  // before anything is taken off it
     for (int k = 0; k < rows_; ++k) {
       const T* row = A(k);
-      if (!(row[k] > rounding_fraction_of_square * scale_[k]) || row[k] == 0.0) {
+      if (!(row[k] > rounding_fraction_of_terms * scale_[k]) || row[k] == 0.0) {
         pivot_[k] = 0.0;
         ++dependent_;
         continue;
       }
+      doubtful_ |= row[k] < doubtful_fraction_of_terms * scale_[k] || row[k] < doubtful_fraction_of_square * pivot_[k];
       pivot_[k] = 1.0 / row[k];
-      doubtful_ |= row[k] < doubtful_fraction_of_square * scale_[k];
       for (int i = k + 1; i < rows_; ++i) {
         const T f = row[i] * pivot_[k];
         if (f == 0.0) continue;

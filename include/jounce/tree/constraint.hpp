@@ -64,9 +64,9 @@ struct Constraints {
   bool unequal_gears;                          // whether a gear joins masses that are more unequal than unequal_gear
 };
 
-// What is left of a row is rounding error below this fraction of the terms that make up its diagonal element of J M^-1 J^T; below the
-// second fraction it has lost digits, and J itself decides.
-constexpr double rounding_fraction_of_square = 1e-14, doubtful_fraction_of_square = 1e-4;
+// What is left of a row is rounding error below this fraction of the terms that make up its diagonal element of J M^-1 J^T. Below the
+// second fraction of them, or the third of the element itself, it has lost digits, and J itself decides.
+constexpr double rounding_fraction_of_terms = 1e-14, doubtful_fraction_of_terms = 1e-6, doubtful_fraction_of_square = 1e-4;
 
 // So does it if coordinates, in natural sizes, resist more unequally than by this factor: a row that moves the heavy ones might be
 // taken for rounding error.
