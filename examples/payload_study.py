@@ -16,8 +16,6 @@ numbers to look at are the distances on the 5 % line.
 from pathlib import Path
 
 import numpy as np
-from jounce.demo.motion import reference_motion
-from jounce.demo.rotors import TiltHex
 from picture import BLUE, ORANGE, asked, panels
 
 import jounce as jn
@@ -38,8 +36,8 @@ def loaded(member):
 
 def thrusts(robot, member):
     """(T, 6) N, of the rotors along the reference motion."""
-    rotors, times = TiltHex(), np.linspace(0.0, 30.0, 101)
-    q, mixed = reference_motion(times, 2)
+    rotors, times = jn.robots.TiltHex(), np.linspace(0.0, 30.0, 101)
+    q, mixed = jn.robots.reference_motion(times, 2)
     v = robot.change_velocity_frame(q, mixed, "mixed", "body")
     wrench = robot.inverse_dynamics(q, v)[:, 0, :6]
     return rotors.thrust * np.linalg.solve(rotors.allocation(), wrench.T).T

@@ -293,7 +293,7 @@ def test_payload_study(example: ModuleType, picture: Path) -> None:
     assert (results["status"] == 0).all()
     number = edge.parameters.index
     assert example.margin(edge) == results["margin"].values[number]
-    rotors, (q, mixed) = example.TiltHex(), example.reference_motion(np.linspace(0.0, 30.0, 101), 2)
+    rotors, (q, mixed) = jn.robots.TiltHex(), jn.robots.reference_motion(np.linspace(0.0, 30.0, 101), 2)
     robot = edge.robot
     world = robot.change_velocity_frame(q, mixed, "mixed", "world")
     forces = robot.inverse_dynamics(q, world, frame="world")[:, 0, :6]  # about the world's origin

@@ -12,7 +12,7 @@ only at tilts near 74 degrees. As on the real TiltHex, alpha also alternates her
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, factorial, isfinite, pi, sin
+from math import cos, factorial, inf, isfinite, pi, sin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,12 +51,15 @@ class TiltHex:
     alternates: bool = True
 
     def __post_init__(self) -> None:
-        for key in ("a", "alpha", "beta", "thrust", "drag"):
+        for key, least in (("a", 0.0), ("alpha", -inf), ("beta", -inf), ("thrust", 0.0), ("drag", 0.0)):
             value = real(key, getattr(self, key))
-            if not isfinite(value) or (value <= 0 and key in ("a", "thrust", "drag")):
-                raise ValueError(
-                    f"{key} is {value:g}, expected a {'finite' if key in ('alpha', 'beta') else 'positive'} number"
-                )
+            if not isfinite(value) or value < least or (value == 0 and key in ("a", "thrust")):
+                kind = {
+                    "drag": "finite number that is not negative",
+                    "a": "positive number",
+                    "thrust": "positive number",
+                }
+                raise ValueError(f"{key} is {value:g}, expected a {kind.get(key, 'finite number')}")
             object.__setattr__(self, key, value)
         object.__setattr__(self, "alternates", flag("alternates", self.alternates))
 

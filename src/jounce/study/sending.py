@@ -1,8 +1,15 @@
-"""A study as bytes, for other processes: pickled once, with functions of scripts and notebooks by value."""
+"""A study as bytes, for other processes: pickled once.
+
+Functions travel by name, and by value where other processes cannot find them by name: those of scripts, of notebooks,
+and of modules that were not imported from the path, such as the tests of a user.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from jounce._checks import quoted
@@ -18,12 +25,13 @@ def sent(study: Study) -> bytes:
         StudyError: part of it cannot be; the message says which.
     """
     pickle = needed("cloudpickle", "a study")
+    parts: dict[str, Any] = {"robot": study.robot, "scenario": study.scenario}
+    for what, several in (("parameter", study.parameters), ("edit", study.edits), ("measure", study.measures)):
+        parts |= {f"{what} {quoted(name)}": each for name, each in several.items()}
     try:
-        return bytes(pickle.dumps(study))
+        with _by_value(pickle, parts.values()):
+            return bytes(pickle.dumps(study))
     except Exception as whole:
-        parts: dict[str, Any] = {"robot": study.robot, "scenario": study.scenario}
-        for what, several in (("parameter", study.parameters), ("edit", study.edits), ("measure", study.measures)):
-            parts |= {f"{what} {quoted(name)}": each for name, each in several.items()}
         for name, each in parts.items():
             try:
                 pickle.dumps(each)
@@ -33,6 +41,27 @@ def sent(study: Study) -> bytes:
                     "in this one"
                 ) from None
         raise StudyError(f"the study cannot be sent to other processes: {whole}") from None
+
+
+@contextmanager
+def _by_value(pickle: Any, parts: Iterable[Any]) -> Iterator[None]:
+    """Meanwhile, modules of these parts that cannot be imported are pickled by value."""
+    names = {str(getattr(each, "__module__", None)) for each in parts}
+    known = set(pickle.list_registry_pickle_by_value())
+    there = [sys.modules[name] for name in names - known if name in sys.modules and not _can_be_imported(name)]
+    for module in there:
+        pickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        for module in there:
+            pickle.unregister_pickle_by_value(module)
+
+
+def _can_be_imported(name: str) -> bool:
+    """From the path, whatever has been imported already."""
+    outermost = name.partition(".")[0]
+    return any(each.find_spec(outermost, None) is not None for each in sys.meta_path)
 
 
 def received(study: bytes) -> Study:
