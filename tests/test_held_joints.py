@@ -46,6 +46,43 @@ def test_a_crank_that_is_held_at_many_angles() -> None:
     np.testing.assert_allclose(turned(q - closed_form(ELBOW["crank"][:, 0])), 0, atol=1e-11)
 
 
+def test_a_linkage_goes_straight_on_through_dead_centres() -> None:
+    """Where it could fold: a slider-crank of equal rods, and a parallelogram; to states next to them, too."""
+    hinge, b = jn.Revolute((0, 1, 0)), jn.Builder()
+    link = jn.Inertia(1.0, (0.1, 0, 0))
+    b.add("crank", "world", hinge, inertia=link)
+    b.add("rod", "crank", hinge, jn.placement((0.2, 0, 0)), link)
+    b.add("piston", "world", jn.Prismatic((1, 0, 0)), jn.placement((0.4, 0, 0)), jn.Inertia(1.0))
+    b.close("pin", "rod", "piston", hinge, placement_a=jn.placement((0.2, 0, 0)))
+    slider = b.build()
+    for count in (37, 101):  # of the latter, one is 1e-3 rad past the dead centre
+        crank = np.linspace(0.2, 3.0, count)
+        q, v = slider.project([0.2, -0.4, 0], [1, 0, 0], held={"crank": crank[:, None]})
+        np.testing.assert_allclose(q[:, 2], 0.4 * np.cos(crank) - 0.4, atol=1e-10)
+        np.testing.assert_allclose(v[:, 2], -0.4 * np.sin(crank), atol=1e-7)
+    b = jn.Builder()
+    b.add("crank", "world", hinge, inertia=link)
+    b.add("coupler", "crank", hinge, jn.placement((0.1, 0, 0)), link)
+    b.add("rocker", "world", hinge, jn.placement((0.3, 0, 0)), link)
+    ends = {"placement_a": jn.placement((0.3, 0, 0)), "placement_b": jn.placement((0.1, 0, 0))}
+    b.close("pin", "coupler", "rocker", hinge, **ends)
+    crank = np.linspace(0.3, 6.1, 40)
+    q, v = b.build().project([0.3, -0.3, 0.3], np.ones((40, 3)), held={"crank": crank[:, None]})  # a velocity each
+    np.testing.assert_allclose(q[:, 2], crank, atol=1e-10)
+    np.testing.assert_allclose(v[:, 2], 1.0, atol=1e-7)
+
+
+def test_one_state_and_stacks_for_each_position() -> None:
+    robot, at = four_bar(), {"crank": np.linspace(0.5, 1.5, 5)[:, None]}
+    stacks = np.random.default_rng(0).normal(size=(5, 3, 3))
+    q, v = robot.project([0.5, 0.5, 2.0], stacks, held=at)
+    assert v.shape == (5, 3, 3)
+    for i in range(5):
+        one_q, one_v = robot.project([0.5, 0.5, 2.0], stacks[i], held={"crank": at["crank"][i]})
+        np.testing.assert_allclose(q[i], one_q, atol=1e-13)
+        np.testing.assert_allclose(v[i], one_v, atol=1e-12)
+
+
 def test_the_rates_of_what_is_held_are_kept() -> None:
     """And those of the others are the derivatives of the closed form along them."""
     robot, h = four_bar(), 1e-3

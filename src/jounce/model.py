@@ -836,6 +836,9 @@ class Model(CoreModel):
     def constraint_jacobian(self, q: ArrayLike, *, frame: Frame = "body") -> Array:
         """The matrix J (..., rows, nv) of all constraints: J v = 0.
 
+        The rows of a contact are along the axes of its pose, such as those of a shank that stands on its foot, unless
+        `Contact` has ``axes="world"``. Multipliers go with these rows; wrenches have a frame of their own.
+
         Args:
             q: (..., nq).
             frame: axes of the twist columns of `Free` joints.
@@ -890,10 +893,11 @@ class Model(CoreModel):
 
         Args:
             q: (..., nq), anywhere near: a robot with loops can be assembled from `neutral`, if that is possible at all.
-            v: (..., nv), or with one dimension more than q a stack (..., K, nv) of the velocity and its derivatives.
+            v: (..., nv), or with one dimension more than q, or than what is held, a stack (..., K, nv) of the velocity
+                and its derivatives.
             held: joints, or single coordinates, that keep what is given for them, while the others give way: names, or
                 {name: position} as in `equilibrium`, to which they are led from where they are in q, so that a linkage
-                stays on its branch. Their rates are those in v.
+                stays on its branch, through dead centres too. Their rates are those in v.
             order: the highest derivative of v in the result, K - 1; checked if given.
 
         Returns:

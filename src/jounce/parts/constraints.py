@@ -152,10 +152,11 @@ class Contact:
         kind: the motions it allows: a joint, `OnPlane`, `OnLine`, `Distance` or `Rolling`.
         pose: (4, 4) world pose where the frame is held, so that positions can be compared with it. When left out, the
             frame is held wherever it is.
-        axes: which axes the directions of `kind` are in, such as the normal of a plane: those of the "world", or those
-            of the held "frame". When left out, they are the axes of the pose, which are the frame's if that is
-            ``robot.pose(name, q)``: a wall whose normal is meant in world axes becomes a slope. Without a pose, they
-            are the frame's own for a joint and the world's for the others.
+        axes: which axes the directions of `kind` are in, such as the normal of a plane, and with them the rows of
+            `Model.constraint_jacobian` and their multipliers: those of the "world", or those of the held "frame". When
+            left out, they are the axes of the pose, which are the frame's if that is ``robot.pose(name, q)``: a wall
+            whose normal is meant in world axes becomes a slope. Without a pose, they are the frame's own for a joint
+            and the world's for the others.
 
     >>> import jounce as jn
     >>> robot = jn.robots.panda()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 _CONTRADICTION = 1e-9  # what is left of a row of J v, relative to its terms
+_LAST_STRIDE = [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 16]  # next to a dead centre, short ones tell branches apart
 _STRIDE = 0.25  # of what is held, in natural sizes
 _ROUNDED_DATA = NEGLIGIBLE / 2  # a residual in natural sizes: rows that it makes independent count as dependent
 
@@ -221,15 +223,15 @@ def projected(
         if model.constraints and not _placed(model).any():
             _warn_of_no_pose(model, "project(q) changes nothing", 4)  # projected, project
         return _projected(model, given, None, held_joints)[0]
-    speed = rows_of("v", v, model.nv, "nv")
-    if speed.ndim > given.ndim + 1:
+    speed, states = rows_of("v", v, model.nv, "nv"), held_joints.placed(model, given).shape
+    there = f"q has shape {given.shape}" + (f", {states} with what is held," if states != given.shape else "")
+    if speed.ndim > len(states) + 1:
         raise ValueError(
-            f"q has shape {given.shape} and v {speed.shape}, expected the same number of batch dimensions, "
-            "and one more if v is a stack"
+            f"{there} and v {speed.shape}, expected the same number of batch dimensions, and one more if v is a stack"
         )
-    stacked = speed.ndim > given.ndim
+    stacked = speed.ndim > len(states)
     highest = speed.shape[-2] - 1 if stacked else 0
-    expect_order(order, highest, f"q has shape {given.shape} and v {speed.shape}")
+    expect_order(order, highest, f"{there} and v {speed.shape}")
     if stacked and not speed.shape[-2]:
         raise ValueError(f"v has shape {speed.shape}, expected at least one row")
     stack = speed if stacked else speed[..., None, :]
@@ -304,8 +306,9 @@ STEPS = 3100  # of Newton's method, at most
 def led(model: Model, start: Array, there: Array, held: HeldJoints) -> tuple[Array, str]:
     """The configuration near a start (nq,) in which what is held is as in another one, `there`; and what to warn of.
 
-    What is held is led there step by step and the rest follows, so that a linkage does not change to another branch. If
-    it cannot follow, a configuration near `there`.
+    What is held is led there step by step and the rest follows, each step beginning where the one before would lead if
+    it went on, so that a linkage does not change to another branch, at a dead centre neither. If it cannot follow, a
+    configuration near `there`.
     """
     if not model.constraints or held.free.all():
         return assembled(model, there)
@@ -313,10 +316,12 @@ def led(model: Model, start: Array, there: Array, held: HeldJoints) -> tuple[Arr
     steps = int(np.ceil(np.abs(way / model._natural_sizes()[1]).max(initial=0.0) / _STRIDE))
     if steps > 1:
         try:
-            q = assembled(model, start, held.free)[0]
-            for _ in range(steps - 1):
-                q = assembled(model, model.integrate(q, way / steps), held.free)[0]
-            return assembled(model, held.as_in(model, q, there), held.free)
+            q, step = assembled(model, start, held.free)[0], way / steps
+            parts = np.array([1.0] * (steps - 1) + _LAST_STRIDE) / steps
+            for part, following in pairwise(parts):
+                before, q = q, assembled(model, model.integrate(q, step), held.free)[0]
+                step = np.where(held.free, model.difference(before, q) * (following / part), way * following)
+            return assembled(model, held.as_in(model, model.integrate(q, step), there), held.free)
         except ConstraintError:
             pass
     return assembled(model, there, held.free)
