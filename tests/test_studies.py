@@ -413,6 +413,41 @@ def test_quantiles_and_worst_members() -> None:
         st.worst(found, "vale")
 
 
+def test_measures_say_which_members_are_worst() -> None:
+    flight = swing()
+    study = st.Study(
+        robot=flight.robot,
+        parameters={"reach": st.Grid([0.1, 0.5, 0.3])},
+        scenario=lambda robot, member: jn.Trajectory.of(robot, [0.0, 1.0], np.full((2, 1), member["reach"])),
+        measures={"margin": st.Margin(), "torque": st.PeakTorque()},
+    )
+    found = study.run(workers=1)
+    assert st.worst(found, "margin", 3)["reach"].values.tolist() == [0.5, 0.3, 0.1]
+    assert st.worst(found, "margin", 1, largest=True)["reach"].item() == 0.1
+    free = replace(study, robot=flight.robot.replace(limits=jn.Limits()))
+    with pytest.warns(RuntimeWarning, match="Margin is the distance to limits, and the robot has none"):
+        assert (free.run(workers=1)["status"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"edits": {"load": st.Payload("tol")}},
+        {"edits": {"load": st.Mass("tol")}},
+        {"edits": {"load": st.Drive("damping", "elbo")}},
+        {"edits": {"load": st.Limit("effort", "elbo")}},
+        {"measures": {"peak": st.PeakTorque(["elbo"])}},
+        {"measures": {"rate": st.PeakTorqueRate(["elbo"])}},
+        {"measures": {"work": st.Energy(["elbo"])}},
+        {"measures": {"off": st.TrackingError(lambda t: np.zeros(3), "tol")}},
+    ],
+    ids=["payload", "mass", "drive", "limit", "peak", "rate", "work", "off"],
+)
+def test_names_that_the_robot_does_not_have(changes: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"^(edit|measure) '\w+': .*did you mean '(elbow|tool)'"):
+        small(**changes)
+
+
 def test_intervals_cover_as_often_as_they_say() -> None:
     """Of 400 studies of random members: means, quantiles and probabilities."""
     rng, hits = np.random.default_rng(0), np.zeros(3)

@@ -104,6 +104,13 @@ class Study:
             for name, each in given.items():
                 if not callable(each):
                     raise ValueError(f"{what} {quoted(name)} is {quoted(each)}, expected a function {expected}")
+        for what, given in (("edit", self.edits), ("measure", measures)):
+            for name, each in given.items():
+                if isinstance(self.robot, Model) and hasattr(each, "expect_names"):
+                    try:
+                        each.expect_names(self.robot)
+                    except ValueError as fault:
+                        raise ValueError(f"{what} {quoted(name)}: {fault}") from None
         for name in self.edits:
             if name not in parameters:
                 raise ValueError(f"edits: no parameter is named {quoted(name)}: {near(str(name), parameters)}")

@@ -35,6 +35,10 @@ class Payload:
     frame: str
     at: Sequence[float] = (0.0, 0.0, 0.0)
 
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        robot.frame_index(self.frame)
+
     def __call__(self, robot: Model, value: float) -> Model:
         return robot.payload(self.frame, Inertia(value), placement(self.at))
 
@@ -45,11 +49,15 @@ class Mass:
 
     body: str
 
-    def __call__(self, robot: Model, value: float) -> Model:
-        own = {body.name: body.inertia for body in robot.bodies}
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        own = [body.name for body in robot.bodies]
         if self.body not in own:
             raise ValueError(f"no body is named {quoted(self.body)}: {near(self.body, own)}")
-        new = own[self.body]
+
+    def __call__(self, robot: Model, value: float) -> Model:
+        self.expect_names(robot)
+        new = next(body.inertia for body in robot.bodies if body.name == self.body)
         return robot.replace(
             inertia={self.body: Inertia(new.mass * value, new.com, new.rotational * value, physical=False)}
         )
@@ -72,6 +80,10 @@ class Drive:
     def __post_init__(self) -> None:
         one_of("quantity", self.quantity, *(_SCALED if self.factor else _DRIVES))
 
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        _expect_joint(robot, self.joint)
+
     def __call__(self, robot: Model, value: float) -> Model:
         new: Any = value
         if self.factor:
@@ -93,6 +105,10 @@ class Limit:
     def __post_init__(self) -> None:
         one_of("quantity", self.quantity, *_LIMITS)
 
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        _expect_joint(robot, self.joint)
+
     def __call__(self, robot: Model, value: float) -> Model:
         new = Limits(**{self.quantity: value})
         return robot.replace(limits=new if self.joint is None else {self.joint: new})
@@ -105,3 +121,9 @@ class Gravity:
     def __call__(self, robot: Model, value: float) -> Model:
         size = float(np.linalg.norm(robot.gravity))
         return robot.replace(gravity=robot.gravity * (value / size) if size else np.array([0.0, 0.0, -value]))
+
+
+def _expect_joint(robot: Model, name: str | None) -> None:
+    known = [body.joint_name for body in robot.bodies]
+    if name is not None and name not in known:
+        raise ValueError(f"no joint is named {quoted(name)}: {near(name, known)}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,11 @@ class TrackingError:
     def unit(self) -> str:
         return "rad" if self.frame is None else "m"
 
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        if self.frame is not None:
+            robot.frame_index(self.frame)
+
     def __call__(self, flight: Flight) -> float:
         robot, motion = flight.robot, _motion(flight)
         size = (robot.nq,) if self.frame is None else (3,)
@@ -67,6 +72,10 @@ class PeakTorque:
     joints: Sequence[str] | None = None
     unit: str = "N m"
 
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        _columns(robot, self.joints)
+
     def __call__(self, flight: Flight) -> float:
         tau = _motion(flight).tau[:, _columns(flight.robot, self.joints)]
         return float(np.abs(tau).max(initial=0.0))
@@ -76,6 +85,8 @@ class PeakTorque:
 class PeakTorqueRate:
     """The largest change of a motor's torque from one output time to the next, over the time between.
 
+    A motion keeps no exact rates: with output times too far apart this is less than the peak.
+
     Args:
         joints: as of `PeakTorque`.
         unit: "N/s" for joints that slide.
@@ -83,6 +94,10 @@ class PeakTorqueRate:
 
     joints: Sequence[str] | None = None
     unit: str = "N m/s"
+
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        _columns(robot, self.joints)
 
     def __call__(self, flight: Flight) -> float:
         motion = _motion(flight)
@@ -101,6 +116,10 @@ class Energy:
     joints: Sequence[str] | None = None
     unit: str = "J"
 
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        _columns(robot, self.joints)
+
     def __call__(self, flight: Flight) -> float:
         motion, columns = _motion(flight), _columns(flight.robot, self.joints)
         power = np.maximum(motion.tau[:, columns] * motion.v[:, columns], 0.0).sum(axis=1)
@@ -112,14 +131,18 @@ class Margin:
     """How far the motion stays from the limits of the joints: 1 in the middle or at rest, 0 at one, below 0 beyond.
 
     The least of all joints and times: for positions the distance to the nearer end, as a part of half the range; for
-    velocities and torques what is left of the limit. Limits that a robot does not have do not count.
+    velocities and torques what is left of the limit. Limits that a robot does not have do not count; one without any is
+    an error.
     """
 
     unit: str = "1"
+    worst: ClassVar[str] = "smallest"
 
     def __call__(self, flight: Flight) -> float:
         robot, motion = flight.robot, _motion(flight)
         half = (robot.upper - robot.lower) / 2
+        if not np.isfinite([*half, *robot.velocity_limit, *robot.effort_limit]).any():
+            raise ValueError("Margin is the distance to limits, and the robot has none: robot.replace(limits=...)")
         with np.errstate(invalid="ignore", divide="ignore"):
             ends = np.minimum(motion.q - robot.lower, robot.upper - motion.q)[:, np.isfinite(half)]
             shares = [

@@ -43,7 +43,7 @@ def plot(
                 at = float(np.quantile(values, part))
                 ax.plot([at, at], [0, part], color=ORANGE, lw=0.8, ls=(0, (4, 2)))
                 ax.annotate(f"{at:.3g}", (at, 0), (2, 2), textcoords="offset points", fontsize=7, rotation=90)
-            tidy(ax, label(results, name), "part of the members" if i % columns == 0 else "")
+            tidy(ax, label(results, name), "fraction of members" if i % columns == 0 else "")
             ax.set_ylim(0, 1)
     return figure
 
@@ -62,7 +62,7 @@ def plot_map(
     Args:
         results: as `Study.run` returns them.
         x, y: names of parameters.
-        measure: its name; ``"failures"`` is the part of the members that have no measures.
+        measure: its name; ``"failures"`` is the fraction of members that have no measures.
         level: a value whose contour is drawn; over a grid only.
         path: file to save the figure to.
     """

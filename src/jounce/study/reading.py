@@ -34,12 +34,17 @@ def quantiles(results: xr.Dataset, at: ArrayLike = (0.05, 0.5, 0.95)) -> xr.Data
     return found.assign(count=done.sizes["member"])
 
 
-def worst(results: xr.Dataset, measure: str, count: int = 5, *, largest: bool = True) -> xr.Dataset:
+def worst(results: xr.Dataset, measure: str, count: int = 5, *, largest: bool | None = None) -> xr.Dataset:
     """The members with the largest measure, or the smallest, the worst first, with their parameters.
+
+    When `largest` is left out, the measure says which are worst: the largest, unless it has an attribute ``worst`` that
+    is "smallest", as that of `Margin` is.
 
     ``study.flight(int(found.member[0])).show()`` shows the worst flight.
     """
     values = of(results, measure)
+    if largest is None:
+        largest = results[measure].attrs.get("worst") != "smallest"
     order = np.argsort(-values if largest else values, kind="stable")[: whole("count", count, 1, 10**6)]
     return results.isel(member=order[np.isfinite(values[order])])
 

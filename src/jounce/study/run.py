@@ -129,7 +129,7 @@ def _complain(found: xr.Dataset) -> None:
     if wrong.size:
         reason = str(found["reason"][int(wrong[0])].values)
         warnings.warn(
-            f"{wrong.size} of {counted(status.size, 'member')} ended with an error that nothing foresaw; the first, "
+            f"{wrong.size} of {counted(status.size, 'member')} ended with an unexpected error; the first, "
             f"number {wrong[0]}: {reason}",
             RuntimeWarning,
             stacklevel=4,

@@ -79,7 +79,8 @@ class Store:
         self._array("member", np.int64, -1, {}, len(table))[:] = np.arange(len(table))
         for name, measure in study.measures.items():
             unit = str(getattr(measure, "unit", ""))
-            self._array(name, np.float64, np.nan, {"units": unit}, self._size)
+            worst = str(getattr(measure, "worst", "largest"))
+            self._array(name, np.float64, np.nan, {"units": unit, "worst": worst}, self._size)
         self._array("reason", str, "", {}, self._size)
         flags = {"flag_values": [MISSING, *range(len(STATUSES))], "flag_meanings": _flags()}
         self._array("status", np.int8, MISSING, flags, self._size)  # last: with it the store is complete
