@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from datetime import datetime
 
@@ -783,6 +782,7 @@ def fits(array: np.ndarray, core: tuple[int, ...]) -> bool:
     return bool(np.isfinite(array.astype(float)).all())
 
 
+@pytest.mark.filterwarnings("ignore::jounce.BatchWarning")  # a word on what may not be meant
 @each_call
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
@@ -808,9 +808,7 @@ def test_whatever_comes(call: str, data: st.DataObject) -> None:
             **arguments,
         )
     else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", jn.BatchWarning)  # a word on what may not be meant
-            result = CALLS[call](PLAIN, **arguments)
+        result = CALLS[call](PLAIN, **arguments)
         rows = arguments[list(stacks)[-1]].shape[-2] if stacks else 0
         assert result.dtype == np.float64
         assert result.shape == result_shape(call, batch, rows, PLAIN)

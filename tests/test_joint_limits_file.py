@@ -93,7 +93,7 @@ def test_a_file_changes_what_it_mentions(tmp_path: Path) -> None:
 def test_scaling_factors_are_no_limits(tmp_path: Path) -> None:
     robot = given(tmp_path, MOVEIT)
     assert robot.velocity_limit[6:].tolist() == [2.6100000000000003, 0.5]
-    with pytest.raises(jn.LoadError, match=r"has joint_limits nowhere, expected a file like MoveIt's"):
+    with pytest.raises(jn.LoadError, match=r"has no joint_limits, expected a file like MoveIt's"):
         given(tmp_path, "default_velocity_scaling_factor: 0.1\n")
 
 
@@ -142,10 +142,8 @@ def test_what_does_not_count_gets_a_word(tmp_path: Path) -> None:
     assert limits(robot, "shoulder") == OWN
     (one,) = (str(each.message) for each in told)
     assert Path(told[0].filename).name == Path(__file__).name
-    assert "'max_velocty' of joint 'shoulder' is no limit: did you mean 'max_velocity'" in one
-    assert (
-        "max_velocity of joint 'shoulder' does not count without has_velocity_limits: true, for MoveIt neither;" in one
-    )
+    assert "'max_velocty' of joint 'shoulder' is not a limit: did you mean 'max_velocity'" in one
+    assert "max_velocity of joint 'shoulder' does not count without has_velocity_limits: true, nor for MoveIt;" in one
     assert one.endswith("; and 2 more of the kind")
 
 
@@ -203,12 +201,12 @@ FAULTS = {
     ),
     "joints that are a list": ("joint_limits: [elbow]", "line 1: joint_limits is a sequence, expected joints"),
     "nothing": ("joint_limits:", "line 1: joint_limits is empty, expected joints"),
-    "an empty file": ("", "has joint_limits nowhere"),
-    "a list at the top": ("- joint_limits", "has joint_limits nowhere"),
+    "an empty file": ("", "has no joint_limits"),
+    "a list at the top": ("- joint_limits", "has no joint_limits"),
     "no YAML": ("joint_limits: {elbow: ", "is not YAML: while parsing a flow"),
     "binary": (b"\x00\x01\x02", "is not YAML: "),
     "two documents": ("joint_limits: {}\n---\njoint_limits: {}", "is not YAML: expected a single document"),
-    "URDF": ("<robot name='r'> <link name='a'/> </robot>", "has joint_limits nowhere"),
+    "URDF": ("<robot name='r'> <link name='a'/> </robot>", "has no joint_limits"),
 }
 
 
@@ -233,7 +231,7 @@ HOSTILE = {
     "references": (BOMB + "joint_limits: *i", "line 2: *a stands for something above, expected that to be written out"),
     "references to merge": (MERGES + "joint_limits: *i", "line 2: *a stands for"),
     "itself": ("joint_limits: &a {elbow: *a}", "line 1: *a stands for"),
-    "a program": ("!!python/object/apply:os.system ['touch {}']", "has joint_limits nowhere"),
+    "a program": ("!!python/object/apply:os.system ['touch {}']", "has no joint_limits"),
     "nested lists": ("[\n" * 50_000, "is nested too deeply"),
     "nested mappings": ("joint_limits: " + "{a: " * 40_000, "is nested too deeply"),
     "nested dashes": ("- " * 90_000, "is nested too deeply"),

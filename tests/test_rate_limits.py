@@ -313,7 +313,10 @@ def test_it_prints_well() -> None:
     )
     assert str(found) == repr(found) == text
     assert str(found[1]) == text.rpartition("\n  ")[2]
-    assert str(robot.check_limits(q)) == "within all limits"
+    not_given = "velocity, acceleration, jerk, effort, effort rate"
+    assert str(robot.check_limits(q)) == f"within all limits that were compared; not given: {not_given}"
+    assert pickle.loads(pickle.dumps(found)).unchecked == ("effort", "effort rate")
+    assert str(robot.check_limits(q, np.zeros((3, 7)), np.zeros((2, 7)))) == "within all limits"
     assert "(index 2, 0)" in str(robot.check_limits(q, v.reshape(3, 1, 3, 7)))
     assert "1 limit:" in str(robot.check_limits(q, v[1]))
     assert repr(pickle.loads(pickle.dumps(found))) == text

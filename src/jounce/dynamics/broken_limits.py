@@ -6,7 +6,7 @@ Joints that follow others have limits too, on what they do as the others move; n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,13 +76,22 @@ class BrokenLimits(tuple[BrokenLimit, ...]):
 
     Each limit is there once, with all states that are beyond it. They are in the order of the quantities, position
     first, and in each in that of the joints.
+
+    Attributes:
+        unchecked: quantities, such as "jerk", of which the robot has limits and the motion says nothing.
     """
 
-    __slots__ = ()
+    unchecked: tuple[str, ...]
+
+    def __new__(cls, broken: Iterable[BrokenLimit] = (), unchecked: Iterable[str] = ()) -> BrokenLimits:
+        found = super().__new__(cls, broken)
+        found.unchecked = tuple(unchecked)
+        return found
 
     def __repr__(self) -> str:
         if not self:
-            return "within all limits"
+            left = f" that were compared; not given: {', '.join(self.unchecked)}" if self.unchecked else ""
+            return f"within all limits{left}"
         return "\n".join([f"beyond {counted(len(self), 'limit')}:", *(f"  {each}" for each in self)])
 
     __str__ = __repr__
@@ -146,7 +155,16 @@ def broken_limits(
             excess = each.excess()
             for i in np.flatnonzero(excess.any(axis=tuple(range(excess.ndim - 1)))):
                 found.append(_broken(each, int(i), np.broadcast_to(excess[..., i], lead), time))
-    return BrokenLimits(found)
+    return BrokenLimits(found, _unchecked(_columns(robot)[1], rates.shape[-2], forces.shape[-2]))
+
+
+def _unchecked(columns: _Columns, rates: int, forces: int) -> Iterator[str]:
+    """The quantities with limits that so many rows of v and of tau do not have."""
+    rows = {"velocity": rates - 1, "acceleration": rates - 2, "jerk": rates - 3}
+    rows |= {"effort": forces - 1, "effort rate": forces - 2}
+    for quantity, left in rows.items():
+        if left < 0 and np.isfinite(columns.most(quantity.replace(" ", "_"))).any():
+            yield quantity
 
 
 def _broken(one: _Compared, i: int, excess: Array, time: Array | None) -> BrokenLimit:

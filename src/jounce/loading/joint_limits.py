@@ -97,7 +97,7 @@ class _Entry:
                 found[key] = self._most(key, name)
             elif name in self.values:
                 said = f"{name} of joint {short(self.name)!r} does not count without has_{key}_limits: true"
-                self.source.warnings.append(f"{said}, for MoveIt neither")
+                self.source.warnings.append(f"{said}, nor for MoveIt")
         return found
 
     def _most(self, key: str, name: str) -> float:
@@ -154,8 +154,8 @@ class _Source:
         """The joints under ``joint_limits``, wherever that is: parameters of ROS have it inside of others."""
         found = [value for key, value in self._mappings(self._composed()) if key.value == "joint_limits"]
         if len(found) != 1:
-            several = f"{len(found)} times" if found else "nowhere"
-            raise LoadError(f"{self.name}: has joint_limits {several}, expected a file like MoveIt's joint_limits.yaml")
+            several = f"has joint_limits {len(found)} times" if found else "has no joint_limits"
+            raise LoadError(f"{self.name}: {several}, expected a file like MoveIt's joint_limits.yaml")
         for name, node in self._pairs(found[0]).values():
             entry = _Entry(self, name.value, name.start_mark.line + 1)
             if node.id != "mapping":
@@ -165,7 +165,7 @@ class _Source:
                     entry.values[key.value] = value
                 elif key.value not in _OTHERS:
                     hint = f": {near(short(key.value), _KNOWN)}" if len(self.warnings) < _SHOWN else ""
-                    self.warnings.append(f"{short(key.value)!r} of joint {short(name.value)!r} is no limit{hint}")
+                    self.warnings.append(f"{short(key.value)!r} of joint {short(name.value)!r} is not a limit{hint}")
             yield entry
 
     def warn(self) -> None:
