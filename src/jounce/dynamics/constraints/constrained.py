@@ -320,7 +320,11 @@ def led(model: Model, start: Array, there: Array, held: HeldJoints) -> tuple[Arr
             parts = np.array([1.0] * (steps - 1) + _LAST_STRIDE) / steps
             for part, following in pairwise(parts):
                 before, q = q, assembled(model, model.integrate(q, step), held.free)[0]
-                step = np.where(held.free, model.difference(before, q) * (following / part), way * following)
+                ties = (NaturalRows(model, model.constraint_jacobian(x), columns=held.free) for x in (q, before))
+                tied = max(ties, key=lambda each: int(each.rank))  # at a dead centre, as before it
+                gone = model.difference(before, q)[held.free] * (following / part)
+                step = way * following
+                step[held.free] = tied.inverse @ (tied.J @ gone)  # what else may move does not go on by itself
             return assembled(model, held.as_in(model, model.integrate(q, step), there), held.free)
         except ConstraintError:
             pass
