@@ -461,7 +461,7 @@ def test_ctrl_c_while_a_mesh_is_read(tmp_path: Path) -> None:
     """The reader is gone, and nothing is waited for."""
     mesh = saved(tmp_path, "usemtl.obj", SLOW["usemtl.obj"]())
     program = f"""
-import os, signal, threading, time
+import os, signal, sys, threading, time
 from jounce.view import MeshFile
 from jounce.view.mesh_files import MeshReader
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -473,13 +473,13 @@ def interrupt():
     process = reader._child._process
     os.kill(os.getpid(), signal.SIGINT)
     process.wait({HANG})
-    print(process.returncode)
+    sys.stdout.write(f"{{process.returncode}}\\n")  # whole lines: two threads write
 
 threading.Thread(target=interrupt).start()
 try:
     reader.read(MeshFile({mesh.path!r}, None), {{}})
 except KeyboardInterrupt:
-    print("heard", reader._child)
+    sys.stdout.write(f"heard {{reader._child}}\\n")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False)
     assert (done.returncode, done.stderr) == (0, "")
