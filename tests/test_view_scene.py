@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -315,8 +316,8 @@ def test_a_motion_between_its_samples() -> None:
     robot, motion = swing()
     shown = Motion.of("trajectory", robot, motion)
     fine = jn.simulate(robot, motion.q[0], motion.v[0], times=np.linspace(0.0, 0.5, 51))
-    for i, time in enumerate(fine.time):
-        q, v = shown.at(float(time))
+    for i, t in enumerate(fine.time):
+        q, v = shown.at(float(t))
         assert np.abs(robot.difference(q, fine.q[i])).max() < 0.05
         assert v is not None
     assert np.array_equal(shown.at(0.1)[0], motion.q[1])
@@ -530,6 +531,18 @@ def test_the_view_follows(followed: str) -> None:
         across, height = np.array(seen)[:, :2] - seen[0][:2], np.array(seen)[:, 2]
         np.testing.assert_allclose(across / floor.section_size, np.round(across / floor.section_size), atol=1e-9)
         np.testing.assert_allclose(height, min(0.0, height[0]), atol=1e-9)
+
+
+def test_go_stays_there_while_the_next_frame_waits() -> None:
+    robot, motion = flight()
+    with motion.show(robot) as viewer:  # it plays
+        with viewer._lock:
+            time.sleep(0.2)  # meanwhile the player wants to show its next frame
+            viewer.go(2.0)
+        time.sleep(0.1)
+        np.testing.assert_allclose(world(viewer, "/robot/base")[:3, 3], motion.q[-1, :3], atol=1e-9)
+        assert viewer._player is not None
+        assert viewer._player._slider.value == 2.0
 
 
 def test_the_view_follows_a_robot_that_is_moved() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 _RATE = 1 / 30  # s between frames
@@ -18,10 +19,13 @@ class Player:
         gui: viser's.
         begin, end: s.
         show: called with the time to be shown.
+        lock: of what is shown. Time moves on only under it: who holds it and pauses, or closes, sees no later time.
     """
 
-    def __init__(self, gui: Any, begin: float, end: float, show: Callable[[float], None]) -> None:
-        self._show, self._begin, self._end = show, begin, end
+    def __init__(
+        self, gui: Any, begin: float, end: float, show: Callable[[float], None], lock: AbstractContextManager[Any]
+    ) -> None:
+        self._show, self._begin, self._end, self._lock = show, begin, end, lock
         self._closed = threading.Event()
         self._playing = threading.Event()
         self._playing.set()
@@ -35,9 +39,10 @@ class Player:
 
         def dragged(event: Any) -> None:
             if event.client is not None:  # moved by hand: stay there
-                self.pause()
-                self._now = float(self._slider.value)
-                self._show(self._now)
+                with self._lock:
+                    self.pause()
+                    self._now = float(self._slider.value)
+                    self._show(self._now)
 
         def pressed(_event: Any) -> None:
             self.pause() if self.playing else self.play()
@@ -69,6 +74,9 @@ class Player:
     def close(self) -> None:
         self._closed.set()
         self._playing.set()
+
+    def join(self) -> None:
+        """Waits for its thread, which may be waiting for the lock."""
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=2.0)
 
@@ -84,9 +92,10 @@ class Player:
                 last = time.perf_counter()
                 continue
             self._closed.wait(_RATE)
-            if self._closed.is_set() or not self._playing.is_set():
-                continue
-            now = time.perf_counter()
-            ahead = self._now + (now - last) * float(self._speed.value)
-            last = now
-            self.go(self._begin if ahead > self._end else ahead)
+            with self._lock:
+                if self._closed.is_set() or not self._playing.is_set():
+                    continue
+                now = time.perf_counter()
+                ahead = self._now + (now - last) * float(self._speed.value)
+                last = now
+                self.go(self._begin if ahead > self._end else ahead)

@@ -257,8 +257,9 @@ class Viewer:
         at = real("time", time)
         if self._player is None:
             raise ValueError("nothing on this page moves: go needs a motion, as Trajectory.show adds it")
-        self._player.pause()
-        self._player.go(at)
+        with self._lock:
+            self._player.pause()
+            self._player.go(at)
 
     def _show(self, time: float) -> None:
         with self._lock:
@@ -308,7 +309,7 @@ class Viewer:
             if self._player is not None:
                 self._player.close()
                 self._player.remove()
-            self._player = Player(gui, begin, end, self._show)
+            self._player = Player(gui, begin, end, self._show, self._lock)
         if len(shown.motion.time) == 1 and shown.motion.robot.nq:
 
             def moved(q: Array) -> None:
@@ -436,6 +437,7 @@ class Viewer:
         self._ended.set()
         if self._player is not None:
             self._player.close()
+            self._player.join()
         stop(self._server)
 
 
