@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import jounce as jn
+from jounce.core_tables import BodyRecord, compiled
+from trees import random_rotation
 
 
 def long_arm(length: float, links: int = 4) -> jn.Model:
@@ -169,3 +171,16 @@ def test_one_call_in_many_is_enough() -> None:
     v[1234, 0, 3:6] = 1e160
     with pytest.raises(jn.RangeError, match=", in state 1234"):
         robot.inverse_dynamics(q, v)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_directions_of_one_joint_are_perpendicular_to_all_digits(seed: int) -> None:
+    """A planar joint turns about the normal of its plane, and not about one that is off by the last digit of either."""
+    x, y, _ = random_rotation(np.random.default_rng(seed))
+    for joint in (jn.Planar(x, y), jn.Planar(y, x), jn.Cylindrical(x), jn.Universal(x, y)):
+        bodies = [BodyRecord("body", -1, joint, np.eye(4), jn.Inertia(1.0))]
+        first, *others = compiled(bodies, np.zeros(3))["rotation"]
+        for turn in others:
+            np.testing.assert_array_equal(turn, np.round(turn))
+            assert np.linalg.det(turn) == 1
+        assert np.abs(first @ first.T - np.eye(3)).max() < 1e-15

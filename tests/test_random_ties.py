@@ -260,6 +260,7 @@ SEEN = {
     "something small spins fast far away: errors grow with every order": ("rolling", (40010, 42523, 48256)),
     "an axis goes through what is held, wherever along it its joint is": ("rolling", (45429, 46894)),
     "derivatives are small beside what large accelerations become": ("loops with gears", (47229, 51461)),
+    "directions of a joint are perpendicular only to sixteen digits": ("rolling", (702745,)),
     "behind its gear a motor is 1e30 times as heavy as the rest": ("loops with gears", (19224, 21278)),
 }
 

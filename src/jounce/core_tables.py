@@ -196,10 +196,14 @@ def compiled(
         index, pose = above.at(body.at), above.pose @ body.placement
         if body.joint.rotor is not None:
             rotors.append((_rotor(tables, body, index, pose), body.joint.rotor, body.joint_name))
-        for primitive in body.joint.primitives():
-            turn = np.eye(4)
-            turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()))
-            index = tables.add(primitive.kind, body.name, index, pose @ primitive.start @ turn, primitive.slide)
+        primitives = body.joint.primitives()
+        for k, primitive in enumerate(primitives):
+            turn, following = np.eye(4), primitives[(k + 1) % len(primitives)]
+            turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()), tuple(following.axis.tolist()))
+            placed = pose @ primitive.start @ turn
+            if k > 0:
+                placed[:3, :3] = _exactly(placed[:3, :3])
+            index = tables.add(primitive.kind, body.name, index, placed, primitive.slide)
             pose = turn.T @ primitive.end
         if isinstance(body.joint, CustomJoint) and body.joint.section is not None:
             index, pose = tables.add("section", body.name, index, pose), np.eye(4)
@@ -415,13 +419,24 @@ def moments(inertia: Inertia, pose: Array) -> tuple[float, Array, Array]:
     return inertia.mass, inertia.mass * com, about_com + inertia.mass * np.outer(com, com)
 
 
+def _exactly(turn: Array) -> Array:
+    """A rotation of axes onto axes without its rounding errors: axes of one joint are perpendicular, or the same."""
+    onto = np.round(turn) + 0.0  # no -0.0
+    return onto if np.abs(turn - onto).max() < 1e-15 else turn
+
+
 @lru_cache(maxsize=64)  # most robots use few distinct axes
-def _turn_z_to(direction: tuple[float, ...]) -> Array:
-    """A rotation that maps z to `direction`; the identity for z itself, a permutation for the other axes."""
+def _turn_z_to(direction: tuple[float, ...], other: tuple[float, ...] | None = None) -> Array:
+    """A rotation that maps z to `direction`, and x to `other` if that is perpendicular.
+
+    Otherwise it is the identity for z itself, and a permutation for the other axes.
+    """
     axis = np.array(direction)
-    if axis[2] == 1.0:
-        return np.eye(3)
-    x = np.roll(np.eye(3)[int(np.argmax(np.abs(axis)))], 1)
+    x = np.zeros(3) if other is None else np.array(other)
+    if abs(x @ axis) > 1e-15 or not x.any():
+        if axis[2] == 1.0:
+            return np.eye(3)
+        x = np.roll(np.eye(3)[int(np.argmax(np.abs(axis)))], 1)
     x = x - (x @ axis) * axis
     x /= np.linalg.norm(x)
     return np.stack([x, np.cross(axis, x), axis], axis=1)

@@ -31,6 +31,23 @@ void quaternions() {
   for (int i = 0; i < 4; ++i) near("a^-1 a b", back[i], b[i]);
 }
 
+// A rotation by doubles is one to sixteen digits; the one next to it, to thirty.
+void rotations() {
+  const double u[4] = {0.2, -0.4, 0.1, std::sqrt(0.79)};
+  DoubleDouble R[9];
+  double given[9], unchanged[9];
+  rotation_of(u, given);
+  for (int i = 0; i < 9; ++i) R[i] = unchanged[i] = given[i];
+  straighten(R), straighten(unchanged);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const DoubleDouble product = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2];
+      that("its rows are orthonormal", std::fabs((product - (i == j ? 1.0 : 0.0)).high) < 1e-30);
+      near("it is next to it", R[3 * i + j].high, given[3 * i + j], 1e-15);
+      that("doubles stay as they are", unchanged[3 * i + j] == given[3 * i + j]);
+    }
+}
+
 // Jacobi's identity, and the power of a wrench on a twist in two ways.
 void brackets() {
   const auto six = [](double a, double b, double c, double d, double e, double f) {
@@ -45,6 +62,7 @@ void brackets() {
 int main() {
   exponentials();
   quaternions();
+  rotations();
   brackets();
   return failures;
 }

@@ -301,6 +301,7 @@ class ConstraintForces {
   V place(const Frame& frame, PlacedFrame& to) const {
     if (frame.body < 0) {
       for (int i = 0; i < 9; ++i) to.R[i] = frame.R[i];
+      straighten(to.R);
       return to.x = {frame.p[0], frame.p[1], frame.p[2]};
     }
     const V c[3] = {vector(places_.column(frame.body, 0)), vector(places_.column(frame.body, 1)), vector(places_.column(frame.body, 2))};
@@ -308,6 +309,7 @@ class ConstraintForces {
       const V column = frame.R[j] * c[0] + frame.R[3 + j] * c[1] + frame.R[6 + j] * c[2];
       to.R[j] = column.x, to.R[3 + j] = column.y, to.R[6 + j] = column.z;
     }
+    straighten(to.R);
     const V offset = vector(places_.position(frame.body)) + frame.p[0] * c[0] + frame.p[1] * c[1] + frame.p[2] * c[2];
     to.x = vector(places_.point(frame.body)) + offset;
     return offset;

@@ -39,6 +39,12 @@ class BodyPlaces {
     const Body& b = tree_.bodies[i];
     const Place& above = place_[b.parent];
     Place own{{turned(above, b.R), turned(above, b.R + 1), turned(above, b.R + 2)}, above.x + combined(above, b.p)};
+    if constexpr (std::is_same_v<T, DoubleDouble>) {
+      T R[9];
+      for (int j = 0; j < 9; ++j) R[j] = own.c[j % 3][j / 3];
+      straighten(R);
+      for (int j = 0; j < 3; ++j) own.c[j] = V::of(R[j], R[3 + j], R[6 + j]);
+    }
     if (is_ball(b.joint)) {
       place_ball(b, own);
     } else {

@@ -1,7 +1,7 @@
 // SO(3) and SE(3) at order zero: quaternions x y z w, exponentials and logarithms, accurate from zero to pi.
 #pragma once
 
-#include "jounce/ring/config.hpp"
+#include "jounce/ring/double_double.hpp"
 #include "jounce/spatial/vec3.hpp"
 
 JOUNCE_BEGIN
@@ -43,6 +43,20 @@ struct ExponentialCoefficients {
     }
   }
 };
+
+// A rotation matrix given in doubles is one to sixteen digits. Where T has more, this is the rotation next to it, by a step of Newton's
+// method: R (3 - R^T R) / 2.
+template <class T>
+JOUNCE_INLINE void straighten(T*) {}
+inline void straighten(DoubleDouble* R) {
+  DoubleDouble made[9];
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      made[3 * i + j] = 1.5 * R[3 * i + j];
+      for (int k = 0; k < 3; ++k) made[3 * i + j] -= 0.5 * R[3 * i + k] * (R[k] * R[j] + R[3 + k] * R[3 + j] + R[6 + k] * R[6 + j]);
+    }
+  for (int i = 0; i < 9; ++i) R[i] = made[i];
+}
 
 // exp(w) as a quaternion
 inline void exponential(const Vec3<double>& w, double u[4]) {
