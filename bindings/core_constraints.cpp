@@ -86,9 +86,11 @@ void CoreModel::add_constraints(const nb::list& given) {
   constraints_.each = each_constraint_.data();
   constraints_.count = std::int32_t(each_constraint_.size());
   sizes_ = natural_sizes(tree_, constraints_);
+  sizes_.rows.reserve(constraints_.rows + widest_register), sizes_.moves.reserve(tree_.nv + widest_register);
   constraints_.row_sizes = sizes_.rows.data();
   constraints_.coordinate_sizes = sizes_.coordinates.data();
   constraints_.length = sizes_.length, constraints_.extent = sizes_.extent;
+  path_weights_.reserve(tree_.nv + widest_register);
   path_weights_.assign(tree_.nv, 0.0);
   for (const PathBody& at : path_) {
     const Cluster& cluster = clusters_[bodies_[at.body].cluster];

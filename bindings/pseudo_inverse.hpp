@@ -16,10 +16,17 @@ class PseudoInverse {
  public:
   // For matrices (m, n); needs numbers(m, n) doubles to work in.
   PseudoInverse(std::ptrdiff_t m, std::ptrdiff_t n, double* space)
-      : m_(m), n_(n), most_(m < n ? m : n), W_(space), Q_(W_ + most_ * n), U_(Q_ + most_ * m), rows_(U_ + most_ * most_) {}
+      : m_(m),
+        n_(n),
+        most_(m < n ? m : n),
+        W_(space),
+        Q_(W_ + most_ * n),
+        U_(Q_ + most_ * m),
+        rows_(U_ + most_ * most_),
+        squares_(rows_ + m * n) {}
   static std::ptrdiff_t numbers(std::ptrdiff_t m, std::ptrdiff_t n) {
     const std::ptrdiff_t most = m < n ? m : n;
-    return most * (m + n) + most * most + m * n;
+    return most * (m + n) + most * most + m * n + m;
   }
 
   // A^+ (n, m) of A (m, n), both row-major; weights (m), or null.
@@ -27,7 +34,7 @@ class PseudoInverse {
     for (std::ptrdiff_t r = 0; r < m_; ++r)
       for (std::ptrdiff_t c = 0; c < n_; ++c) rows_[r * n_ + c] = A[r * n_ + c] / (weights ? weights[r] : 1.0);
     OrthonormalRows<double> W(n_, W_);
-    find_independent(m_, n_, rows_, W, nullptr);
+    find_independent(m_, n_, rows_, squares_, W, nullptr);
     const std::ptrdiff_t rank = W.count();
     OrthonormalRows<double> Q(m_, Q_);
     for (std::ptrdiff_t i = 0; i < rank; ++i) {  // column i of X, and of U
@@ -57,7 +64,7 @@ class PseudoInverse {
 
  private:
   std::ptrdiff_t m_, n_, most_;
-  double *W_, *Q_, *U_, *rows_;  // (most, n), (most, m); columns of U; A without weights
+  double *W_, *Q_, *U_, *rows_, *squares_;  // (most, n), (most, m); columns of U; A without weights, and what is left of its rows
 };
 
 }  // namespace jounce

@@ -15,7 +15,8 @@ void chosen(const char* what, const std::vector<std::array<double, 3>>& rows, co
   for (const auto& row : rows) copy.insert(copy.end(), row.begin(), row.end());
   OrthonormalRows<double> basis(3, space.data());
   bool independent[4] = {true, true, true, true};
-  find_independent(std::ptrdiff_t(m), 3, copy.data(), basis, independent);
+  double squares[4];
+  find_independent(std::ptrdiff_t(m), 3, copy.data(), squares, basis, independent);
   for (std::size_t r = 0; r < m; ++r) that(what, independent[r] == expected[r]);
   for (std::size_t i = 3 * most; i < space.size(); ++i) that("nothing beyond", space[i] == 7.0);
 }
@@ -39,13 +40,14 @@ int main() {
   double rows[12] = {1, 0, 0, 1, 1, 0, 0, 1, 1e-7, 0, 0, 0}, more[9] = {};
   OrthonormalRows<double> found(3, more);
   bool independent[4];
-  const LeastRow least = find_independent(4, 3, rows, found, independent);
+  double squares[4];
+  const LeastRow least = find_independent(4, 3, rows, squares, found, independent);
   near("how many", found.count(), 2);
   that("which", independent[0] && independent[1] && !independent[2] && !independent[3]);
   that("the one of which least was left", least.row == 1 && least.left > 0.9);
   double none[3] = {};
   OrthonormalRows<double> empty(3, more);
-  const LeastRow nothing = find_independent(1, 3, none, empty, nullptr);
+  const LeastRow nothing = find_independent(1, 3, none, squares, empty, nullptr);
   that("of nothing, none", nothing.row == -1 && nothing.left == 1.0);
 
   // Which comes first, and how little may be left of a row.

@@ -62,19 +62,20 @@ class ConstraintForces {
         sum_(arena.template take<Six<T>>(all.rows)),
         size_(arena.template take<double>(all.rows)),
         left_(arena.template take<double>(all.rows)),
-        push_(arena.template take<double>(all.rows)),
+        push_(arena.template take<double>(stride_)),
         geared_(arena.template take<Geared>(all.count)),
         residual_(arena.template take<double>(all.rows)),
         known_(arena.template take<T>(all.rows)),
         refined_(arena.template take<T>(stride_)),
         share_(arena.template take<T>(all.rows)),
         independent_(arena.template take<bool>(all.rows)),
-        natural_(arena.template take<T>(all.rows * std::size_t(tree.nv))),
-        basis_(arena.template take<T>(all.rows * std::size_t(tree.nv))),
+        natural_(arena.template take<T>(all.rows * std::size_t(round_up(tree.nv, RowFactors<T>::width)))),
+        basis_(arena.template take<T>(all.rows * std::size_t(round_up(tree.nv, RowFactors<T>::width)))),
         l_(arena.template take<T>((order + 1) * std::size_t(stride_))),
-        x_(arena.template take<T>(tree.widest)),
+        felt_(arena.template take<int>(tree.nv)),
+        x_(arena.template take<T>(tree.nv)),
         z_(arena.template take<T>(tree.nv)),
-        loose_(arena.template take<double>(tree.nv)),
+        loose_(arena.template take<double>(round_up(tree.nv, RowFactors<T>::width))),
         velocity_(arena.template take<V>((order + 2) * std::size_t(all.count))),
         spin_(arena.template take<V>((order + 2) * std::size_t(all.count))),
         growth_(order, arena) {
@@ -128,8 +129,9 @@ class ConstraintForces {
       gather();
       for (int r = 0; r < all_.rows; ++r) push_[r] = rounded(rows_.square(r));
       rows_.factor();
-      if (!std::is_same_v<T, double> || rows_.doubtful() || may_lose_rates() || (rows_.dependent() > 0 && masses_are_unequal()))
-        factor_again();
+      const bool lost = !std::is_same_v<T, double> || rows_.doubtful() || (rows_.dependent() > 0 && masses_are_unequal());
+      if (lost || may_lose_rates()) judge_rows();
+      if (lost || consistency_.nearly >= 0) factor_again();
       consistency_.dependent = rows_.dependent();
     }
     if (shares_) {
@@ -198,25 +200,26 @@ class ConstraintForces {
   // l no entry exceeds sqrt(D^-1) sqrt(A) |l|, as A sums D^-1 Y^2. And a heavy body that moves by their rounding error takes a force. That
   // of a gear, which may be far smaller than others, is weighed by itself.
   void weigh(int k) {
-    const T* rate = bias_.rate(k + 1);
-    double loose = 0, left = 0, borne = 0, pushed = 0;
-    for (int c = 0; c < tree_.nv; ++c) {
-      const double before = all_.path_weights[c] * loose_[c], after = all_.path_weights[c] * rounded(rate[c]);
-      loose += before * before, left += after * after;
-    }
-    for (int r = 0; r < all_.rows; ++r) {
-      const double l = rounded(multiplier(k, r)), load = all_.row_sizes[r] * l;
-      borne += load * load, pushed += push_[r] * (l * l);
-    }
-    left = (k + 1) * std::sqrt(left), loose = std::sqrt(loose) + left, borne = std::sqrt(borne);
+    const T *rate = bias_.rate(k + 1), *l = l_ + k * std::ptrdiff_t(stride_);
+    Numbers loose_squared(0.0), left_squared(0.0), moved_squared(0.0), borne_squared(0.0), pushed_squared(0.0);
+    together(tree_.nv, [&](const auto& at) {
+      const Numbers weight = at(all_.path_weights), x = at(rate), before = weight * at(loose_), after = weight * x,
+                    moved = at(all_.moves) * x;
+      loose_squared += before * before, left_squared += after * after, moved_squared += moved * moved;
+    });
+    together(all_.rows, [&](const auto& at) {
+      const Numbers x = at(l), load = at(all_.row_sizes) * x;
+      borne_squared += load * load, pushed_squared += at(push_) * (x * x);
+    });
+    const double left = (k + 1) * root(left_squared), loose = root(loose_squared) + left, borne = root(borne_squared);
     if (k == 0)
       consistency_.loose = loose, start_weighing();
     else
       kept_ *= slow_, borne_ *= slow_, overshot_ *= RoundingGrowth::overshoot;
     if (left > kept_) kept_ = left;
     if (borne > borne_) borne_ = borne;
-    const double error = growth_.error(k, unit_rounding * (loose + std::sqrt(most_ease_ * pushed)), rows_unit_);
-    growth_.found(k, moved(rate), all_.most_moved * error);
+    const double error = growth_.error(k, unit_rounding * (loose + std::sqrt(most_ease_) * root(pushed_squared)), rows_unit_);
+    growth_.found(k, root(moved_squared), all_.most_moved * error);
     const double rounded_off = error / overshot_;
     note_cancelled(rounded_off, kept_);
     note_cancelled(rounded_off * heaviest_, borne_);
@@ -453,18 +456,31 @@ class ConstraintForces {
   }
   // How fast rates turn frames and move them.
   double moved(const T* rate) const {
-    double sum = 0;
-    for (int c = 0; c < tree_.nv; ++c) {
-      const double x = all_.moves[c] * rounded(rate[c]);
-      sum += x * x;
-    }
-    return std::sqrt(sum);
+    Numbers squared(0.0);
+    together(tree_.nv, [&](const auto& at) {
+      const Numbers x = at(all_.moves) * at(rate);
+      squared += x * x;
+    });
+    return root(squared);
   }
+  // What sizes are summed in: for doubles, several at once. part(at) gets those of tables with `count` entries, zeros behind them.
+  using Numbers = std::conditional_t<std::is_same_v<T, double>, P, double>;
+  template <class Part>
+  static JOUNCE_INLINE void together(int count, const Part& part) {
+    if constexpr (std::is_same_v<T, double>) {
+      int i = 0;
+      for (; i + RowFactors<T>::width <= count; i += RowFactors<T>::width) part([&](const double* x) { return P::load(x + i); });
+      if (i < count) part([&](const double* x) { return only(P::load(x + i), 0, count - i); });
+    } else {
+      for (int i = 0; i < count; ++i) part([&](const auto* x) { return rounded(x[i]); });
+    }
+  }
+  static JOUNCE_INLINE double root(const Numbers& squares) { return std::sqrt(total(squares)); }
   // How easily a coordinate moves, in its natural size.
   JOUNCE_INLINE void note_ease(int column, const T& inverse_pivot) {
     const double weight = all_.path_weights[column], ease = weight * weight * rounded(inverse_pivot);
-    if (ease < least_ease_ || least_ease_ == 0) least_ease_ = ease;
-    if (ease > most_ease_) most_ease_ = ease;
+    least_ease_ = ease < least_ease_ || least_ease_ == 0 ? ease : least_ease_;
+    most_ease_ = ease > most_ease_ ? ease : most_ease_;
   }
   void note_cancelled(double rounded_off, double size) {
     if (rounded_off > consistency_.cancelled * size) consistency_.cancelled = rounded_off / size;
@@ -544,10 +560,13 @@ class ConstraintForces {
   // what the easiest coordinate adds.
   bool may_lose_rates() const {
     if (order_ == 0) return false;
-    const double limit = most_ease_ * std::pow(rates_doubtful, 2.0 / (order_ + 1));
-    for (int r = 0; r < all_.rows; ++r)
-      if (limit * all_.row_sizes[r] * all_.row_sizes[r] * rounded(rows_.inverse_pivot(r)) > 1) return true;
-    return false;
+    double most = 0, left = 1;
+    for (int r = 0; r < all_.rows; ++r) {
+      const double yielding = all_.row_sizes[r] * all_.row_sizes[r] * rounded(rows_.inverse_pivot(r));
+      most = yielding > most ? yielding : most;
+    }
+    for (int k = 0; k <= order_; ++k) left /= most_ease_ * most;
+    return left < rates_doubtful * rates_doubtful;
   }
   // Judged by the pivots of the mass matrix.
   JOUNCE_NOINLINE bool masses_are_unequal() const {
@@ -564,32 +583,41 @@ class ConstraintForces {
     }
     return most > unequal_masses * least;
   }
-  // The rows are independent or not as J in natural sizes says.
-  JOUNCE_NOINLINE void factor_again() {
+  // Which rows are independent, and whether one nearly is not, as J in natural sizes says.
+  JOUNCE_NOINLINE void judge_rows() {
+    int free = 0, count = 0;  // coordinates; those that rows depend on
+    for (int c = 0; c < tree_.nv; ++c) {
+      if (factors_.holds(c)) continue;
+      ++free;
+      if (all_.path_weights[c] > 0) felt_[count++] = c;
+    }
+    const int size = round_up(count, RowFactors<T>::width);
     for (int i = 0; i < all_.count; ++i)
-      for (int r = 0; r < all_.each[i].count; ++r) write_natural(i, r, natural_ + (all_.each[i].first + r) * std::ptrdiff_t(tree_.nv));
-    OrthonormalRows<T> basis(tree_.nv, basis_);
-    const LeastRow least = find_independent(all_.rows, tree_.nv, natural_, basis, independent_);
-    int free = 0;
-    for (int c = 0; c < tree_.nv; ++c) free += factors_.holds(c) ? 0 : 1;
+      for (int r = 0; r < all_.each[i].count; ++r)
+        write_natural(i, r, count, natural_ + (all_.each[i].first + r) * std::ptrdiff_t(size), size);
+    OrthonormalRows<T> basis(size, basis_);
+    const LeastRow least = find_independent(all_.rows, size, natural_, size_, basis, independent_);
     const bool moves = basis.count() < free;
     if (moves && order_ > 0 && std::pow(least.left, order_ + 1) < rates_lost) consistency_.nearly = constraint_of(least.row);
+  }
+  JOUNCE_NOINLINE void factor_again() {
     rows_.factor_again(
         OrthonormalRows<T>(tree_.nv, basis_), [&](int row) { return independent_[row]; }, [&](int row, T* x) { write_half(row, x); });
     consistency_.lost = rows_.lost(), consistency_.loses = constraint_of(rows_.loses());
   }
-  // A row of J in natural sizes.
-  void write_natural(int i, int r, T* x) const {
+  // A row of J in natural sizes, at the coordinates that rows depend on.
+  void write_natural(int i, int r, int count, T* to, int size) const {
     const Constraint& c = all_.each[i];
-    for (int column = 0; column < tree_.nv; ++column) x[column] = 0.0;
+    T* x = x_;
+    for (int j = 0; j < tree_.nv; ++j) x[j] = 0.0;
     if (c.tie == Tie::gear) {
       x[c.v[0]] -= series_[i].gear_slope(0), x[c.v[1]] += 1.0;
     } else {
       if (c.b.body >= 0) write_moved(c.b.body, about_point(2 * i + 1, series_[i].on_b(r)), x);
       if (on_body_a(c)) write_moved(c.a.body, about_point(2 * i, series_[i].on_a(r)), x);
     }
-    for (int column = 0; column < tree_.nv; ++column)
-      x[column] *= factors_.holds(column) ? 0.0 : all_.coordinate_sizes[column] / all_.row_sizes[c.first + r];
+    for (int j = 0; j < count; ++j) to[j] = x[felt_[j]] * (all_.coordinate_sizes[felt_[j]] / all_.row_sizes[c.first + r]);
+    for (int j = count; j < size; ++j) to[j] = 0.0;
   }
   // What a wrench on a body does to the coordinates.
   void write_moved(int body, const Six<T>& wrench, T* x) const {
@@ -791,7 +819,8 @@ class ConstraintForces {
   T *natural_, *basis_;  // (rows, nv) that J, and an orthonormal basis
   const double* shares_ = nullptr;
   T* l_;                 // (order + 1, rows)
-  T *x_, *z_;            // (nv) D^-1 u, and that of a cluster
+  int* felt_;            // (nv) the coordinates that rows depend on
+  T *x_, *z_;            // (nv) of a row, or D^-1 u of a cluster; D^-1 u
   double* loose_;        // (nv) D^-1 u without this order's multipliers
   V *velocity_, *spin_;  // (count, order + 2) of places that move
   RoundingGrowth growth_;

@@ -6,7 +6,7 @@
 // (Giraud, Langou, Rozloznik 2005).
 #pragma once
 
-#include "jounce/ring/double_double.hpp"
+#include "jounce/ring/ring.hpp"
 
 JOUNCE_BEGIN
 
@@ -39,17 +39,25 @@ class OrthonormalRows {
   }
   // Subtracts from x its part along row j, and returns that.
   T take_off(T* x, std::ptrdiff_t j) {
-    const T part = product(row(j), x);
-    for (std::ptrdiff_t i = 0; i < size_; ++i) x[i] -= part * row(j)[i];
+    const T part = product(row(j), x), *y = row(j);
+    std::ptrdiff_t i = 0;
+    for (; i + width <= size_; i += width) (P::load(x + i) - P(part) * P::load(y + i)).store(x + i);
+    for (; i < size_; ++i) x[i] -= part * y[i];
     return part;
   }
   T product(const T* a, const T* b) const {
-    T sum = 0.0;
-    for (std::ptrdiff_t i = 0; i < size_; ++i) sum += a[i] * b[i];
+    P sums(0.0);
+    std::ptrdiff_t i = 0;
+    for (; i + width <= size_; i += width) sums += P::load(a + i) * P::load(b + i);
+    T sum = total(sums);
+    for (; i < size_; ++i) sum += a[i] * b[i];
     return sum;
   }
 
  private:
+  using P = Together<T>;
+  static constexpr int width = sizeof(P) / sizeof(T);
+
   std::ptrdiff_t size_, count_ = 0;
   T* basis_;
 };
@@ -59,25 +67,28 @@ struct LeastRow {
   double left;
 };
 
-// A basis of m `rows`, which are spent; `independent` (m), unless it is null: which of them it consists of. Returns the one of which
-// least was left.
+// A basis of m `rows`, which are spent, as are `squares` (m); `independent` (m), unless it is null: which of them it consists of. Returns
+// the one of which least was left.
 template <class T>
-LeastRow find_independent(std::ptrdiff_t m, std::ptrdiff_t n, T* rows, OrthonormalRows<T>& basis, bool* independent) {
+LeastRow find_independent(std::ptrdiff_t m, std::ptrdiff_t n, T* rows, double* squares, OrthonormalRows<T>& basis, bool* independent) {
+  const auto square = [&](std::ptrdiff_t r) { squares[r] = rounded(basis.product(rows + r * n, rows + r * n)); };  // what is left
+  for (std::ptrdiff_t r = 0; r < m; ++r) square(r);
   for (std::ptrdiff_t r = 0; independent && r < m; ++r) independent[r] = false;
   LeastRow last{-1, 1.0};
   while (basis.count() < m && basis.count() < n) {
-    const auto square = [&](std::ptrdiff_t r) { return rounded(basis.product(rows + r * n, rows + r * n)); };
     std::ptrdiff_t best = 0;
     double most = 0;
-    for (std::ptrdiff_t r = 0; r < m; ++r) most = square(r) > most ? square(r) : most;
-    while (best + 1 < m && square(best) < most / 100) ++best;
+    for (std::ptrdiff_t r = 0; r < m; ++r) most = squares[r] > most ? squares[r] : most;
+    while (best + 1 < m && squares[best] < most / 100) ++best;
     for (std::ptrdiff_t c = 0; c < n; ++c) basis.next()[c] = rows[best * n + c];
     const T left = basis.project(nullptr);
     if (!(left > negligible)) break;
     basis.keep(left);
     if (independent) independent[best] = true;
     last = {best, rounded(left)};
-    for (std::ptrdiff_t r = 0; r < m; ++r) basis.take_off(rows + r * n, basis.count() - 1);
+    squares[best] = -1;
+    for (std::ptrdiff_t r = 0; r < m; ++r)
+      if (squares[r] >= 0) basis.take_off(rows + r * n, basis.count() - 1), square(r);
   }
   return last;
 }

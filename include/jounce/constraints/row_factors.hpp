@@ -102,16 +102,18 @@ class RowFactors {
   bool doubtful() const { return doubtful_; }  // whether a pivot has lost digits
   const T* combination(int row) const { return L(row); }
 
-  // x = A^-1 x
+  // x = A^-1 x, with room for stride() numbers, all of them finite. L is zero beyond its triangle.
   JOUNCE_INLINE void solve(T* x) const {
-    for (int i = 0; i < rows_; ++i) {
-      T sum = x[i];
-      for (int j = 0; j < i; ++j) sum -= L(i)[j] * x[j];
-      x[i] = sum;
+    for (int i = 1; i < rows_; ++i) {
+      P sums(0.0);
+      for (int j = 0; j < i; j += width) sums += P::load(L(i) + j) * P::load(x + j);
+      x[i] -= total(sums);
     }
     for (int i = 0; i < rows_; ++i) x[i] *= pivot_[i];
-    for (int i = rows_ - 1; i > 0; --i)
-      for (int j = 0; j < i; ++j) x[j] -= L(i)[j] * x[i];
+    for (int i = rows_ - 1; i > 0; --i) {
+      const P f(x[i]);
+      for (int j = 0; j < i; j += width) (P::load(x + j) - f * P::load(L(i) + j)).store(x + j);
+    }
   }
 
   // The same for all columns of a table (rows, stride).

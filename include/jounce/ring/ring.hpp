@@ -85,4 +85,16 @@ JOUNCE_INLINE auto over_factorial(int k, double x) {
 template <class T>
 using Together = std::conditional_t<std::is_same_v<T, double>, Pack<native_width>, T>;
 
+// The sum of such a row.
+template <class T>
+JOUNCE_INLINE T total(const T& x) {
+  return x;
+}
+template <int W>
+JOUNCE_INLINE double total(const Pack<W>& x) {
+  double sum = x[0];
+  for (int i = 1; i < W; ++i) sum += x[i];
+  return sum;
+}
+
 JOUNCE_END

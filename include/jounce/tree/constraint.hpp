@@ -51,12 +51,15 @@ struct PathBody {
   std::int32_t body, begin, end;
 };
 
+// Tables that are read a register at a time have room for one more behind them.
+constexpr int widest_register = 8;
+
 struct Constraints {
   const Constraint* each;
   const PathBody* path;
   const std::int32_t* place;  // (bodies): index in the path; -1 if it is not on it
   std::int32_t count, rows, path_count;
-  const double *row_sizes, *coordinate_sizes;  // natural ones
+  const double *row_sizes, *coordinate_sizes;  // natural ones; the former with room behind them, as path_weights and moves have
   const double* path_weights;                  // 1 / coordinate_sizes on that path, zero elsewhere
   const double* moves;                         // how far each coordinate turns frames, rad, or moves them, in lengths of the robot
   double most_moved;                           // by a coordinate that changes by its natural size

@@ -126,7 +126,7 @@ def constrained_dynamics(
     if kp > 0 and model.constraints and not _placed(model).any():
         _warn_of_no_pose(model, f"kp = {kp:g} of correction= has no effect", 4)  # constrained_dynamics of the model
     stacked = is_stack(v, tau)
-    if stacked or order is not None:
+    if order is not None or (stacked and dimensions("q", q) > 1):  # or there is one reading only
         model._expect_order_of_forces(q, v, tau, order)
     order = np.shape(tau)[-2] - 1 if stacked else 0
     motion, moves = _motions(model, motions, order)
