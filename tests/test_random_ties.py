@@ -261,6 +261,7 @@ SEEN = {
     "an axis goes through what is held, wherever along it its joint is": ("rolling", (45429, 46894)),
     "derivatives are small beside what large accelerations become": ("loops with gears", (47229, 51461)),
     "directions of a joint are perpendicular only to sixteen digits": ("rolling", (702745,)),
+    "a row contradicts a combination of others that has little of each": ("rolling", (800853,)),
     "behind its gear a motor is 1e30 times as heavy as the rest": ("loops with gears", (19224, 21278)),
 }
 

@@ -20,8 +20,9 @@ int main() {
   rows.factor();
   near("dependent rows", rows.dependent(), 1);
   that("the third is", rows.is_dependent(2) && !rows.is_dependent(0) && !rows.is_dependent(1));
-  near("its share of the first", rows.combination(2)[0], 1.0);
-  near("and of the second", rows.combination(2)[1], 1.0);
+  double factor[3];
+  rows.combination(2, factor);
+  near("its share of the first", factor[0], 1.0), near("and of the second", factor[1], 1.0);
   // J J^T = [1 0 1; 0 4 4; 1 4 5]: what x leaves of the third row is 0 where the right side agrees, 1 where it contradicts.
   const auto left = [](const double* x, double wanted) { return wanted - (x[0] + 4 * x[1] + 5 * x[2]); };
   double x[8] = {3, 8, 11};
@@ -30,6 +31,15 @@ int main() {
   double y[8] = {3, 8, 12};
   rows.solve(y);
   near("what contradicts", left(y, 12), 1.0);
+
+  // J = [1 0; 1 1; 0 3]: the third row is three times the second, less three times the first.
+  rows.clear();
+  const double oblique[2][8] = {{1, 1, 0}, {0, 1, 3}};
+  for (const auto& column : oblique) rows.add_squares(1.0, column, 0, 3);
+  rows.scale(0) = 1, rows.scale(1) = 2, rows.scale(2) = 9;
+  rows.factor();
+  rows.combination(2, factor);
+  near("less the first", factor[0], -3.0), near("more of the second", factor[1], 3.0), near("nothing of itself", factor[2], 0.0);
 
   // J = [1 0; 1 apart], where the terms of the second row may be `larger` than what they add up to.
   const auto doubtful = [&](double apart, double larger) {

@@ -100,7 +100,12 @@ class RowFactors {
   const T& inverse_pivot(int row) const { return pivot_[row]; }  // zero of a dependent row
   bool is_dependent(int row) const { return pivot_[row] == 0.0; }
   bool doubtful() const { return doubtful_; }  // whether a pivot has lost digits
-  const T* combination(int row) const { return L(row); }
+  // The factors of independent rows in a dependent one.
+  void combination(int row, T* factor) const {
+    for (int j = 0; j < rows_; ++j) factor[j] = L(row)[j];
+    for (int j = rows_ - 1; j > 0; --j)
+      for (int k = 0; k < j; ++k) factor[k] -= factor[j] * L(j)[k];
+  }
 
   // x = A^-1 x, with room for stride() numbers, all of them finite. L is zero beyond its triangle.
   JOUNCE_INLINE void solve(T* x) const {
