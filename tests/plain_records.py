@@ -296,15 +296,21 @@ def chained(records: Records, base: str, tip: str) -> Records:
 
 
 def with_parameters(records: Records, parameters: dict[str, np.ndarray]) -> Records:
-    """Of some moving bodies, everything fixed to them included."""
+    """Of some moving bodies, everything fixed to them included, which keeps its moments if the rest is of a body."""
+    rest = {on: by_name(records, on).moments + moments_from(x) - total(records, on) for on, x in parameters.items()}
+    lumped = {on for on, x in rest.items() if not is_of_a_body(x)}
+    given = {on: moments_from(parameters[on]) if on in lumped else x for on, x in rest.items()}
 
     def changed(r: Record) -> Record:
         on = carrier(records, r.name)
-        if on not in parameters:
-            return r
-        return replace(r, moments=moments_from(parameters[on]) if r.name == on else np.zeros((4, 4)))
+        return replace(r, moments=given.get(r.name, np.zeros((4, 4)) if on in lumped else r.moments))
 
     return each(records, changed)
+
+
+def is_of_a_body(moments: np.ndarray) -> bool:
+    """Whether density could be positive everywhere: the moments of points with positive masses are."""
+    return bool(np.linalg.eigvalsh(moments)[0] > -1e-9 * np.abs(moments).max())
 
 
 def total(records: Records, name: str) -> np.ndarray:

@@ -194,6 +194,46 @@ def test_a_robot_with_other_parameters_moves_by_the_regressor():
     np.testing.assert_allclose(other.inverse_dynamics(q, v, a) - 0.1 * a, peer.v_from_pin(there), rtol=1e-11)
 
 
+def test_what_is_fixed_can_be_removed_or_replaced_after_its_carrier_was_identified():
+    """As a measured gripper in the place of another: its mass is counted once."""
+    robot = urdf_peer(urdf_path("panda.urdf"), "fixed").robot
+    hand = next(b.inertia for b in robot.bodies if b.name == "panda_hand")
+    identified = robot.with_inertial_parameters(1.05 * robot.inertial_parameters)
+    fingers = sum(b.inertia.mass for b in identified.bodies if "finger" in b.name)
+    bare = identified.remove("panda_hand")
+    assert bare.mass == pytest.approx(identified.mass - hand.mass - fingers, rel=1e-14)
+    other = jn.Inertia(0.9, com=(0.0, 0.0, 0.05), rotational=(1e-3, 1e-3, 1e-3))
+    swapped = identified.replace(inertia={"panda_hand": other})
+    q = robot.random_configuration(0)
+    step = robot.replace(inertia={"panda_hand": other}).gravity_force(q) - robot.gravity_force(q)
+    expected = 1.05 * robot.gravity_force(q) + step
+    np.testing.assert_allclose(swapped.gravity_force(q), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
+def test_what_is_fixed_becomes_massless_if_it_weighs_more_than_was_identified():
+    robot = urdf_peer(urdf_path("panda.urdf"), "fixed").robot
+    parameters = robot.inertial_parameters
+    last = list(robot.body_names).index("panda_link7")
+    parameters[10 * last : 10 * last + 10] *= 0.1
+    words = r"of 'panda_link7' leave no inertia for it beside what is fixed to it, 'panda_hand' \(0.73 kg\)"
+    with pytest.warns(jn.ModelWarning, match=words):
+        other = robot.with_inertial_parameters(parameters)
+    np.testing.assert_allclose(other.inertial_parameters, parameters, rtol=0, atol=1e-14 * parameters.max())
+    assert {b.name: b.inertia.mass for b in other.bodies}["panda_hand"] == 0
+
+
+def test_a_body_without_mass_of_its_own_takes_no_rounding_errors():
+    """All of its mass is on what is fixed to it, and the parameters come back through a file."""
+    builder = jn.Builder()
+    builder.add("flange", "world", jn.Revolute())
+    tool = jn.Inertia(0.7, com=(0.1, 0.2, 0.3), rotational=(1e-3, 2e-3, 2e-3))
+    builder.add("tool", "flange", jn.Fixed(), jn.placement((0.3, 0.1, 0.2), rpy=(0.3, 0.2, 0.1)), tool)
+    robot = builder.build()
+    parameters = robot.inertial_parameters * (1 + np.finfo(float).eps * np.array([1, -1] * 5))
+    other = robot.with_inertial_parameters(parameters)
+    assert [b.inertia.mass for b in other.bodies] == [0.0, 0.7]
+
+
 def test_what_rotors_and_drives_add_does_not_depend_on_the_parameters():
     rng = np.random.default_rng(0)
     builder = jn.Builder()

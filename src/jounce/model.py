@@ -1386,13 +1386,17 @@ class Model(CoreModel):
     def with_inertial_parameters(self, parameters: ArrayLike, *, physical: bool = True) -> Model:
         """The same robot with other inertial parameters, such as identification gives.
 
-        A body whose parameters differ from what they were has them alone: what is fixed to it becomes massless, as
-        its mass is among them. Armatures and rotors stay.
+        The parameters of a body are those of all that is fixed to it, too. What is fixed keeps its inertia, and can be
+        removed or replaced later; the body gets the rest. Armatures and rotors stay.
 
         Args:
             parameters: (10 nbodies,), as `inertial_parameters`.
             physical: whether parameters that no real body has raise a ``ValueError``, as in `Inertia`. The mass must
                 not be negative in any case.
+
+        Warns:
+            ModelWarning: the rest is no inertia, for example as what is fixed weighs more. Then the body has all of the
+                mass, and what is fixed to it none.
 
         >>> import jounce as jn
         >>> robot = jn.robots.aerial_manipulator()
