@@ -1,4 +1,4 @@
-"""Bodies and frames that are looked up once: the same poses and twists as one by one."""
+"""Bodies and frames that are looked up once: the same poses, twists and Jacobians as one by one."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def test_frames_are_those_asked_for_one_by_one(kind: str) -> None:
             axes = {"frame": frame, "velocity_frame": "body"}
             poses, twists = some.pose(q), some.twist(q, stack, order=2, **axes)
             kin = robot.forward_kinematics(q, stack, frames=some, **axes)
+            jacobians = some.jacobian(q, **axes), some.jacobian_derivatives(q, stack, order=3, **axes)
             plain = some.twist(q, stack[(0,) * len(lead)][0], **axes)
             for i, name in enumerate(names):
                 same(poses[..., i, :, :], robot.pose(name, q))
@@ -39,9 +40,14 @@ def test_frames_are_those_asked_for_one_by_one(kind: str) -> None:
                 same(kin.twist[..., i, :], one)
                 one = robot.twist(name, q, stack[(0,) * len(lead)][0], **axes)
                 same(plain[..., i, :], one)
+                same(jacobians[0][..., i, :, :], robot.jacobian(name, q, **axes))
+                same(jacobians[1][..., i, :, :], robot.jacobian_derivatives(name, q, stack, **axes))
         rates = robot.pose_derivatives(q, stack, frames=some)
         same(rates, robot.pose_derivatives(q, stack, frames=names))
-    assert robot.frames([]).pose(robot.neutral()).shape == (0, 4, 4)
+    none, q, n = robot.frames([]), robot.neutral(), robot.nv
+    assert none.pose(q).shape == (0, 4, 4)
+    assert none.jacobian(q).shape == (0, 6, n)
+    assert none.jacobian_derivatives(q, np.ones(n)).shape == (2, 0, 6, n)
 
 
 def test_frames_of_another_robot_are_looked_up_there() -> None:
@@ -71,3 +77,9 @@ def test_what_is_no_list_of_names_is_refused() -> None:
         robot.frames(["link1"]).twist(robot.neutral(), None)
     with pytest.raises(ValueError, match=r"q has shape \(3,\)"):
         robot.frames(["link1"]).pose(np.zeros(3))
+    with pytest.raises(ValueError, match=r"q has shape \(3,\)"):
+        robot.frames(["link1"]).jacobian(np.zeros(3))
+    with pytest.raises(ValueError, match="order is 3, expected 1"):
+        robot.frames(["link1"]).jacobian_derivatives(robot.neutral(), np.ones(7), order=3)
+    with pytest.raises(ValueError, match="frame"):
+        robot.frames(["link1"]).jacobian(robot.neutral(), frame="LOCAL")

@@ -1610,7 +1610,7 @@ class Model(CoreModel):
         return Kinematics(names, pose[..., 0, :, :, :], twist)
 
     def frames(self, frames: Sequence[str | int] | Frames) -> Frames:
-        """Some bodies and frames, looked up once, for loops: `Frames`, which has their poses and twists.
+        """Some bodies and frames, looked up once, for loops: `Frames`, which has their poses, twists and Jacobians.
 
         Args:
             frames: their names, or indices in ``frame_names``.
@@ -1619,8 +1619,10 @@ class Model(CoreModel):
         >>> robot = jn.robots.aerial_manipulator()
         >>> hands = robot.frames(["B4", "B7"])
         >>> q, v = robot.neutral(), np.ones(robot.nv)
-        >>> hands.pose(q).shape, hands.twist(q, v).shape, robot.forward_kinematics(q, frames=hands).names
-        ((2, 4, 4), (2, 6), ('B4', 'B7'))
+        >>> hands.pose(q).shape, hands.twist(q, v).shape, hands.jacobian(q).shape
+        ((2, 4, 4), (2, 6), (2, 6, 12))
+        >>> robot.forward_kinematics(q, frames=hands).names
+        ('B4', 'B7')
         """
         if isinstance(frames, Frames):
             return frames if frames._robot is self else self.frames(frames.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,3 +70,46 @@ class Frames:
         if v is None:
             raise ValueError("v must be an array of real numbers, got None")
         return self._robot._forward_kinematics_of(q, v, self._indices, 0, frame, velocity_frame, order)[1]
+
+    def jacobian(self, q: ArrayLike, *, frame: Frame = "body", velocity_frame: Frame | None = None) -> Array:
+        """The Jacobians (..., n, 6, nv), for q (..., nq); the other arguments are those of `Model.jacobian`.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> J = robot.frames(["B4", "B7"]).jacobian(robot.neutral())
+        >>> J.shape, J.reshape(-1, robot.nv).shape  # one above the other
+        ((2, 6, 12), (12, 12))
+        """
+        return self._each(lambda name: self._robot.jacobian(name, q, frame=frame, velocity_frame=velocity_frame))
+
+    def jacobian_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        frame: Frame = "body",
+        velocity_frame: Frame | None = None,
+        order: int | None = None,
+    ) -> Array:
+        """The Jacobians and their time derivatives (..., K + 1, n, 6, nv).
+
+        The arguments are those of `Model.jacobian_derivatives`.
+
+        >>> import jounce as jn
+        >>> robot = jn.robots.aerial_manipulator()
+        >>> J, dJ = robot.frames(["B4", "B7"]).jacobian_derivatives(robot.neutral(), np.ones(robot.nv))
+        >>> dJ.shape
+        (2, 6, 12)
+        """
+        return self._each(
+            lambda name: self._robot.jacobian_derivatives(
+                name, q, v, frame=frame, velocity_frame=velocity_frame, order=order
+            )
+        )
+
+    def _each(self, jacobian: Callable[[str | int], Array]) -> Array:
+        """(..., n, 6, nv), from a function that gives one by name, which the core finds sooner than by index."""
+        found = [jacobian(name) for name in self.names]
+        if not found:
+            return np.stack([jacobian(0)], axis=-3)[..., :0, :, :]
+        return np.array(found) if found[0].ndim == 2 else np.stack(found, axis=-3)

@@ -31,7 +31,8 @@ def parametrized(tree: Tree, parameters: ArrayLike, physical: bool) -> Tree:
     given = array_of("parameters", parameters, own.shape)
     now, new = own.reshape(-1, 10), given.reshape(-1, 10)
     fixed = _of_what_is_fixed(tree.bodies).reshape(-1, 10)
-    bodies, carrier, count = list(tree.bodies), [], 0
+    bodies, count = list(tree.bodies), 0
+    carrier: list[int] = []
     lumped: dict[int, str] = {}
     for i, body in enumerate(tree.bodies):
         if not body.moves:
