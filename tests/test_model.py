@@ -20,6 +20,7 @@ from time_limits import HANG
 from trees import NQ, NV, random_configuration, random_inertia, random_pose, random_stack, random_tree
 
 BOX = jn.Inertia(2.0, (0.1, 0.2, 0.3), (0.1, 0.2, 0.25))
+TILTED = jn.placement((0.1, -2.0, 1 / 3), rpy=(0.1, 0.2, 0.3))
 
 
 @pytest.fixture
@@ -184,9 +185,24 @@ world
     )
 
 
-def test_text_of_constraints() -> None:
-    held = jn.robots.quadrotor_arm().constrained({"tool": jn.Spherical()})
-    assert str(held).splitlines()[-1] == "tool: Spherical(), world to tool"
+@pytest.mark.parametrize(
+    ("contact", "text"),
+    [
+        (jn.Spherical(), "Spherical(), world to tool, held wherever it is, in its own axes"),
+        (jn.OnPlane(), "OnPlane(normal=[0.0, 0.0, 1.0]), world to tool, held wherever it is, in the world's axes"),
+        (jn.Contact(jn.Fixed(), axes="world"), "Fixed(), world to tool, held wherever it is, in the world's axes"),
+        (jn.Contact(jn.Fixed(), TILTED), "Fixed(), world to tool, held at (0.1, -2, 0.333), in the axes of its pose"),
+        (
+            jn.Contact(jn.Fixed(), TILTED, axes="world"),
+            "Fixed(), world to tool, held at (0.1, -2, 0.333), in the world's axes",
+        ),
+    ],
+)
+def test_text_of_contacts(contact: object, text: str) -> None:
+    """Printed, two walls with the same normal differ where they are in other axes."""
+    held = jn.robots.quadrotor_arm().constrained({"tool": contact})  # type: ignore[dict-item]
+    assert str(held).splitlines()[-1] == f"tool: {text}"
+    assert text.partition("to tool")[2] in held._repr_html_().replace("&#x27;", "'")
 
 
 def test_text_of_nothing_and_of_much() -> None:

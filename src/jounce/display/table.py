@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from jounce._checks import counted, printable
 from jounce.core_tables import BodyRecord
+from jounce.display.tree_text import contact_text
 from jounce.parts.constraints import ConstraintRecord, Gear
 from jounce.parts.joints import Fixed, Joint, Limits, Planar, Prismatic, Revolute
 
@@ -88,7 +89,7 @@ def tie_text(constraint: ConstraintRecord) -> str:
     """A constraint, in one line."""
     name, a, b = (printable(text) for text in (constraint.name, constraint.a, constraint.b))
     if not isinstance(constraint.kind, Gear):
-        return f"{name}: {type(constraint.kind).__name__.lower()}, {a} to {b}"
+        return f"{name}: {type(constraint.kind).__name__.lower()}, {a} to {b}{contact_text(constraint)}"
     terms = [
         f"{factor:.4g}" + ("" if power == 0 else f" {a}" if power == 1 else f" {a}^{power}")
         for power, factor in enumerate(constraint.kind.polynomial.tolist())

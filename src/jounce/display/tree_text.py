@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from jounce._checks import printable
 from jounce.core_tables import BodyRecord
+from jounce.parts.constraints import ConstraintRecord
 from jounce.parts.joints import Fixed, Joint
 
 if TYPE_CHECKING:
@@ -26,8 +29,23 @@ def drawn(model: Model) -> str:
         deeper = indent + ("   " if last else "│  ") if len(indent) < 120 else indent
         todo += [(j, deeper, j == below[-1]) for j in reversed(below)]
     for c in model.constraints:
-        lines.append(f"{printable(c.name)}: {c.kind!r}, {printable(c.a)} to {printable(c.b)}")
+        lines.append(f"{printable(c.name)}: {c.kind!r}, {printable(c.a)} to {printable(c.b)}{contact_text(c)}")
     return "\n".join(lines)
+
+
+def contact_text(constraint: ConstraintRecord) -> str:
+    """Where a contact is held, and which axes its directions are in; nothing of other constraints."""
+    if not constraint.contact:
+        return ""
+    if not constraint.held:
+        return (
+            ", held wherever it is, in the world's axes"
+            if constraint.upright
+            else ", held wherever it is, in its own axes"
+        )
+    whose = "the world's axes" if np.array_equal(constraint.pose_a[:3, :3], np.eye(3)) else "the axes of its pose"
+    place = ", ".join(f"{x:.3g}" for x in constraint.pose_a[:3, 3])
+    return f", held at ({place}), in {whose}"
 
 
 def _body_text(b: BodyRecord) -> str:
