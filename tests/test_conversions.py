@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -207,6 +208,29 @@ def test_batches_and_fewer_arguments() -> None:
         convert.to([1.0, 2.0, 3.0, 4.0])
     with pytest.raises(ValueError, match=rf"qpos has shape|q has shape \({model.nq - 1},\)"):
         convert.back(np.ones(model.nq - 1))
+
+
+def test_a_stack_is_not_taken_for_velocities_in_silence() -> None:
+    """Its rows are converted like velocities, which those of a free body's acceleration are not."""
+    _, robot, model = mujoco_pair()
+    convert, rng = MuJoCo(robot, model), np.random.default_rng(0)
+    q, stack = robot.random_configuration(rng, 3), rng.normal(size=(3, 3, robot.nv))
+    cure = r"for 3 velocities at {}, not for a stack with derivatives: pass its first two rows as v and a, .* pass {}"
+    with pytest.warns(jn.BatchWarning, match=cure.format("one q", r"q\[None\]")) as said:
+        convert.to(q[0], stack[0])
+    assert said[0].filename == __file__
+    with pytest.warns(jn.BatchWarning, match=cure.format("each q", r"q\[\.\.\., None, :\]")):
+        convert.to(q, stack)
+    for call, count in ((convert.force_to, robot.nv), (convert.force_back, model.nv)):
+        with pytest.warns(jn.BatchWarning, match=r"tau has shape \(3, .*: pass its first row, or"):
+            call(q[0], np.ones((3, count)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        convert.to(q[0], stack[0, 0], stack[0, 1])
+        convert.to(q[:1], stack[0])
+        convert.to(q[:, None], stack)
+        convert.to(q[0], stack[0, :1])
+        convert.to(q[0], stack[0], stack[0])
 
 
 @pytest.mark.parametrize("seed", range(3))

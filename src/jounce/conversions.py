@@ -29,7 +29,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, quoted, reals
+from jounce._checks import array_of, quoted, reals, warn_of_batch
 from jounce.core_tables import BodyRecord
 from jounce.loading.mjcf_names import joint_names
 from jounce.model import Model, a_model
@@ -159,6 +159,8 @@ class _Way:
         given += [_checked(key, x, nv) for key, x in (("v", v), ("a", a)) if x is not None]
         if any(x.ndim > 1 for x in given):
             lead = _lead(**dict(zip("qva", given, strict=False)))
+            if len(given) == 2:
+                _warn_of_stack("v", given[1], given[0], "velocities", "pass its first two rows as v and a")
             given = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in given]
         out = [x.take(where, -1) for x, where in zip(given, (self._q, self._v, self._v), strict=False)]
         for q_in, v_in, q_out, v_out, change in self._turned:
@@ -236,6 +238,10 @@ class _Conversion:
 
         Returns:
             As many as given.
+
+        Warns:
+            BatchWarning: v, without a, has several rows for each q, as if it were a stack. They are taken for as many
+                velocities.
         """
         return self._to(q, v, a)
 
@@ -250,17 +256,25 @@ class _Conversion:
         return self._back(q, v, a)
 
     def force_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Generalized forces (..., nv) from jounce to the other library, at jounce's configuration q (..., nq)."""
-        return self._force_to(_checked("q", q, self._robot.nq), _checked("tau", tau, self._robot.nv), "tau")
+        """Generalized forces (..., nv) from jounce to the other library, at jounce's configuration q (..., nq).
+
+        Their rates are no forces, where axes turn: several rows for each q come with a `BatchWarning`.
+        """
+        at, forces = _checked("q", q, self._robot.nq), _checked("tau", tau, self._robot.nv)
+        _warn_of_stack("tau", forces, at, "forces", "pass its first row")
+        return self._force_to(at, forces, "tau")
 
     def force_back(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Generalized forces from the other library to jounce, at jounce's configuration q; reverse of `force_to`."""
-        return self._force_back(_checked("q", q, self._robot.nq), _checked("tau", tau, self._nv), "tau")
+        at, forces = _checked("q", q, self._robot.nq), _checked("tau", tau, self._nv)
+        _warn_of_stack("tau", forces, at, "forces", "pass its first row")
+        return self._force_back(at, forces, "tau")
 
     def jacobian_to(self, q: ArrayLike, J: ArrayLike) -> Array:
         """A Jacobian (..., rows, nv), that is, its columns, from jounce to the other library.
 
-        The rows, and the axes they are in, stay. `q` (..., nq) is jounce's configuration.
+        The rows, and the axes they are in, stay. `q` (..., nq) is jounce's configuration. Derivatives of Jacobians are
+        converted alike only where no velocities turn, as in `columns`.
         """
         at, rows = self._rows(q, J, "J", self._robot.nv)
         return self._force_to(at, rows, "J")
@@ -467,6 +481,16 @@ def _lead(**given: Array) -> tuple[int, ...]:
     except ValueError:
         words = ", ".join(f"{name} {x.shape}" for name, x in given.items())
         raise ValueError(f"the batch dimensions do not broadcast: {words}") from None
+
+
+def _warn_of_stack(name: str, given: Array, q: Array, what: str, cure: str) -> None:
+    """Of several rows for each q: derivatives in most calls of robots, but not here."""
+    if given.ndim == q.ndim + 1 and given.shape[:-2] == q.shape[:-1] and given.shape[-2] > 1:
+        warn_of_batch(
+            f"{name} has shape {given.shape}, and is taken for {given.shape[-2]} {what} at "
+            f"{'one q' if q.ndim == 1 else 'each q'}, not for a stack with derivatives: {cure}, or, if that is meant, "
+            f"pass q[{'None' if q.ndim == 1 else '..., None, :'}]"
+        )
 
 
 def _leave_body(turn: Array, v: Array | None, a: Array | None) -> tuple[Array | None, Array | None]:

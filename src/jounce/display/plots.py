@@ -51,7 +51,8 @@ def plot(
             only (T, nv); for inputs of soft bodies nu instead of nv. Numbers that are not finite leave gaps.
         robot: whose coordinates they are: gives names, units, and the limits of velocities, accelerations and jerks, or
             of forces and their rates, dashed while a joint is close to them. When left out, lines are numbered.
-        what: the quantity in the first row of the stack.
+        what: the quantity in the first row of the stack: forces, unless "velocity" or "input" is given. Numbers do not
+            tell them apart: of a motion, ``what="velocity"`` is needed for its units and limits to be right.
         joints: names of the joints, soft bodies or coordinates to draw; all when left out.
         path: file to save the figure to, its format given by the suffix; when left out, the figure belongs to pyplot,
             for ``plt.show()``. A notebook shows it once.
