@@ -178,6 +178,16 @@ def test_columns_and_degrees() -> None:
             {"convention": "modified"},
             "'joint5' and 'joint6' turn about the same line: is the table in the standard",
         ),
+        (
+            [(t, 1000 * d, 1000 * a, x) for t, d, a, x in PUMA],
+            {},
+            "^d and a go up to 431.8 m, which looks like millimetres: expected metres$",
+        ),
+        (
+            [(-90, 0, 290, 0), (0, -90, 0, 270), (-90, 0, 0, 70)],
+            {"columns": ("alpha", "theta", "d", "a"), "degrees": True},
+            "^d and a go up to 290 m, which looks like millimetres",
+        ),
     ],
 )
 def test_tables_that_look_like_others(table: object, options: dict[str, object], words: str) -> None:
@@ -191,6 +201,7 @@ def test_what_tables_may_be() -> None:
     silent([(0, PI / 2, 0.3, 0.2), (0, 0.4, 0.3, 0.1)])
     silent([(0, 0.4, 0, 0), (0, 0.1, 0, -PI / 2), (0, 0, 0, 0)], joints="RPP")
     silent([(0, 0.1, 0.3, 0.5)], degrees=False)
+    silent([(0, 0, 15.0, 0), (0, 0, 12.0, 0.1)])  # a crane
 
 
 def test_a_robot_without_inertias_says_so() -> None:

@@ -32,6 +32,7 @@ from jounce.parts.placement import placement
 
 Array = NDArray[np.float64]
 _COLUMNS = ("theta", "d", "a", "alpha")
+_LONG = 20.0  # m, longer than any one link
 
 
 def from_dh(
@@ -65,8 +66,8 @@ def from_dh(
         gravity: (3,) m/s^2 in world axes.
 
     Warns:
-        ModelWarning: the table looks like one in degrees, or in radians with `degrees`, with other columns, or in the
-            other convention; or `inertias` were left out.
+        ModelWarning: the table looks like one in degrees, or in radians with `degrees`, in millimetres, with other
+            columns, or in the other convention; or `inertias` were left out.
 
     >>> import jounce as jn
     >>> scara = jn.from_dh([(0, 0.4, 0.3, 0), (0, 0, 0.25, 180), (0, 0, 0, 0)], degrees=True, joints="RRP", inertias=())
@@ -118,13 +119,18 @@ def _doubts(rows: Array, degrees: bool) -> Iterator[str]:
         yield f"theta and alpha go up to {angles.max():g} rad, which looks like degrees: degrees=True takes them so"
     if degrees and turns.size and (turns <= 1).all():
         yield f"theta and alpha go up to {angles.max():g} degrees, which looks like radians"
+    swapped = False
     for name, column in (("d", rows[:, 1]), ("a", rows[:, 2])):
         lengths = column[column != 0]
         for right_angle in (np.pi / 2, 90.0):
             count = np.round(lengths / right_angle)
             off = np.abs(lengths - count * right_angle)
             if lengths.size and (count != 0).all() and (off < 1e-4 * right_angle).all():
+                swapped = True
                 yield f"{name} is {quoted(column.tolist())}, which looks like angles: columns= says which is which"
+    longest = np.abs(rows[:, 1:3]).max()
+    if longest > _LONG and not swapped:
+        yield f"d and a go up to {longest:g} m, which looks like millimetres: expected metres"
 
 
 def _doubtful_axes(rows: Array, kinds: str, modified: bool) -> Iterator[str]:
