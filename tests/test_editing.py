@@ -604,7 +604,7 @@ def test_scenery_travels() -> None:
     assert count >= 1
     for same in (robot.lock({"hinge": 0.1}), robot.replace(damping=1.0), robot.subtree("arm"), robot.unconstrained()):
         assert len(same.scenery) == count
-    place = jn.placement((1, 2, 3), axis=(0, 0, 1), angle=0.5)
+    place = jn.placement((0.1, 0.2, 0.3), axis=(0, 0, 1), angle=0.5)
     two = robot.attach(robot, placement=place, prefix="b")
     assert len(two.scenery) == 2 * count
     np.testing.assert_allclose(two.scenery[-1].placement, place @ robot.scenery[-1].placement)

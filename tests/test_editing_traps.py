@@ -221,6 +221,26 @@ def test_a_payload_in_millimetres() -> None:
     point.build().payload("ball", jn.Inertia(1.0, (0, 0, 5.0)))  # nothing to judge by
 
 
+def test_a_body_and_a_hand_in_millimetres() -> None:
+    """Wherever a mass comes from, not only as a payload."""
+    robot, hand = panda(), jn.Inertia(0.7, (0.0, 0.0, 50.0), (1e-3, 1e-3, 1e-3))
+    with pytest.warns(jn.ModelWarning, match="^inertia reaches 50 m away from 'panda_hand'") as said:
+        robot.replace(inertia={"panda_hand": hand})
+    assert said[0].filename == __file__
+    b = jn.Builder()
+    b.add("jaw", "world", jn.Prismatic(), inertia=jn.Inertia(0.1))
+    jaw, far = b.build(), jn.placement((0, 0, 60.0))
+    with pytest.warns(jn.ModelWarning, match="^placement is 60 m away from 'panda_hand', which moves, and neither"):
+        robot.attach(jaw, "panda_hand", far)
+    robot.attach(jaw, "panda_hand", jn.placement((0, 0, 0.06)))
+    robot.attach(robot, "world", far, prefix="other_")  # robots may stand apart
+    table = [(0, 0.3, 0, -np.pi / 2), (0, 0, 0.3, 0), (0, 0, 0.2, 0)]
+    with pytest.warns(
+        jn.ModelWarning, match="^the inertia of 'link1' reaches 50 m away from it, on a robot 0.8 m long"
+    ):
+        jn.from_dh(table, inertias=[hand] * 3)
+
+
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_a_payload_is_judged_by_the_robot(unit: float) -> None:
     b = jn.Builder()

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jounce._checks import flag, one_of, quoted, reals
 from jounce.builder import Builder
+from jounce.editing.lengths import FAR, reach_of
 from jounce.errors import ModelWarning
 from jounce.model import Model
 from jounce.parts.inertia import Inertia
@@ -67,7 +68,7 @@ def from_dh(
 
     Warns:
         ModelWarning: the table looks like one in degrees, or in radians with `degrees`, in millimetres, with other
-            columns, or in the other convention; or `inertias` were left out.
+            columns, or in the other convention; `inertias` were left out, or are far away, as if in millimetres.
 
     >>> import jounce as jn
     >>> scara = jn.from_dh([(0, 0.4, 0.3, 0), (0, 0, 0.25, 180), (0, 0, 0, 0)], degrees=True, joints="RRP", inertias=())
@@ -92,7 +93,11 @@ def from_dh(
         builder.add(above, f"joint{i}", Fixed(), None if modified else across, mass)
     builder.add("tool", above, placement=tool)
     robot = builder.build(allow_massless=not any(masses))
-    doubts = [*_doubts(given, degrees), *_doubtful_axes(rows, kinds, modified)]
+    doubts = [
+        *_doubts(given, degrees),
+        *_doubtful_axes(rows, kinds, modified),
+        *_doubtful_inertias(rows, kinds, masses),
+    ]
     if inertias is None:
         doubts.append("no inertias were given, so that all forces are zero: inertias=() says that this is meant")
     if doubts:
@@ -142,6 +147,19 @@ def _doubtful_axes(rows: Array, kinds: str, modified: bool) -> Iterator[str]:
             yield (
                 f"'joint{i + 1}' and 'joint{i + 2}' turn about the same line: is the table in the {other} convention, "
                 "or are its columns others?"
+            )
+            return
+
+
+def _doubtful_inertias(rows: Array, kinds: str, masses: Sequence[Inertia | None]) -> Iterator[str]:
+    """The first that is far away from its link, on a robot whose joints all turn, and so do not slide there."""
+    length = float(np.abs(rows[:, 1:3]).sum())
+    for i, mass in enumerate(masses, start=1):
+        reach = 0.0 if mass is None else reach_of(mass)
+        if reach > FAR * length > 0 and "P" not in kinds:
+            yield (
+                f"the inertia of 'link{i}' reaches {reach:.3g} m away from it, on a robot {length:.3g} m long: "
+                "expected metres, kilograms and kg m^2"
             )
             return
 

@@ -1113,7 +1113,8 @@ class Model(CoreModel):
 
         Warns:
             ModelWarning: a number for all joints does not change some, as they have a rotor in place of an armature,
-                or follow others.
+                or follow others; or an inertia is more than ten times as far away as the robot is long, as if given in
+                millimetres.
 
         >>> import jounce as jn
         >>> robot = jn.robots.panda().replace(armature=0.1, damping={"q1": 2.0}, gravity=(0, 0, -1.62))
@@ -1172,6 +1173,9 @@ class Model(CoreModel):
 
         Raises:
             ValueError: names would be taken twice, or gravity differs.
+
+        Warns:
+            ModelWarning: `to` moves, and `placement` is more than ten times as far away as either robot is long.
 
         >>> import jounce as jn
         >>> arm = jn.robots.panda()

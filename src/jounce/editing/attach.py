@@ -6,16 +6,19 @@ on the frame then.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import pose, quoted
+from jounce._checks import callers, pose, quoted
 from jounce.core_tables import BodyRecord
+from jounce.editing.lengths import FAR, length_of
 from jounce.editing.looks import together
 from jounce.editing.tree import Tree, expect_name, listed
+from jounce.errors import ModelWarning
 from jounce.parts.constraints import ConstraintRecord, Gear
 
 Array = NDArray[np.float64]
@@ -34,6 +37,14 @@ def attached(tree: Tree, other: Tree, to: str, placement: ArrayLike | None, pref
         )
     place = np.eye(4) if placement is None else pose("placement", placement)
     carrier, start = tree.index(to), len(tree.bodies)
+    away, length = float(np.linalg.norm(place[:3, 3])), max(length_of(tree), length_of(other))
+    if away > FAR * length > 0 and carrier >= 0 and tree.fixed_pose(carrier) is None:
+        warnings.warn(
+            f"placement is {away:.3g} m away from {quoted(to)}, which moves, and neither robot is longer than "
+            f"{length:.3g} m from joint to joint: expected metres",
+            ModelWarning,
+            stacklevel=callers(),
+        )
     added = [_renamed(b, prefix) for b in other.bodies]
     added = [_mounted(b, carrier, place) if b.parent < 0 else replace(b, parent=b.parent + start) for b in added]
     ties = [_tie(c, to, place, prefix) for c in other.constraints]

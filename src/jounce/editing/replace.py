@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from jounce._checks import a_class, array_of, frozen, quoted
 from jounce.core_tables import joint_hint, own_records
+from jounce.editing.lengths import say_if_far
 from jounce.editing.tree import Tree, expect_name, listed
 from jounce.errors import ModelWarning
 from jounce.parts.custom_joint import CustomJoint
@@ -63,6 +64,7 @@ def _inertias(tree: Tree, given: object) -> dict[int, Inertia]:
             raise ValueError(f"inertia: {quoted(name)} is soft, and has the mass of its material")
         if not isinstance(value, Inertia):
             raise ValueError(f"inertia of {quoted(name)} is {quoted(value)}, expected a jounce.Inertia")
+        say_if_far(tree, name, value)
         found[index] = value
     return found
 
