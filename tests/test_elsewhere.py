@@ -93,6 +93,10 @@ def test_what_is_no_frame_anywhere(name: object) -> None:
         ("mj_fullM", "mass_matrix"),
         ("getFreeFloatingMassMatrix", "mass_matrix"),
         ("randomConfiguration", "random_configuration"),
+        ("framesForwardKinematics", "forward_kinematics"),
+        ("getFrameId", "frame_index"),
+        ("lowerPositionLimit", "lower"),
+        ("computeTotalMass", "mass"),
     ],
 )
 def test_calls(name: str, ours: str) -> None:
