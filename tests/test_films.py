@@ -51,7 +51,7 @@ def filmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tup
     show = Viewer._show
     monkeypatch.setattr(video, "Browser", NoBrowser)
     monkeypatch.setattr(video, "_client", lambda server: None)
-    monkeypatch.setattr(video, "_settle", lambda *_: None)
+    monkeypatch.setattr(video, "settle", lambda *_: None)
     monkeypatch.setattr(Viewer, "_show", lambda self, t: (shown.append(t), show(self, t)))
 
     def drawn(client: object, width: int, height: int) -> np.ndarray:

@@ -216,6 +216,21 @@ def test_pictures_on_shapes_are_seen(page: browsers.Browser, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("no_reflections")
+def test_a_picture_as_soon_as_the_page_is_open(page: browsers.Browser, tmp_path: Path) -> None:
+    """It is of all of the robot, as the page shows it; a page that is just loading has its camera elsewhere."""
+    robot = jn.load(ROBOT)
+    with robot.show() as viewer:
+        page.open(viewer.url)
+        viewer.picture(tmp_path / "early.png", 320, 240)
+        page.nodes(8)
+        seen(page)
+        viewer.picture(tmp_path / "late.png", 320, 240)
+    early, late = (np.asarray(images.open(tmp_path / name).convert("RGB")) / 255 for name in ("early.png", "late.png"))
+    assert np.abs(red(early).sum() - red(late).sum()) < 0.02 * red(late).sum()
+    assert np.abs(early - late).mean() < 0.01
+
+
+@pytest.mark.usefixtures("no_reflections")
 def test_a_picture_from_the_browser(page: browsers.Browser, tmp_path: Path) -> None:
     robot = jn.load(ROBOT)
     with robot.show() as viewer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -69,3 +70,19 @@ def set_stage(server: Any, bounds: Array, floor: float | None) -> Any:
     server.initial_camera.near = 0.01 * spread
     server.initial_camera.far = 100 * spread
     return ground
+
+
+def await_camera(server: Any, client: Any, until: float) -> None:
+    """Waits until the camera of a page that was just opened is no longer where viser has it before it is told.
+
+    Args:
+        server: viser's.
+        client: the page.
+        until: what `time.monotonic` says at the latest: a camera that was moved by hand is not told any more.
+    """
+    first = np.array(client.camera.position)
+    told, at = np.array(server.initial_camera.position), np.array(server.initial_camera.look_at)
+    if np.linalg.norm(first - told) < 1e-3 * np.linalg.norm(told - at):
+        return
+    while np.array_equal(client.camera.position, first) and time.monotonic() < until:
+        time.sleep(0.02)

@@ -17,6 +17,7 @@ from jounce._checks import quoted, real, whole
 from jounce._extras import needed
 from jounce.display.progress import progress_bar
 from jounce.view.browser import Browser
+from jounce.view.camera import await_camera
 from jounce.view.film_files import Picture, check_size, film, frame_count
 
 MOST = 20_000  # frames
@@ -95,7 +96,7 @@ def write_video(
         ):
             browser.open(f"{url}?fixedDpr=1")  # without it, a page that takes long draws fewer pixels than asked for
             client = _client(server)
-            _settle(client, width, height)
+            settle(server, client, width, height, time.monotonic() + _WAIT)
             report(0)
             browser.ask(_OUT_OF_SIGHT)  # from now on the page draws what it is asked for and nothing else
             unwritten: deque[Future[None]] = deque()
@@ -132,8 +133,9 @@ def _drawn(client: Any, width: int, height: int) -> Picture:
     return np.asarray(white)
 
 
-def _settle(client: Any, width: int, height: int) -> None:
+def settle(server: Any, client: Any, width: int, height: int, camera_until: float) -> None:
     """Waits until the scene is loaded: until three pictures in a row are the same, and not empty."""
+    await_camera(server, client, camera_until)
     before, same, until = None, 0, time.monotonic() + _WAIT
     while same < 2 and time.monotonic() < until:
         now = _drawn(client, max(width // 4, 16), max(height // 4, 16)).astype(int)

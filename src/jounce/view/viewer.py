@@ -33,11 +33,12 @@ from jounce.view.server import start, stop
 from jounce.view.sliders import Sliders
 from jounce.view.style import RGB
 from jounce.view.traces import draw_traces
-from jounce.view.video import frames, write_video
+from jounce.view.video import frames, settle, write_video
 
 Array = NDArray[np.float64]
 _LOOKS = 200  # times at which it is looked how far a motion reaches
 _FEW = 25
+_JUST_OPENED = 20.0  # s, in which a page gets its camera on a busy machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +167,9 @@ class Viewer:
         if not isinstance(host, str) or not host:
             raise ValueError(f"host is {quoted(host)}, expected an address, such as '127.0.0.1'")
         self._server = start(host, whole("port", port, 1, 65535))
+        self._opened: dict[int, float] = {}  # when, by the number of a page
+        self._seen: set[int] = set()  # of these, which have drawn all
+        self._server.on_client_connect(lambda c: self._opened.update({c.client_id: time.monotonic()}))
         self._floor = floor
         self._lock = threading.RLock()
         self._shown: dict[str, _Shown] = {}
@@ -383,7 +387,12 @@ class Viewer:
                 raise RuntimeError(f"no browser has {self.url} open: pictures are made by a browser")
             time.sleep(0.05)
         sizes = (whole("height", height, 1, 10_000), whole("width", width, 1, 10_000))
-        pixels = next(iter(clients.values())).get_render(*sizes, transport_format="png")
+        number, client = next(iter(clients.items()))
+        if number not in self._seen:
+            opened = self._opened.get(number, time.monotonic())
+            settle(self._server, client, width, height, opened + _JUST_OPENED)
+            self._seen.add(number)
+        pixels = client.get_render(*sizes, transport_format="png")
         images.fromarray(pixels).save(path)
         return Path(path)
 
