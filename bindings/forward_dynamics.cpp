@@ -35,7 +35,7 @@ void expect_rows(const Tree& tree, const Input& x, bool stacked, bool finite) {
   if (stacked && x.size(-2) < 1) fail(x.name() + " has shape " + describe(x.shape()) + ", expected at least one row");
   if (stacked && x.size(-2) > highest_order + 1)
     fail(x.name() + " has " + std::to_string(x.size(-2)) + " rows, expected at most " + std::to_string(highest_order + 1) +
-         ": the highest order is " + std::to_string(highest_order));
+         ": the highest order is " + std::to_string(highest_order) + (x.name() == "tau" ? std::string("; ") + one_force_for_each : ""));
   if (finite) x.expect_finite();
 }
 

@@ -138,6 +138,27 @@ def test_torques_of_a_sampling_controller() -> None:
     five = robot.forward_dynamics(q, v[None], taus, order=0)
     for found, tau in zip(five, taus, strict=True):
         np.testing.assert_allclose(found, robot.forward_dynamics(q, v, tau), rtol=1e-11)
+    many = r"tau has 50 rows, expected at most 31: the highest order is 30; for one force .*: v\[None\]"
+    held = robot.constrained({"link7": jn.Spherical()})
+    for ask_for in (robot.forward_dynamics, held.constrained_dynamics):
+        with pytest.raises(ValueError, match=many):
+            ask_for(q, v, rng.normal(size=(50, 7)))
+
+
+def test_more_velocities_than_a_stack_has_rows() -> None:
+    robot, Q, V = jn.robots.panda(), np.zeros((50, 7)), np.zeros((50, 7))
+    with pytest.raises(ValueError, match=r"v has shape \(50, 7\), one row for each of .*None, :"):
+        robot.check_limits(Q, V)
+    held = robot.constrained({"link7": jn.Spherical()})
+    with pytest.raises(ValueError, match=r"v \(50, 7\), a stack of 50 rows, expected at most 31; .*: q\[None\]"):
+        held.project(Q[0], V)
+
+
+def test_some_frames_ask_once() -> None:
+    robot, V = jn.robots.panda(), np.ones((4, 7))
+    with pytest.warns(jn.BatchWarning) as said:
+        robot.frames(["link3", "link5", "link7"]).jacobian_derivatives(np.zeros((4, 7)), V)
+    assert len(said) == 1
 
 
 def test_a_stack_of_one_row() -> None:

@@ -193,15 +193,15 @@ def _stack(name: str, given: ArrayLike | None, nv: int, q: Array, more: int) -> 
     expected = f"expected a stack (..., K, {nv}): {name} and its time derivatives"
     if stack.ndim < 2 or stack.shape[-2] == 0:
         raise ValueError(f"{name} has shape {stack.shape}, {expected}")
-    if stack.shape[-2] > MAX_ORDER + more:
-        count = stack.shape[-2]
-        raise ValueError(
-            f"{name} has {count} rows, expected at most {MAX_ORDER + more}: the highest order is {MAX_ORDER}"
-        )
     if q.ndim > 1 and stack.shape[:-1] == q.shape[:-1]:
         raise ValueError(
             f"{name} has shape {stack.shape}, one row for each of the {q.shape[:-1]} configurations, {expected}, for "
             f"each; without derivatives, that is {name}[..., None, :], and {name}[None] if it is the same stack for all"
+        )
+    if stack.shape[-2] > MAX_ORDER + more:
+        count = stack.shape[-2]
+        raise ValueError(
+            f"{name} has {count} rows, expected at most {MAX_ORDER + more}: the highest order is {MAX_ORDER}"
         )
     return stack
 

@@ -101,11 +101,16 @@ class Frames:
         >>> dJ.shape
         (2, 6, 12)
         """
-        return self._each(
-            lambda name: self._robot.jacobian_derivatives(
+
+        def one(name: str | int) -> Array:
+            nonlocal order
+            found = self._robot.jacobian_derivatives(
                 name, q, v, frame=frame, velocity_frame=velocity_frame, order=order
             )
-        )
+            order = found.shape[-3] - 1  # what the first call warns of, the others do not again
+            return found
+
+        return self._each(one)
 
     def _each(self, jacobian: Callable[[str | int], Array]) -> Array:
         """(..., n, 6, nv), from a function that gives one by name, which the core finds sooner than by index."""

@@ -30,7 +30,7 @@ from jounce._checks import (
     rows_of,
     shapes,
 )
-from jounce._core import NEGLIGIBLE, UnwatchedNodes
+from jounce._core import MAX_ORDER, NEGLIGIBLE, UnwatchedNodes
 from jounce.dynamics.constraints.frames import apply, placed
 from jounce.dynamics.constraints.held_joints import HeldJoints
 from jounce.dynamics.constraints.natural import NaturalRows, nearest_motion
@@ -234,6 +234,11 @@ def projected(
     expect_order(order, highest, f"{there} and v {speed.shape}")
     if stacked and not speed.shape[-2]:
         raise ValueError(f"v has shape {speed.shape}, expected at least one row")
+    if highest > MAX_ORDER:
+        raise ValueError(
+            f"{there} and v {speed.shape}, a stack of {highest + 1} rows, expected at most {MAX_ORDER + 1}; "
+            "for several velocities, q needs as many dimensions as v: q[None]"
+        )
     stack = speed if stacked else speed[..., None, :]
     q, stack = _projected(model, given, stack, held_joints)
     return q, stack if stacked else stack[..., 0, :]
