@@ -287,6 +287,22 @@ def test_matrices_of_mujoco() -> None:
             call(q, np.zeros(3))
 
 
+def test_joints_that_follow_here_are_said_to() -> None:
+    """Pinocchio reads the joints of a gripper as independent, unless it is asked not to."""
+    pin = pytest.importorskip("pinocchio")
+    b = jn.Builder()
+    for name, follows in (("left", None), ("right", jn.Follow("left", -1.0))):
+        b.add(name, "world", jn.Revolute(follows=follows), inertia=jn.Inertia(1.0, (0.1, 0, 0)))
+    text = b.build().to_urdf()
+    model = pin.buildModelFromXML(text)
+    for robot in (b.build(), load(text)):  # which name the joint "right" and "right_joint"
+        with pytest.raises(
+            ValueError, match=r"no joint 'right_joint' of its own: followers of .* mimic='independent'$"
+        ):
+            Pinocchio(robot, model)
+    assert Pinocchio(load(text, mimic="independent"), model).columns.size == 2
+
+
 def test_joints_that_the_other_lacks_are_named() -> None:
     mujoco, robot, _ = mujoco_pair()
     text = MUJOCO.replace('name="slide" ', 'name="glide" ').replace('name="hinge"', 'name="joint"')

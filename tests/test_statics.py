@@ -455,3 +455,9 @@ def test_a_load_that_is_none() -> None:
     for size in 10.0 ** -np.arange(10.0, 300.0, 3.0):
         found = robot.equilibrium(tau=[-4.3 * size, 1.3 * size, -1.8 * size])
         np.testing.assert_allclose(found.q, rest.q, rtol=1e-6)
+
+
+def test_a_configuration_that_is_given_as_inputs_is_said_to_be_q0() -> None:
+    robot = jn.robots.panda()
+    with pytest.raises(ValueError, match=r"^u has shape \(7,\), expected \(\.\.\., 0\), the inputs of soft .* is q0=$"):
+        robot.equilibrium(robot.neutral())

@@ -338,7 +338,12 @@ class _Conversion:
         if lone or alien:
             faults = [f"{self._library}'s model has no {_list(lone)}"] if lone else []
             faults += [f"the robot has no {_list(alien)} of its own"] if alien else []
-            raise ValueError(f"the joints differ: {' and '.join(faults)}")
+            pairs = zip(self._robot.bodies, urdf_joint_names(self._robot.bodies), strict=True)
+            follow = {name for b, other in pairs if b.joint.follows for name in (b.joint_name, other)}
+            hint = (
+                ": followers of others, unless the file is loaded with mimic='independent'" if follow & {*alien} else ""
+            )
+            raise ValueError(f"the joints differ: {' and '.join(faults)}{hint}")
         return found
 
 

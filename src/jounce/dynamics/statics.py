@@ -87,7 +87,11 @@ def equilibrium(
 ) -> Equilibrium:
     """`Model.equilibrium`."""
     nu, joints = len(robot.input_names), HeldJoints.of(robot, held)
-    inputs = np.zeros(nu) if u is None else _of_states("u", u, nu)
+    inputs = (
+        np.zeros(nu)
+        if u is None
+        else _of_states("u", u, nu, ", the inputs of soft bodies: the configuration to start from is q0=")
+    )
     force = np.zeros(robot.nv) if tau is None else _of_states("tau", tau, robot.nv)
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise ValueError(f"wrenches must be a dict of name: array, got {a_class(wrenches)}")
@@ -113,11 +117,11 @@ def equilibrium(
     return _together(robot, lead, found, joints) if lead else found[0]
 
 
-def _of_states(name: str, value: ArrayLike, size: int) -> Array:
-    """Finite numbers (..., size)."""
+def _of_states(name: str, value: ArrayLike, size: int, what: str = "") -> Array:
+    """Finite numbers (..., size); `what` says more about them."""
     given = reals(name, value)
     if given.shape[-1:] != (size,):
-        raise ValueError(f"{name} has shape {given.shape}, expected (..., {size})")
+        raise ValueError(f"{name} has shape {given.shape}, expected (..., {size}){what}")
     if not np.isfinite(given).all():
         raise ValueError(f"{name} is {quoted(given.tolist())}, expected finite numbers")
     return given
