@@ -215,6 +215,78 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert len(counted) == 21
 
 
+def test_short_pieces_are_written_together(tmp_path: Path) -> None:
+    """A thousand pieces of one member: the driver spends less than 1 ms on each, where a write of its own takes 2."""
+    code = f"""
+import resource
+import jounce as jn
+from jounce import study as st
+spent = []
+for members in (2, 2, 1002):
+    asked = st.Study(
+        robot=jn.robots.quadrotor_arm(), parameters={{"a": st.Uniform(0, 1)}}, samples=members, piece=1,
+        scenario=lambda robot, member: member["a"], measures={{"value": lambda flight: flight.motion}})
+    begin = resource.getrusage(resource.RUSAGE_SELF)
+    found = asked.run(store={str(tmp_path)!r} + f"/{{len(spent)}}.zarr", workers=2)
+    end = resource.getrusage(resource.RUSAGE_SELF)
+    spent.append(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime)
+assert (found["value"].values == found["a"].values).all() and (found["status"] == 0).all()
+print(spent[2] - spent[1])
+"""
+    pytest.importorskip("resource")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True)
+    assert float(done.stdout) < 1.0
+
+
+def test_a_finished_piece_does_not_wait_for_the_next(tmp_path: Path) -> None:
+    """The last member goes on until all others are stored."""
+    place = str(tmp_path / "s.zarr")
+
+    def patient(robot: jn.Model, member: st.Member) -> float:
+        import time
+
+        end = time.monotonic() + HANG
+        while member.index == 19 and (st.read(place)["status"].values[:-1] != 0).any() and time.monotonic() < end:
+            time.sleep(0.05)
+        return time.monotonic() < end
+
+    found = small(patient, piece=1).run(store=place, workers=2)
+    assert found["value"].values.all()
+
+
+def test_the_later_of_two_runs_writes(tmp_path: Path) -> None:
+    """A run that was taken for dead, and whose study was begun again, ends; the other has all results."""
+    study, later = small(), list[int]()
+
+    def measure(flight: st.Flight) -> float:
+        if flight.parameters.index == 13 and not later:
+            later.append(13)
+            study.run(store=tmp_path / "s.zarr", workers=1)
+        return value(flight)
+
+    prints = study.fingerprint()
+    object.__setattr__(study, "measures", {"value": measure})
+    object.__setattr__(study, "fingerprint", lambda: prints)
+    with pytest.raises(st.StudyError, match=r"s\.zarr is written by another run of this study, which began later; "):
+        study.run(store=tmp_path / "s.zarr", workers=1)
+    assert st.read(tmp_path / "s.zarr").load().identical(small().run(workers=1))
+
+
+def test_what_is_not_of_a_study_is_left_alone(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe("/mine/thesis.tex", b"years")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years", encoding="utf-8")
+    (tmp_path / "file").write_text("years", encoding="utf-8")
+    for place in ("memory://mine", tmp_path / "mine", tmp_path / "file"):
+        with pytest.raises(st.StudyError, match=r"(mine|file) holds something else than the results of a study"):
+            small().run(store=place, workers=1)
+    assert fsspec.filesystem("memory").cat("/mine/thesis.tex") == b"years"
+    assert (tmp_path / "mine" / "thesis.tex").read_text(encoding="utf-8") == "years"
+    (tmp_path / "empty").mkdir()
+    assert (small().run(store=tmp_path / "empty", workers=1)["status"] == 0).all()
+
+
 def test_a_store_of_another_study_is_refused(tmp_path: Path) -> None:
     study = small(title="Mine")
     study.run(store=tmp_path / "s.zarr", workers=1)

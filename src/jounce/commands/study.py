@@ -40,10 +40,11 @@ def study(
         _check(report, workers, cluster)
         from jounce.study import report as written
         from jounce.study.files import study_from
+        from jounce.study.store import is_there
 
         described = study_from(file)
         place = str(file.with_suffix(".zarr")) if store is None else store
-        if not resume and _is_there(place):
+        if not resume and is_there(place):
             raise ValueError(f"{place} is there already: --resume goes on with it, --store names another place")
         options: dict[str, Any] = {"store": place, "progress": True if sys.stderr.isatty() else None}
         if cluster is None:
@@ -65,15 +66,6 @@ def _check(report: Path | None, workers: int | None, cluster: str | None) -> Non
         needed("matplotlib", "a figure")
     if workers is not None and cluster is not None:
         raise ValueError("--workers is for this machine, expected it without --cluster")
-
-
-def _is_there(place: str) -> bool:
-    zarr = needed("zarr", "a study")
-    try:
-        zarr.open_group(place, mode="r")
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _connected(address: str) -> Any:

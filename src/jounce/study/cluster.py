@@ -78,11 +78,18 @@ class _Cluster:
         self._jobs[key] = job, future
         future.add_done_callback(self._ended.put)
 
-    def take(self) -> tuple[Job, Found | str]:
+    def take(self, patience: float | None) -> tuple[Job, Found | str] | None:
         from distributed import KilledWorker
 
         with self.watched():
-            future = self._next()
+            try:
+                future = self._ended.get(timeout=_LOOK if patience is None else min(_LOOK, patience))
+            except queue.Empty:
+                if self._client.status != "running":
+                    raise OSError(_SILENT) from None
+                return None
+            if future.status == "cancelled":
+                raise OSError(_SILENT)
             job, _ = self._jobs.pop(future.key)
             try:
                 found: Found = future.result()
@@ -91,16 +98,6 @@ class _Cluster:
             except ImportError as fault:
                 raise StudyError(f"a worker of {self._address} lacks a module: {fault}") from fault
         return job, found
-
-    def _next(self) -> Any:
-        while True:
-            with suppress(queue.Empty):
-                future = self._ended.get(timeout=_LOOK)
-                if future.status != "cancelled":
-                    return future
-                raise OSError(_SILENT)
-            if self._client.status != "running":
-                raise OSError(_SILENT)
 
     def end(self) -> None:
         """Takes back what is not finished."""

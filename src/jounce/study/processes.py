@@ -74,8 +74,11 @@ class _Processes:
     def give(self, job: Job) -> None:
         self._jobs.put(job)
 
-    def take(self) -> tuple[Job, Found | str]:
-        job, found = self._ended.get()
+    def take(self, patience: float | None) -> tuple[Job, Found | str] | None:
+        try:
+            job, found = self._ended.get(timeout=patience)
+        except queue.Empty:
+            return None
         if isinstance(found, BaseException):
             raise found
         return job, found

@@ -38,8 +38,11 @@ class Crew(Protocol):
         ...
 
     def give(self, job: Job) -> None: ...
-    def take(self) -> tuple[Job, Found | str]:
-        """A job that has ended, and what was found, or how the worker died that computed it."""
+    def take(self, patience: float | None) -> tuple[Job, Found | str] | None:
+        """A job that has ended, and what was found, or how the worker died that computed it.
+
+        None if none ends within so many seconds, or a little earlier.
+        """
         ...
 
 
@@ -89,16 +92,20 @@ def _drive(study: Study, store: Store, jobs: Iterator[Job], crew: Crew, progress
     singly: dict[int, dict[int, Found]] = {}  # of pieces whose members are tried one by one, by number
     again: deque[Job] = deque()
     text = f"{study.title}: {{task.completed:.0f}} of {{task.total:.0f}} members"
-    size, members = store.finished.size, study.members
-    with progress_bar(progress, text, members) as told:
-        told(int(members * store.finished.mean()))
+    share = study.members / store.finished.size
+    with progress_bar(progress, text, study.members) as told, store.kept():
         while True:
+            told(int(share * store.computed))
             while busy < crew.room() and (job := again.popleft() if again else next(jobs, None)) is not None:
                 crew.give(job)
                 busy += 1
             if not busy:
                 break
-            job, found = crew.take()
+            ended = crew.take(store.rest())
+            if ended is None:
+                store.write_if_due()
+                continue
+            job, found = ended
             busy -= 1
             whole_piece = job.piece not in singly
             if isinstance(found, str):
@@ -115,11 +122,10 @@ def _drive(study: Study, store: Store, jobs: Iterator[Job], crew: Crew, progress
                 parts = singly[job.piece]
                 parts[job.first] = found
                 first = job.piece * study.piece_size
-                if len(parts) < min(study.piece_size, members - first):
+                if len(parts) < min(study.piece_size, study.members - first):
                     continue
                 found = joined([part for _, part in sorted(singly.pop(job.piece).items())])
-            store.write(job.piece, found)
-            told(int(members * store.finished.sum() / size))
+            store.add(job.piece, found)
 
 
 def _complain(found: xr.Dataset) -> None:

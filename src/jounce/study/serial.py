@@ -21,7 +21,7 @@ class _Serial:
     def give(self, job: Job) -> None:
         self._job = job
 
-    def take(self) -> tuple[Job, Found | str]:
+    def take(self, patience: float | None) -> tuple[Job, Found | str]:
         assert self._job is not None
         return self._job, compute(self._study, self._job)
 
