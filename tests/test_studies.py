@@ -238,8 +238,12 @@ print(spent[2] - spent[1])
     assert float(done.stdout) < 1.0
 
 
-def test_a_finished_piece_does_not_wait_for_the_next(tmp_path: Path) -> None:
-    """The last member goes on until all others are stored."""
+def test_a_finished_piece_does_not_wait_for_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last member goes on until all others are stored, also those that ended soon after a write."""
+    from jounce.study import store
+
+    monkeypatch.setattr(store, "_REST", 1e9)
+    monkeypatch.setattr(store, "_LONGEST", 1.0)
     place = str(tmp_path / "s.zarr")
 
     def patient(robot: jn.Model, member: st.Member) -> float:

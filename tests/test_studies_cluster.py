@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -35,10 +36,14 @@ class Slow:
 
     def __init__(self, log: Path, seconds: float) -> None:
         self.log, self.seconds = str(log), seconds
+        self.deadly: tuple[int, ...] = ()  # members that end their process
+        self.weight: np.ndarray | None = None
 
     def __call__(self, robot: jn.Model, member: st.Member) -> float:
         with open(self.log, "a", encoding="utf-8") as file:
             file.write(f"{member.index} {os.getpid()}\n")
+        if member.index in self.deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
         threading.Event().wait(self.seconds)
         q = robot.random_configuration(member.rng, 50)
         return float(np.linalg.norm(robot.mass_matrix(q))) * member["a"]
@@ -138,6 +143,44 @@ def test_workers_that_join_and_die_all_the_time(tmp_path: Path) -> None:
     assert set(slow.computed()) == set(range(400))
     assert len(slow.computed()) <= 400 + 4 * 4
     assert len({pid for _, pid in slow.lines()}) >= 5  # two, and one for each that died
+
+
+@pytest.mark.night
+def test_idle_workers_share_short_pieces(two: Cluster, tmp_path: Path) -> None:
+    """Evenly, also with a study of half a megabyte, which one worker has before the other."""
+    asked = study(tmp_path / "log", samples=40, seconds=0.0, piece=1)
+    slow: Slow = asked.scenario  # type: ignore[assignment]
+    slow.weight = np.zeros(60_000)
+    with distributed.Client(two.address, timeout=HANG, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=HANG)
+        asked.run(client)  # now both have imported what they need
+        Path(slow.log).unlink()
+        asked.run(client)
+    shares = Counter(pid for _, pid in slow.lines())
+    assert len(shares) == 2
+    assert min(shares.values()) >= 10  # 19 or 20 on an idle machine
+
+
+@pytest.mark.filterwarnings("ignore:.*has no workers left")  # on a busy machine, where they take long to start again
+@pytest.mark.night
+def test_members_that_end_every_worker_are_results(tmp_path: Path) -> None:
+    """They are stored as crashed, and none of those that were on the same workers is blamed."""
+    asked = study(tmp_path / "log", samples=24, piece=2)
+    slow: Slow = asked.scenario  # type: ignore[assignment]
+    serial = asked.run(workers=1).load()
+    Path(slow.log).unlink()
+    slow.deadly = (6, 15)
+    with (
+        cluster(tmp_path / "cluster", workers=2, nanny=True) as started,
+        distributed.Client(started.address, timeout=HANG, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(2, timeout=HANG)
+        found = asked.run(client, store=tmp_path / "s.zarr").load()
+    assert np.flatnonzero(found["status"].values).tolist() == [6, 15]
+    assert found["status"].values[[6, 15]].tolist() == [7, 7]
+    assert set(found["reason"].values[[6, 15]].tolist()) == {"its worker died, four times in a row"}
+    others = found["member"].values[found["status"].values == 0]
+    assert found.sel(member=others)["value"].equals(serial.sel(member=others)["value"])
 
 
 @pytest.mark.night

@@ -2,17 +2,22 @@
 
 The study is the result of a task, so Dask brings it to each worker once, also to those that join later, and makes it
 again if those that have it die. A job that goes to a worker is parameters, what comes back measures; only a few jobs
-for each thread are on the cluster at any time. Dask gives a job whose worker died to another one; after a few deaths it
-gives up, which counts as one death here.
+for each thread are on the cluster at any time. Each goes to the worker that has the fewest: left to itself, Dask
+prefers those that have the study already, and gives all short jobs to the first.
+
+Dask gives a job whose worker died to another one. After four deaths it gives up, and blames all jobs that were on
+these workers, also those that waited there.
 """
 
 from __future__ import annotations
 
+import math
 import queue
 import sys
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -54,28 +59,41 @@ def _compute(key: str, study: bytes, jounce: str, job: Job) -> Found:
 
 
 class _Cluster:
+    deaths, alone = 2, True  # each of them of four workers
+
     def __init__(self, client: Any, study: bytes) -> None:
         self._client, self._address = client, client.scheduler.address
         self._key = f"jounce-{uuid4().hex[:12]}"
-        self._jobs: dict[str, tuple[Job, Any]] = {}
+        self._jobs: dict[str, tuple[Job, Any, str]] = {}  # with their futures and workers
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._threads, self._due = 1, 0.0
-        with self.watched():
+        self._threads: dict[str, int] = {}  # of each worker
+        self._due, self._alive = 0.0, time.monotonic()  # when to look, when there were workers
+        with self.watched(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # once for all jobs
             self._study = client.submit(_same, study, key=self._key, pure=False)
 
     def room(self) -> int:
         if time.monotonic() >= self._due:
             with self.watched():
-                self._threads = sum(self._client.nthreads().values())
-            self._due = time.monotonic() + _LOOK
-        return _AHEAD * max(1, self._threads)
+                self._threads = self._client.nthreads()
+            now = time.monotonic()
+            self._due = now + _LOOK
+            if self._threads:
+                self._alive = now
+            elif now > self._alive + _PATIENCE:
+                self._alive = math.inf  # said once
+                _warn(self._address, "has no workers left", 6)
+        return _AHEAD * max(1, sum(self._threads.values()))
 
     def give(self, job: Job) -> None:
         key = f"{self._key}-{job.first}-{uuid4().hex[:8]}"
         arguments = self._key, self._study, version("jounce"), job
+        busy = Counter(address for _, _, address in self._jobs.values())
+        least = min(self._threads, key=lambda each: busy[each] / self._threads[each], default="")
+        place: dict[str, Any] = {"workers": [least], "allow_other_workers": True} if least else {}
         with self.watched():
-            future = self._client.submit(_compute, *arguments, key=key, pure=False)
-        self._jobs[key] = job, future
+            future = self._client.submit(_compute, *arguments, key=key, pure=False, **place)
+        self._jobs[key] = job, future, least
         future.add_done_callback(self._ended.put)
 
     def take(self, patience: float | None) -> tuple[Job, Found | str] | None:
@@ -90,18 +108,18 @@ class _Cluster:
                 return None
             if future.status == "cancelled":
                 raise OSError(_SILENT)
-            job, _ = self._jobs.pop(future.key)
+            job, *_ = self._jobs.pop(future.key)
             try:
                 found: Found = future.result()
             except KilledWorker:
-                return job, "its worker died"
+                return job, "its worker died, four times in a row"
             except ImportError as fault:
                 raise StudyError(f"a worker of {self._address} lacks a module: {fault}") from fault
         return job, found
 
     def end(self) -> None:
         """Takes back what is not finished."""
-        for _, future in self._jobs.values():
+        for _, future, _ in self._jobs.values():
             with suppress(Exception):
                 future.cancel()
 
@@ -143,9 +161,13 @@ def _await(client: Any) -> None:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
-        address = client.scheduler.address
-        warnings.warn(f"the cluster at {address} has no workers yet: waiting for them", RuntimeWarning, stacklevel=8)
+        _warn(client.scheduler.address, "has no workers yet", 9)
         client.wait_for_workers(1)
+
+
+def _warn(address: str, what: str, depth: int) -> None:
+    """At the line of the user, so many calls up."""
+    warnings.warn(f"the cluster at {address} {what}: waiting for them", RuntimeWarning, stacklevel=depth)
 
 
 def _check(client: Any) -> None:

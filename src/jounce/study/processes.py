@@ -58,6 +58,8 @@ def _answer(sink: Any, what: object) -> None:
 class _Processes:
     """Several such processes, with a thread for each that waits for its answers."""
 
+    deaths, alone = 3, False
+
     def __init__(self, study: bytes, count: int) -> None:
         self._study, self._count = study, count
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()

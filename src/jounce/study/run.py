@@ -1,8 +1,9 @@
 """Running a study: what is not stored yet is given to workers, and stored as it comes back.
 
 Workers are processes or threads that compute a job: here, on this machine, or on a cluster. A piece whose worker dies
-is given to another. If that happens three times, its members are tried one by one, and those that end their worker
-again are stored as crashed.
+is given to another. If that happens too often, its members are tried one by one, and those that end their worker again
+are stored as crashed. Where a worker may take other jobs with it, this is done when all else is computed, one job at a
+time, so that none is blamed for another.
 """
 
 from __future__ import annotations
@@ -27,11 +28,17 @@ if TYPE_CHECKING:
 
     from jounce.study.description import Study
 
-_DEATHS = 3  # of workers that a piece may cause until its members are tried one by one
-
 
 class Crew(Protocol):
-    """Workers."""
+    """Workers.
+
+    Attributes:
+        deaths: how often the worker of a piece may die until its members are tried one by one.
+        alone: whether a job must be alone if it shall be certain that it was what ended its worker.
+    """
+
+    deaths: int
+    alone: bool
 
     def room(self) -> int:
         """How many jobs they should have, being computed or waiting for them."""
@@ -96,8 +103,11 @@ def _drive(study: Study, store: Store, jobs: Iterator[Job], crew: Crew, progress
     with progress_bar(progress, text, study.members) as told, store.kept():
         while True:
             told(int(share * store.computed))
-            while busy < crew.room() and (job := again.popleft() if again else next(jobs, None)) is not None:
-                crew.give(job)
+            while busy < (room := crew.room()) and (fresh := next(jobs, None)):
+                crew.give(fresh)
+                busy += 1
+            while again and busy < (1 if crew.alone else room):
+                crew.give(again.popleft())
                 busy += 1
             if not busy:
                 break
@@ -110,7 +120,7 @@ def _drive(study: Study, store: Store, jobs: Iterator[Job], crew: Crew, progress
             whole_piece = job.piece not in singly
             if isinstance(found, str):
                 deaths[job.piece] = deaths.get(job.piece, 0) + 1
-                if whole_piece and deaths[job.piece] < _DEATHS:
+                if whole_piece and deaths[job.piece] < crew.deaths:
                     again.append(job)
                     continue
                 if whole_piece and len(job.rows) > 1:

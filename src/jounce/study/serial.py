@@ -11,6 +11,8 @@ from jounce.study.threads import one_thread
 
 
 class _Serial:
+    deaths, alone = 1, False
+
     def __init__(self, study: Study) -> None:
         self._study = study
         self._job: Job | None = None
