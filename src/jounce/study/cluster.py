@@ -161,7 +161,7 @@ def _await(client: Any) -> None:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
-        _warn(client.scheduler.address, "has no workers yet", 9)
+        _warn(client.scheduler.address, "has no workers yet", 7)
         client.wait_for_workers(1)
 
 

@@ -57,10 +57,10 @@ class Store:
         self._study = study
         self.name = "memory" if place is None else printable(fspath(place))
         self._size, self._members = study.piece_size, study.members
-        self._target: Any = zarr.storage.MemoryStore() if place is None else fspath(place)
         self._pending: dict[int, Found] = {}  # pieces that are not written yet
         self._due = 0.0  # when they will be, by the clock
         with self._guarded("opened"):
+            self._target: Any = zarr.storage.MemoryStore() if place is None else _located(fspath(place))
             try:
                 self._group = zarr.open_group(self._target, mode="r")
             except FileNotFoundError:
@@ -244,10 +244,18 @@ def is_there(place: str) -> bool:
     """
     with _guarded(printable(place), "opened"):
         try:
-            needed("zarr", "a study").open_group(place, mode="r")
+            needed("zarr", "a study").open_group(_located(place), mode="r")
         except FileNotFoundError:
             return False
     return True
+
+
+def _located(place: str) -> Any:
+    """What Zarr opens: URLs without fsspec's memory of what there was, as other processes write there."""
+    if "://" not in place:
+        return place
+    store = needed("zarr", "a study").storage.FsspecStore
+    return store.from_url(place, storage_options={"use_listings_cache": False})
 
 
 def read(place: Any) -> xr.Dataset:
@@ -257,11 +265,13 @@ def read(place: Any) -> xr.Dataset:
         place: a folder or URL.
     """
     xarray = needed("xarray", "a study")
-    at = fspath(place) if isinstance(place, (str, PathLike)) else place
+    at = _located(fspath(place)) if isinstance(place, (str, PathLike)) else place
     found: xr.Dataset = xarray.open_zarr(at, chunks=None, consolidated=False)
     if _KEY not in found.attrs:
         raise StudyError(f"{place} holds something else than the results of a study")
     found.attrs.pop(_RUN, None)
+    if "status" not in found:
+        raise StudyError(f"{place} has no results yet: its run has just begun, or was interrupted when it began")
     order = [*found.attrs["parameters"], *found.attrs["measures"], "status", "reason"]
     found = found[order].set_coords(found.attrs["parameters"])
     return found.assign(reason=found["reason"].astype(object))  # NumPy's own strings cannot be missing, as in `where`
