@@ -324,7 +324,11 @@ assert (asked.run(store={str(tmp_path / "s.zarr")!r}, workers=1)["status"] == 0)
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root mounts disks")
 @pytest.mark.night
-def test_disks_that_are_full_or_read_only(tmp_path: Path) -> None:
+def test_disks_that_are_full_or_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from jounce.study import store
+
+    monkeypatch.setattr(store, "_CHUNK", 20)  # a file for each piece, so that a small study fills the disk
+    monkeypatch.setattr(store, "_REST", 0.0)
     disk = tmp_path / "disk"
     disk.mkdir()
     made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], check=False)
