@@ -51,6 +51,10 @@ class CoreModel {
     double turned[3];            // at rest
     std::vector<double> limits;  // (2, orders) without and with equations to solve, of the square of all turns; empty: not known yet
     std::vector<std::array<double, 2>> errors;  // the square of all turns, and the relative error of accelerations up to there
+    struct Trust {                              // squares of all turns: the largest known to be right, the least known not to be
+      double right = -1, wrong = INFINITY;
+    };
+    std::vector<std::array<Trust, 2>> trusts;  // of finer(times), without and with equations to solve
   };
   const std::vector<Screen>& screens() const { return screens_; }
   const nb::object& discretization() const { return discretization_; }  // of jounce.dynamics.discretization
@@ -70,7 +74,7 @@ class CoreModel {
     bool solves;
     std::size_t count;  // of differences
     std::vector<double> q;
-    int which;  // of them to speak of; none if rounding explains all, up to `most`
+    int which;  // of them to speak of; none if rounding explains all, up to `most`, or still finer answers agree
     double least, most;
     std::string category, before, after;
   };

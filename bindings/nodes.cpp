@@ -1,7 +1,9 @@
 #include "nodes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "answers.hpp"
 #include "bind.hpp"
@@ -18,6 +20,9 @@ constexpr double far = 0.5;                          // strain below which no bo
 constexpr double in_tree = 10;                             // what other bodies make of errors
 constexpr double close_by = 1e-4, close_by_solved = 0.02;  // of what is too much: so close, two answers may happen to be wrong alike
 constexpr int most_times = 5;                              // that an answer is asked for with more nodes
+constexpr double remembered = 0.1;  // of what is too much: differences within which still finer answers are not asked for again
+
+constexpr int is_right = -2;  // of a verdict, for `which`
 
 thread_local int unwatched = 0;
 
@@ -141,12 +146,12 @@ std::vector<double> NodesWatch::differences(std::ptrdiff_t k) const {
   return found;
 }
 
-bool NodesWatch::is_off(const std::vector<double>& differences, double part) const {
+double NodesWatch::worst(const std::vector<double>& differences) const {
   const double* found = differences.data();
+  double most = 0;
   for (const Block& each : blocks_)
-    for (int order = 0; order < each.orders; ++order)
-      if (*found++ > part * (order > 2 ? rounded : off)) return true;
-  return false;
+    for (int order = 0; order < each.orders; ++order) most = std::max(most, *found++ / (order > 2 ? rounded : off));
+  return most;
 }
 
 // Whether what finer(times) answers is right, so that the difference is the error.
@@ -164,11 +169,25 @@ const double* NodesWatch::q_at(std::ptrdiff_t state) const { return q_.data() + 
 std::shared_ptr<const CoreModel::Verdict> NodesWatch::verdict_near(const double* q, const std::vector<double>& differences) const {
   for (const std::shared_ptr<const CoreModel::Verdict>& each : model_.verdicts()) {
     if (each->what != what_ || each->solves != solves_ || each->count != differences.size()) continue;
-    const double found =
-        each->which < 0 ? *std::max_element(differences.begin(), differences.end()) : differences[std::size_t(each->which)];
+    const double found = each->which == is_right ? worst(differences)
+                         : each->which < 0       ? *std::max_element(differences.begin(), differences.end())
+                                                 : differences[std::size_t(each->which)];
     if (each->least <= found && found <= each->most && bent_alike(model_.screens(), q, each->q.data())) return each;
   }
   return nullptr;
+}
+
+bool NodesWatch::known_right(std::ptrdiff_t state, const std::vector<double>& differences) const {
+  const auto near = verdict_near(q_at(state), differences);
+  return near && near->which == is_right;
+}
+
+// That an answer is right, though the first finer one did not show it, and that others are which differ as little from theirs.
+void NodesWatch::remember_right(std::ptrdiff_t state, std::size_t count, double part) const {
+  if (part > remembered) return;
+  const double* q = q_at(state);
+  model_.remember(std::make_shared<const CoreModel::Verdict>(CoreModel::Verdict{
+      what_, solves_, count, std::vector<double>(q, q + model_.tree().nq), is_right, 0, std::min(2 * part, remembered), "", "", ""}));
 }
 
 // Whether there was anything to say.
@@ -233,23 +252,39 @@ bool NodesWatch::explained(const void* again, Call call, std::ptrdiff_t state, c
   return say(*verdict, state, differences);
 }
 
+// The next robot with more nodes to ask about a state: the first that is right for certain, or one after another where none is.
+int NodesWatch::next_finer(std::ptrdiff_t state, int times) const {
+  for (int next = times + 1; next < most_times; ++next)
+    if (trusts_finer(state, next)) return next;
+  return times + 1;
+}
+
 // Where finer answers are no different, but may be wrong as well, still finer ones decide.
 void NodesWatch::check(const void* again, Call call) {
   const Apart apart(current_);
   const double close = solves_ ? close_by_solved : close_by;
   for (std::size_t begin = 0, size = at_once; begin < doubtful_.size(); begin += size, size = std::min(2 * size, at_most)) {
-    std::vector<std::ptrdiff_t> asked(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + size, doubtful_.size()));
-    for (int times = 0; times < most_times && !asked.empty(); ++times) {
+    std::array<std::vector<std::ptrdiff_t>, most_times + 1> asked;  // of finer(times), by times; the last: of none
+    asked[0].assign(doubtful_.begin() + begin, doubtful_.begin() + std::min(begin + size, doubtful_.size()));
+    std::map<std::ptrdiff_t, double> parts;  // of what is too much, by which finer(0) differs where it does not decide
+    for (int times = 0; times < most_times; ++times) {
+      if (asked[times].empty()) continue;
       if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // a call may be too short to look by itself
-      states_ = std::exchange(asked, {});
+      states_ = std::exchange(asked[times], {});
       if (!compute(again, call, model_.finer(times))) return;
       std::vector<std::pair<std::ptrdiff_t, std::vector<double>>> suspects;
       for (std::size_t k = 0; k < states_.size(); ++k) {
+        const std::ptrdiff_t state = states_[k];
         std::vector<double> found = differences(std::ptrdiff_t(k));
-        if (is_off(found))
-          suspects.emplace_back(states_[k], std::move(found));
-        else if ((times > 0 || is_off(found, close)) && !trusts_finer(states_[k], times))
-          asked.push_back(states_[k]);
+        const double part = worst(found);
+        if (part > 1) {
+          suspects.emplace_back(state, std::move(found));
+        } else if (times > 0 ? !trusts_finer(state, times) : part > close && !known_right(state, found) && !trusts_finer(state, 0)) {
+          if (times == 0) parts[state] = part;
+          asked[next_finer(state, times)].push_back(state);
+        } else if (times > 0) {
+          remember_right(state, found.size(), parts[state]);
+        }
       }
       for (const auto& [state, found] : suspects)
         if (explained(again, call, state, found, times)) return;

@@ -54,10 +54,13 @@ class NodesWatch {
   bool compute(const void* again, Call call, const CoreModel& model);
   std::vector<double> differences(
       std::ptrdiff_t k) const;  // of the states computed last, by array and order, as parts of the largest entry
-  bool is_off(const std::vector<double>& differences, double part = 1) const;  // by so much of what is too much
+  double worst(const std::vector<double>& differences) const;  // the largest, as a part of what is too much
   bool trusts_finer(std::ptrdiff_t state, int times) const;
+  int next_finer(std::ptrdiff_t state, int times) const;
   std::ptrdiff_t place_of(std::ptrdiff_t state) const;  // among the doubtful
   const double* q_at(std::ptrdiff_t state) const;
+  bool known_right(std::ptrdiff_t state, const std::vector<double>& differences) const;
+  void remember_right(std::ptrdiff_t state, std::size_t count, double part) const;
   bool explained(const void* again, Call call, std::ptrdiff_t state, const std::vector<double>& differences, int times);
   std::shared_ptr<const CoreModel::Verdict> verdict_near(const double* q, const std::vector<double>& differences) const;
   bool say(const CoreModel::Verdict& verdict, std::ptrdiff_t state, const std::vector<double>& differences) const;

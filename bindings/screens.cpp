@@ -73,11 +73,18 @@ double CoreModel::error_of_accelerations(const double* q) const {
   return most;
 }
 
+// A body that is right where it turns further is right.
 bool CoreModel::finer_does(const double* q, int times, bool solves, double most) const {
-  const nb::object does = discretization_.attr("finer_does");
-  return std::all_of(screens_.begin(), screens_.end(), [&](const Screen& screen) {
+  return std::all_of(screens_.begin(), screens_.end(), [&](Screen& screen) {
     const Deformation now = deformation(screen, q);
-    return now.strained <= most_strain * most_strain && nb::cast<bool>(does(screen.soft, times, std::sqrt(now.turned), solves, most));
+    if (!(now.strained <= most_strain * most_strain)) return false;
+    if (screen.trusts.size() <= std::size_t(times)) screen.trusts.resize(std::size_t(times) + 1);
+    Screen::Trust& known = screen.trusts[std::size_t(times)][solves];
+    if (now.turned <= known.right) return true;
+    if (now.turned >= known.wrong) return false;
+    const bool does = nb::cast<bool>(discretization_.attr("finer_does")(screen.soft, times, std::sqrt(now.turned), solves, most));
+    (does ? known.right : known.wrong) = now.turned;
+    return does;
   });
 }
 

@@ -144,6 +144,30 @@ def test_what_is_found_out_is_not_found_out_again(monkeypatch):
     assert 0 < len(asked) <= 4
 
 
+@pytest.mark.parametrize(("turns", "order"), [(2.2, 0), (0.1, 5)])
+def test_what_is_found_to_be_right_is_not_asked_for_again(monkeypatch, turns, order):
+    """Where nodes are too few for a shape but do for torques, and where accelerations may have lost their digits."""
+    builder, rng = jn.Builder(), np.random.default_rng(0)
+    builder.add("base", "world", jn.Free(), inertia=jn.Inertia(0.8, rotational=(4e-3, 4e-3, 7e-3)))
+    for i in range(3):
+        place = jn.placement(xyz=(0.1 * np.cos(2.1 * i), 0.1 * np.sin(2.1 * i), 0.0))
+        builder.add(f"rod {i}", "base", placement=place, body=jn.soft.Rod(0.3, 0.01, 1000.0, 1e6))
+    robot = builder.build()
+    q = robot.neutral()
+    q[7::3] = TURN * turns
+    asked = []
+    for name in ("explain", "finer_does"):
+        own = getattr(Discretization, name)
+        monkeypatch.setattr(Discretization, name, lambda *given, own=own: asked.append(given) or own(*given))
+    for v in 0.3 * rng.normal(size=(8, order + 2, robot.nv)):
+        for _ in range(2):
+            asked.clear()
+            tau = robot.inverse_dynamics(q, v)
+            if order > 2:
+                _quietly(robot.forward_dynamics, q, v[0], tau)
+        assert not asked
+
+
 def _quietly(call, *given):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

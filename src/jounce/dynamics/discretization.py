@@ -20,7 +20,8 @@ nodes, and two small errors of the rest may be the same. So unless the limits of
 right by itself, the answer is asked for with more and more of them. A difference above `OFF` is an error, unless
 rounding explains it: unless the last digits of the bodies move the finer answer as far, or, where equations are solved,
 ten times the condition number of the mass matrix does. From the third derivative on that is said as well. What is found
-out about one state is said of others whose bodies are bent much the same (`nodes.cpp`).
+out about one state, be it that still finer answers agree, is said of others whose bodies are bent much the same
+(`nodes.cpp`).
 """
 
 from __future__ import annotations
@@ -488,11 +489,14 @@ class Discretization:
             later = min(max(least, _LOST), _MOST_LOST)
             bearable = [np.where(np.arange(len(e)) > 2, later, max(least, OFF)) for e in off]
             inside = self._rounding_inside(more, again, finer) if solves else noise
+            apart = off
             off = [np.max(each, axis=0) for each in zip(off, noise, inside, strict=True)]
             array, order, lost = _worst([e / most for e, most in zip(off, bearable, strict=True)])
             if not solves or not lost > 1:
-                return Verdict(most=least / _CLEAR if solves else -1.0)
-            within = float(bearable[array][order]), float(explained[array][order]) / _CLEAR
+                most = max(float(e.max(initial=0.0)) for e in apart)
+                return Verdict(most=max(least / _CLEAR, most if most <= least else 0.0) if solves else -1.0)
+            clear, own = float(explained[array][order]) / _CLEAR, float(apart[array][order])
+            within = float(bearable[array][order]), max(clear, own)
             return self._verdict(what, off, array, order, within, "PrecisionWarning", _BY_ROUNDING)
         error = float(off[array][order])
 
@@ -511,7 +515,7 @@ class Discretization:
             lambda seed, count: part(self._with({**more, which: count}, seed)),
         )
         by_rounding = max(least if least > OFF else 0.0, _ROUNDED * float(noise[array][order]))
-        within = max(OFF, _CLEAR * by_rounding), 2 * error
+        within = min(max(OFF, _CLEAR * by_rounding), error), 2 * error
         if would_do == _TOO_MANY and solves:
             inside = self._rounding_inside(more, again, finer)
             if _ROUNDED * float(inside[array][order]) > error:
@@ -545,7 +549,7 @@ class Discretization:
             """A better answer than with so many, and how far they may be off: half of what is said, or its rounding."""
             found, *others = (better(seed, _more(count)) for seed in (0, 1, 2))
             noise = max(float(np.abs(other - found).max()) for other in others)
-            return found, max(OFF / 2 * float(np.abs(found).max()), _ROUNDED / _CLEAR * noise)
+            return found, max(OFF / 2 * float(np.abs(found).max()), _ROUNDED * noise)
 
         def does(count: int) -> bool:
             return float(np.abs(given(count) - reference).max()) <= most
