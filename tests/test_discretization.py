@@ -79,6 +79,27 @@ def advised(caught: pytest.WarningsRecorder) -> int:
     return int(str(caught[0].message).split("nodes=")[1].split()[0])
 
 
+def test_the_nodes_that_would_do_for_a_route_do():
+    """A finger curled up by its tendon, three turns, whose shape needs fewer nodes than the tendon."""
+    length, wide, narrow = 0.15, 0.006, 0.003
+    pull = jn.soft.Tendon("pull", lambda s: (0.8 * (wide + (narrow - wide) * s / length), 0.0))
+    strain = jn.soft.polynomial({"bend_y": 3, "stretch": 1})
+    options = {"length": length, "radius": (wide, narrow), "strain": strain, "actuators": [pull]}
+    robot, q = alone(**options), [20.196, 19.075, 5.4937, 0.8227, -0.02545, -0.01497]
+    with pytest.warns(jn.DiscretizationWarning, match="actuation matrix") as caught:
+        robot.actuation_matrix(q)
+    found = alone(nodes=advised(caught), **options).actuation_matrix(q)  # without a warning
+    s, w = np.polynomial.legendre.leggauss(2000)
+    s, w = length * (s + 1) / 2, length * w / 2
+    away, slope = 0.8 * (wide + (narrow - wide) * s / length), 0.8 * (narrow - wide) / length
+    bases = [np.polynomial.legendre.legval(2 * s / length - 1, np.eye(4)[k]) / length for k in range(4)]
+    along = 1 + sum(x * b for x, b in zip(q[4:], bases[:2], strict=True))
+    along -= away * sum(x * b for x, b in zip(q[:4], bases, strict=True))
+    unit = -along / np.hypot(along, slope)  # of minus the length of the tendon, by its tangent along the rod
+    truth = [w @ (unit * -away * b) for b in bases] + [w @ (unit * b) for b in bases[:2]]
+    np.testing.assert_allclose(found[:, 0], truth, rtol=0, atol=1e-6 * np.abs(truth).max())
+
+
 @pytest.mark.parametrize("turned", [3 * TURN, 4 * TURN])
 def test_the_nodes_that_would_do_for_what_is_zero_do(turned):
     """The weight of whole turns about the vertical is zero along them, whatever the sum of some nodes is."""

@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 
 STRAIGHT = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 _FEWEST = 12  # Gauss points for the stiffness, and that nonuniform strains get
+_MOST_FINER = 2.0  # times the nodes of routes
 _PLACES = 129  # along a rod, at which its basis is looked at
 _KEPT = 4  # sets of places along a rod, whose steps are not found again
 _SMALLEST = 1e-30  # m, kg/m^3, Pa; below it, and above its inverse, products leave double precision
@@ -125,8 +126,8 @@ class Rod(SoftBody):
         self.nodes = count or self._usual_nodes
         if count is not None:
             self.substep = self._substep_with(count)
-        self._finer = 1.0  # than nodes of routes have to be
         self._displacements: Expressions | None = None
+        self._finer = self._finer_with(self.nodes)
         self.recorded_inputs()  # checks them
         self.stiffness = self._stiffness() if count is None else self._converged_stiffness()
         self.viscosity = self.damping * self.stiffness
@@ -134,6 +135,7 @@ class Rod(SoftBody):
         if expect_auto(nodes, reach, order):
             chosen = self.refined(enough_nodes(self, reach, order))
             self.nodes, self.substep = chosen.nodes, chosen.substep
+            self._displacements, self._finer = None, self._finer_with(self.nodes)
 
     def radius(self, s: float) -> float:
         """At s, m."""
@@ -239,7 +241,7 @@ class Rod(SoftBody):
 
     def recorded_inputs(self) -> Expressions | None:
         if self._displacements is None and self.actuators:
-            self._displacements = displacements_of(self, _test_shapes(self), min(self._finer, 2.0))
+            self._displacements = displacements_of(self, _test_shapes(self), self._finer)
         return self._displacements
 
     @property
@@ -252,6 +254,10 @@ class Rod(SoftBody):
             return self._longest
         return self._longest * min(1.0, self._usual_nodes / count)
 
+    def _finer_with(self, count: int) -> float:
+        """More nodes come with more nodes of routes: so many times those that straight and little bent rods take."""
+        return min(max(count / self._usual_nodes, 1.0), _MOST_FINER) if self.actuators else 1.0
+
     @cached_property
     def _usual_nodes(self) -> int:
         return _node_count(self)
@@ -260,7 +266,7 @@ class Rod(SoftBody):
         own = self._copy()
         own.checked = False
         own.nodes, own.substep = count, self._substep_with(count)
-        own._displacements, own._finer = None, 1.0
+        own._displacements, own._finer = None, self._finer_with(count)
         return own
 
     def refined(self, resolution: int) -> Rod:
@@ -270,7 +276,7 @@ class Rod(SoftBody):
             own.nodes = resolution
             if not self.strain.uniform:
                 own.substep = self.substep * min(1.0, self.nodes / resolution)
-            own._displacements, own._finer = None, resolution / self.nodes
+            own._displacements, own._finer = None, self._finer * min(resolution / self.nodes, _MOST_FINER)
         return own
 
     def deformation(self) -> tuple[Array, Array]:
