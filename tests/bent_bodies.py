@@ -60,12 +60,15 @@ class Bent:
         return float(np.linalg.cond(self.truth.mass_matrix(self.q)))
 
     def rounding(self, answer: Answer, solves: bool) -> np.ndarray:
-        """What it may take of each order: robots whose nodes have converged differ by it."""
+        """What it may take of each order."""
+        return 10 * np.maximum(self.scatter(answer), self.condition * 2.2e-16 if solves else 0.0)
+
+    def scatter(self, answer: Answer) -> np.ndarray:
+        """How far robots whose nodes have converged differ: nobody knows more digits."""
         truth = self.converged(answer)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            noise = np.max([apart(answer(refined(self.robot, times)), truth) for times in (3, 5, 6)], axis=0)
-        return 10 * np.maximum(noise, self.condition * 2.2e-16 if solves else 0.0)
+            return np.max([apart(answer(refined(self.robot, times)), truth) for times in (3, 5, 6)], axis=0)
 
     def least_apart(self, answer: Answer, given: np.ndarray) -> np.ndarray:
         """How far each order is from the nearest of some converged answers, which differ by their own rounding."""
@@ -212,7 +215,8 @@ def faults(seed: int, pool: int = 0, most: int = 7) -> list[str]:
             need = np.full(len(off), 10 * bent.condition * 2.2e-16 if solves else 0.0)
             need[3:] = np.minimum(need[3:], 1e-4)  # such losses are to be told
             own = apart(given, bent.converged(answer), 0.0)
-            if (np.maximum(off, own) < np.maximum(1e-9, need)).all():
+            bar = np.maximum(1e-9, need)
+            if (np.maximum(off, own) < bar).all() and (bent.scatter(answer) < bar).all():
                 found.append(f"{seed}: {name} is off by {off} only, and warned of: {caught[0].message}")
         elif (off > PROMISED[: len(off)]).any() and not (solves and bent.condition > 1e14):  # singular but for rounding
             rounding = bent.rounding(answer, solves)
