@@ -212,7 +212,8 @@ def faults(seed: int, pool: int = 0, most: int = 7) -> list[str]:
         warned = any(issubclass(w.category, jn.PrecisionWarning) for w in caught)
         off = apart(given, bent.converged(answer))
         if warned:
-            need = np.full(len(off), 10 * bent.condition * 2.2e-16 if solves else 0.0)
+            # Half of what rounding explains at most, as the check knows an error within a factor of two.
+            need = np.full(len(off), 5 * bent.condition * 2.2e-16 if solves else 0.0)
             need[3:] = np.minimum(need[3:], 1e-4)  # such losses are to be told
             own = apart(given, bent.converged(answer), 0.0)
             bar = np.maximum(1e-9, need)
