@@ -68,7 +68,11 @@ bool Answers::compute(double cost, std::size_t workspace_bytes, Part part) const
   if (NodesWatch::again()) {
     const std::vector<std::ptrdiff_t>& some = NodesWatch::current()->states();
     for_each_part(std::ptrdiff_t(some.size()), cost, workspace_bytes, [&](std::ptrdiff_t begin, std::ptrdiff_t end, void* workspace) {
-      for (std::ptrdiff_t k = begin; k < end; ++k) checked(some[k], some[k] + 1, workspace);
+      for (std::ptrdiff_t k = begin, next = k; k < end; k = next) {  // neighbours side by side in SIMD lanes
+        do ++next;
+        while (next < end && some[next] == some[next - 1] + 1);
+        checked(some[k], some[next - 1] + 1, workspace);
+      }
     });
   } else {
     for_each_part(count_, cost, workspace_bytes, checked);

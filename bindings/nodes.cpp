@@ -271,6 +271,7 @@ void NodesWatch::check(const void* again, Call call) {
       if (asked[times].empty()) continue;
       if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // a call may be too short to look by itself
       states_ = std::exchange(asked[times], {});
+      std::sort(states_.begin(), states_.end());
       if (!compute(again, call, model_.finer(times))) return;
       std::vector<std::pair<std::ptrdiff_t, std::vector<double>>> suspects;
       for (std::size_t k = 0; k < states_.size(); ++k) {
