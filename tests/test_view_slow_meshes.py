@@ -25,8 +25,9 @@ from jounce.loading.apart import Apart
 from jounce.parts.texture import Pattern, Texture
 from jounce.view import mesh_files, mesh_parsing, meshes
 from jounce.view.mesh_child import packed_parts, unpacked_parts
-from jounce.view.mesh_files import MeshReader, SlowMeshError, is_plain
+from jounce.view.mesh_files import MeshReader, SlowMeshError
 from jounce.view.mesh_parsing import MeshError, RawPart, _unit, parsed
+from jounce.view.plain_meshes import is_plain
 from jounce.view.textures import Coat
 
 OFF = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
@@ -279,10 +280,45 @@ def test_plain_or_not() -> None:
     assert not is_plain(b"SOLID" * 101, "stl")
     assert not is_plain(b"<a/>" * 4001, "dae")
     assert not is_plain(b"<instance_node/>", "dae")
-    assert is_plain(b"<instance_geometry url='#g'/>" * 9 + b"0 " * 1_000_000, "dae")
+    assert not is_plain(b"<a>" + b"<a/>" * 4000 + b"</a>", "dae")
+    assert not is_plain(b"<a><instance_node/></a>", "dae")
+    for placing in ("instance_geometry", "instance_controller"):
+        scene = "<a>" + f"<b:{placing}\nurl='#g'/>" * 9 + "0\t" * 1_000_000 + "</a>"
+        assert is_plain(scene.encode(), "dae")
+        assert not is_plain(scene.replace("0\t", f"<b:{placing}/>\t", 2).encode(), "dae")
+    assert not is_plain(b"<instance_geometry url='#g'/>" * 9 + b"0 " * 1_000_000, "dae")
     assert not is_plain(b"<a:instance_geometry\nurl='#g'/>" * 11 + b"0\t" * 1_000_000, "dae")
     for kind in ("ply", "off", "glb"):
         assert not is_plain(b"", kind)
+
+
+def test_parts_in_odd_places_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers find materials in comments and behind faces, join lines, and drop bytes that they cannot decode."""
+    started, pieces = seen(monkeypatch), "v 0 0 0\n" * 1000
+    for odd in ("#usemtl m{}\nf 1 2 3\n", "f 1 2 3 usemtl m{}\n", "v 0 0 0 usemtl m{}\n", "f 1 2 3\\\nusemtl m{}\n"):
+        text = (pieces + "".join(odd.format(i) for i in range(401))).encode()
+        assert not is_plain(text, "obj"), odd
+    for kind, text in (
+        ("obj", b"#\nuse\xffmtl a\nf 1 2 3\n"),
+        ("obj", b"#\\\nusemtl a\nf 1 2 3\n"),
+        ("stl", b"so\xfflid a\nendso\xfflid\n"),
+    ):
+        assert is_plain(b"#\n" if kind == "obj" else b"solid a\nendsolid\n", kind)
+        assert not is_plain(text, kind)
+    mesh = saved(tmp_path, "a.obj", POINTS + "".join(f"#usemtl m{i}\nf 1 2 3\n" for i in range(500)))
+    with MeshReader() as reader:
+        assert len(reader.read(mesh, {})) == 500
+    assert len(started) == 1
+
+
+def test_looking_whether_a_mesh_is_plain_takes_time_in_proportion() -> None:
+    """Of 56 KB it took 0.13 s, of 3 MB six minutes, without a look for Ctrl-C."""
+    with within(1.0):
+        for unit in ("<vcount", "<vcount ", "<", "<!--", "<a:", "&#", "vcount>", "<instance_geometry "):
+            is_plain(("<" + unit * (2_900_000 // len(unit))).encode(), "dae")
+            is_plain(("<a>" + unit * (2_900_000 // len(unit))).encode(), "dae")
+        for unit in (" ", "\t\n", "v", "u", "usemt", "#", "f ", "\r"):
+            is_plain((unit * (2_900_000 // len(unit))).encode(), "obj")
 
 
 @pytest.mark.night
@@ -501,7 +537,13 @@ def test_polygons_of_many_corners_are_read_in_the_process_with_limits(
 ) -> None:
     """Readers make room for as many corners as the file says: 90 million took 3 GB."""
     pytest.importorskip("collada")
-    assert is_plain(polygons("3").encode(), "dae")
+    for even in (
+        polygons("3"),
+        polygons("3").replace("<vcount>", "<vcount a='>'>"),
+        polygons("3").replace("<vcount>", "<vcount/> <vcount>"),
+        polygons("3<!-- <vcount>2000000000</vcount> -->"),
+    ):
+        assert is_plain(even.encode(), "dae")
     for odd in (
         polygons("90000 " * 1000),
         polygons("-90000 " * 1000),
@@ -511,8 +553,11 @@ def test_polygons_of_many_corners_are_read_in_the_process_with_limits(
         polygons("1e9"),
         polygons("9" * 5000),
         polygons("3").replace("vcount", "a:vcount").replace(">3<", ">2000000000<"),
-        polygons("3").replace("<vcount>", "<vcount a='>'>"),
-        polygons("3").replace("<vcount>", "<vcount/> <vcount>"),
+        polygons("2000000000").replace("<vcount>", "<vcount a='>'>"),
+        polygons("2000000000").replace("<vcount>", "<vcount/> <vcount>"),
+        *(polygons(f"3 {between} 2000000000") for between in ("<!-- -->", "<?a b?>", "<![CDATA[ ]]>")),
+        *(polygons(f"2000{between}000000") for between in ("<!-- -->", "<?a b?>", "<![CDATA[]]>")),
+        polygons("3")[:-1],
     ):
         assert not is_plain(odd.encode(), "dae")
     started = seen(monkeypatch)

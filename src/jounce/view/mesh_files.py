@@ -19,7 +19,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 
@@ -35,6 +34,8 @@ from jounce.parts.visual import HeightFile, MeshFile
 from jounce.view.mesh_child import unpacked_parts
 from jounce.view.mesh_parsing import MeshError, RawPart, parsed
 from jounce.view.pictures import Pictures, checked_picture
+from jounce.view.plain_meshes import MAX_BYTES as PLAIN_BYTES
+from jounce.view.plain_meshes import is_plain
 from jounce.view.stl import binary_stl
 
 SECONDS = 10.0  # of processor time for a file
@@ -44,15 +45,6 @@ _ON_THE_CLOCK = 6  # times as long, for a busy machine
 _ALL = 6  # times as long for all meshes and pictures of a robot together
 _BESIDE, _EACH = 300_000_000, 20_000_000  # bytes of all files that a mesh names together, and of one
 _NAMES = 1000  # files that it may name
-_PLAIN_BYTES = 3_000_000
-_PLAIN_PARTS = {  # how many of these a file may have: solids, lines that are no vertices or faces, elements
-    "stl": (re.compile(rb"solid", re.IGNORECASE), 100),
-    "obj": (re.compile(rb"^[ \t]*(?![ \t]|v[ \t]|vn[ \t]|vt[ \t]|f[ \t]|#|\r?$).", re.MULTILINE), 400),
-    "dae": (re.compile(rb"<"), 4000),
-}
-_PLAIN_SCENE = 10_000_000  # words of a Collada file, as often as its scene names a geometry
-_PLACED = re.compile(rb"instance_geometry\s")
-_CORNERS = re.compile(rb"<(?:[^<>\s]{1,60}:)?vcount\b[^>]*>([^<]*)<")  # of each polygon, in a Collada file
 _PLAIN_NAMES = 50  # files that a mesh may name to be read here
 _PLAIN_PIXELS = 20_000_000  # in all of these together
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".mtl")
@@ -170,7 +162,7 @@ class MeshReader:
         if kind == "dae":
             _check_collada(content)
         if is_plain(content, kind):
-            few, found = _Named(path.parent, mesh, _PLAIN_NAMES, _PLAIN_BYTES, _PLAIN_PIXELS), dict(missing)
+            few, found = _Named(path.parent, mesh, _PLAIN_NAMES, PLAIN_BYTES, _PLAIN_PIXELS), dict(missing)
             parts = parsed(content, kind, few.content, found)
             if not few.too_many:
                 missing.update(found)
@@ -212,30 +204,6 @@ class MeshReader:
 def _processor_time() -> float:
     """Of this thread; if it is the main one, also of those that work for it (`aside`)."""
     return time.process_time() if threading.current_thread() is threading.main_thread() else time.thread_time()
-
-
-def is_plain(content: bytes, kind: str) -> bool:
-    """Whether it is so small, and of so few parts, that reading it takes little time whatever it says."""
-    if len(content) > _PLAIN_BYTES or kind not in _PLAIN_PARTS:
-        return False
-    if kind == "dae" and b"instance_node" in content:  # which may multiply
-        return False
-    words = sum(map(content.count, (b" ", b"\t", b"\r", b"\n")))
-    if kind == "dae" and (words * len(_PLACED.findall(content)) > _PLAIN_SCENE or _corners(content) > words + 1000):
-        return False
-    part, most = _PLAIN_PARTS[kind]
-    return sum(1 for _ in islice(part.finditer(content), most + 1)) <= most
-
-
-def _corners(content: bytes) -> float:
-    """Of all polygons of a Collada file, as it says: readers make room for so many. Infinity if it is hard to tell."""
-    said = _CORNERS.findall(content)
-    if len(said) != content.count(b"vcount") / 2 or b"<![CDATA[" in content:
-        return math.inf
-    try:
-        return sum(abs(int(word)) for each in said for word in each.split())
-    except ValueError:
-        return math.inf
 
 
 def _started() -> Apart:
