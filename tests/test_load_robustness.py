@@ -195,7 +195,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         tmp_path / "no" / "where.urdf": "where.urdf: does not exist",
         tmp_path / "panda.urdf" / "x": "x: cannot be read: ",  # followed by the system's message
         "x" * 5000: "xxx: cannot be read: ",
-        "a\0b": "a\0b: cannot be read: ",
+        "a\0b": r"a\x00b: cannot be read: ",  # which no terminal takes for a command
         "": "source is empty, expected the path of a URDF or MJCF file, or XML text",
     }
     if os.path.exists("/dev/zero"):

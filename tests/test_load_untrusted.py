@@ -546,6 +546,63 @@ def test_no_program_runs_for_a_picture(tmp_path: Path, monkeypatch: pytest.Monke
     assert not ran.exists(), ran.read_text()
 
 
+# Terminals
+
+ODD = "a\x9b31m\u202e"  # what XML can hold of what moves cursors, sets colours and turns the direction of a line
+JOINT = f"""<robot name="{ODD}"> <link name="{ODD}"/> <link name="b"> <inertial> <mass value="1"/>
+  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/> </inertial> <visual name="{ODD}"> <geometry>
+  <mesh filename="{ODD}.stl"/> </geometry> </visual>
+  <visual> <geometry> <mesh filename="m.obj"/> </geometry> </visual> </link>
+  <joint name="{ODD}" type="revolute"> <parent link="{ODD}"/> <child link="b"/> {{}} </joint> </robot>"""
+
+
+def test_no_message_moves_the_cursor(tmp_path: Path) -> None:
+    """Nor sets colours: neither a name in a robot's file, nor one in a mesh, which may have any characters."""
+    for module in ("mujoco", "viser"):
+        pytest.importorskip(module)
+    (tmp_path / "m.obj").write_text(f"mtllib m.mtl\n{PAINTED}usemtl a\nf 1/1 2/2 3/3\n")
+    (tmp_path / "m.mtl").write_text("newmtl a\nmap_Kd \x1b]0;evil\x07.png\n")
+    (tmp_path / "robot.urdf").write_text(JOINT.format(""))
+    body = f"<body name='{ODD}'> <joint name='{ODD}' {{}}/> <geom size='1' {{}}/> </body>"
+    geom = f"<mujoco> <worldbody> {body} </worldbody> </mujoco>"
+    texts = [JOINT.format(f"<axis xyz='{ODD}'/>"), JOINT.format("").replace('name="b"', f'name="{ODD}"')]
+    texts += [geom.format("type='slide' axis='0 0 0'", ""), geom.format("", f"material='{ODD}'")]
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        jn.load(tmp_path / "robot.urdf", untrusted=True).show(save=tmp_path / "page.html")
+        said = [str(warning.message) for warning in heard]
+    assert {warning.category for warning in heard} == {jn.LoadWarning, jn.view.ViewWarning}
+    for text in texts:
+        with pytest.raises(jn.LoadError) as fault:
+            jn.load(text)
+        said.append(str(fault.value))
+    with pytest.raises(FileNotFoundError) as missing:
+        jn.load(tmp_path / f"{ODD}.urdf")
+    assert missing.value.filename == str(tmp_path / f"{ODD}.urdf")
+    for message in (*said, str(missing.value)):
+        assert message.isprintable()
+    assert any(r"a\x9b31m\u202e.stl does not exist" in message for message in said)
+    assert any(r"\x1b]0;evil\x07.png does not exist" in message for message in said)
+
+
+@pytest.mark.parametrize("command", ["view", "simulate"])
+def test_no_command_moves_the_cursor(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("typer", "rich", "viser"):
+        pytest.importorskip(module)
+    from jounce.cli import main
+
+    (tmp_path / "robot.urdf").write_text(JOINT.format('<limit lower="0" upper="1" effort="1" velocity="1"/>'))
+    monkeypatch.setattr(sys, "argv", ["jounce", *COMMANDS[command](tmp_path / "robot.urdf", tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+    said = "".join(capsys.readouterr())
+    assert r"a\x9b31m\u202e" in said
+    assert said.replace("\n", "").isprintable()
+
+
 # Pages
 
 

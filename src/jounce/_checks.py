@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._elsewhere import FRAMES
+from jounce._printable import printable as printable
 from jounce.errors import BatchWarning, PrecisionWarning
 
 Frame = Literal["body", "world", "mixed"]  # the axes of twists and wrenches
@@ -251,15 +252,6 @@ def text(name: str, value: object) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} is {quoted(value)}, expected a non-empty string")
     return value
-
-
-def printable(words: str) -> str:
-    r"""Text that stays on its line and moves no cursor: control characters in names are written as "\x1b".
-
-    >>> printable("left\nfinger")
-    'left\\nfinger'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words)
 
 
 def shapes(of: object, *keys: str) -> str:

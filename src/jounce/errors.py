@@ -5,15 +5,21 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Any
 
+from jounce._printable import printable_lines
+
 if TYPE_CHECKING:
     from jounce.trajectory import Trajectory
 
 
-class Error(Exception):
-    """Base class of all errors that jounce defines; each is also a ``ValueError`` or a ``RuntimeError``."""
+class Printable:
+    """An error or a warning whose text moves no cursor and sets no colours, whatever names from files are in it."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*args)
+        super().__init__(*map(printable_lines, args))
+
+
+class Error(Printable, Exception):
+    """Base class of all errors that jounce defines; each is also a ``ValueError`` or a ``RuntimeError``."""
 
 
 class LoadError(Error, ValueError):
@@ -28,7 +34,7 @@ class MissingFileError(LoadError, FileNotFoundError):
     """
 
     def __init__(self, message: str, filename: str) -> None:
-        OSError.__init__(self, errno.ENOENT, message, filename)
+        OSError.__init__(self, errno.ENOENT, printable_lines(message), filename)
 
     def __str__(self) -> str:
         return str(self.strerror)
@@ -41,25 +47,16 @@ class SaveError(Error, ValueError):
     """A robot that a file format cannot express, or a file that cannot be written; the message names what and why."""
 
 
-class ModelWarning(UserWarning):
+class ModelWarning(Printable, UserWarning):
     """A robot that was made or changed in a way that looks right but is rarely meant; the message says what it is."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
-
-class BatchWarning(UserWarning):
+class BatchWarning(Printable, UserWarning):
     """A stack of derivatives that has the shape of one row per state; the message says how to mean either."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
-
-class SaveWarning(UserWarning):
+class SaveWarning(Printable, UserWarning):
     """Something of no effect on the motion, such as a picture, that was left out of a written file."""
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
 
 class SingularError(Error, ValueError):
@@ -74,36 +71,24 @@ class ConstraintError(SingularError):
     """Constraints that no motion obeys, or that lose rank where derivatives are needed; the message names one."""
 
 
-class ConstraintWarning(RuntimeWarning):
+class ConstraintWarning(Printable, RuntimeWarning):
     """Constraints that lose rank in a configuration, as at a dead centre: the motion is not unique."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
-
-class PrecisionWarning(RuntimeWarning):
+class PrecisionWarning(Printable, RuntimeWarning):
     """A result less accurate than usual due to rounding; the message says by how much, and which joint is the cause."""
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
 
 class DiscretizationWarning(PrecisionWarning):
     """A soft body has too few nodes for how it is bent; the message says by how much, and how many would do."""
 
 
-class ShapeWarning(RuntimeWarning):
+class ShapeWarning(Printable, RuntimeWarning):
     """A soft body that is inside out, as no body can be; the message says where."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
-
-class StabilityWarning(RuntimeWarning):
+class StabilityWarning(Printable, RuntimeWarning):
     """An equilibrium that a robot would not have come to, as it loses stability on the way; the message says where."""
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
 
 class SimulationError(Error, RuntimeError):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
+from jounce._checks import printable
+
 if TYPE_CHECKING:
     from jounce.loading import Base, Description
     from jounce.loading.formats import Friction
@@ -152,7 +154,7 @@ def faults_in_one_line() -> Iterator[None]:
 
 def one_line(message: str) -> str:
     """A message, as the command says it."""
-    return f"jounce: {' '.join(in_shell_terms(message).split())}"
+    return f"jounce: {printable(' '.join(in_shell_terms(message).split()))}"
 
 
 _HINTS = (  # arguments of the library's functions, as options

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import typer
 
-from jounce._checks import counted
+from jounce._checks import counted, printable
 from jounce._extras import needed
 from jounce.commands.options import (
     allow_option,
@@ -139,12 +139,14 @@ def _chosen(method: str | None, hold: float | None, friction: Friction) -> Metho
 def _tell(robot: Model, motion: Trajectory, name: str, method: str, seconds: float) -> None:
     """The motion in a few lines: where each coordinate began, ended, and between which values it was."""
     span = motion.time[-1] - motion.time[0]
-    print(f"{name}: {span:g} s of motion, {counted(len(motion), 'state')}, method {method}, in {seconds:.2g} s")
+    states = counted(len(motion), "state")
+    print(f"{printable(name)}: {span:g} s of motion, {states}, method {method}, in {seconds:.2g} s")
     energy = [float(robot.kinetic_energy(s.q, s.v) + robot.potential_energy(s.q)) for s in (motion[0], motion[-1])]
     print(f"energy: {energy[0]:.9g} J at the start, {energy[1]:.9g} J at the end\n")
-    width = max(len(n) for n in ("coordinate", *motion.q_names[:_SHOWN]))
+    names = [printable(each) for each in motion.q_names[:_SHOWN]]
+    width = max(map(len, ("coordinate", *names)))
     print(f"{'coordinate':{width}}  {'start':>10}  {'end':>10}  {'lowest':>10}  {'highest':>10}")
-    for i, each in enumerate(motion.q_names[:_SHOWN]):
+    for i, each in enumerate(names):
         column = motion.q[:, i]
         values = [x if abs(x) > 1e-12 else 0.0 for x in (column[0], column[-1], column.min(), column.max())]
         unit = "" if motion.q_units[i] == "1" else f" {motion.q_units[i]}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.core_tables import BodyRecord, massless_bodies
+from jounce.errors import Printable
 from jounce.model import Model
 from jounce.parts.constraints import ConstraintRecord
 from jounce.unphysical import unphysical
@@ -18,11 +19,8 @@ if TYPE_CHECKING:
     from jounce.parts.visual import Visual
 
 
-class LoadWarning(UserWarning):
+class LoadWarning(Printable, UserWarning):
     """Something in a file that is probably a mistake; ``jounce info FILE`` says more."""
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
 
 @dataclass

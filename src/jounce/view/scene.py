@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce.core_tables import BodyRecord
+from jounce.errors import Printable
 from jounce.model import Model
 from jounce.parts.constraints import Gear
 from jounce.parts.joints import Cylindrical, Helical, Prismatic
@@ -52,11 +53,8 @@ MAX_PICTURES = 200_000_000  # bytes of pictures, each as often as it is drawn
 _AXES = 0.07  # length of the axes of frames, relative to the robot's size
 
 
-class ViewWarning(UserWarning):
+class ViewWarning(Printable, UserWarning):
     """Meshes that are not shown, and why."""
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
 
 
 @dataclass(frozen=True)
