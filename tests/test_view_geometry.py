@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 import time
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -243,6 +244,26 @@ def test_a_mesh_of_mjcf_outside_its_folder_is_not_looked_for(tmp_path: Path) -> 
     assert shapes(untrusted=True) == [Undrawn("wedge.stl", why)]
     for options in ({}, {"allow": tmp_path, "untrusted": True}):
         assert [type(shape) for shape in shapes(**options)] == [MeshFile]
+
+
+def test_heights_that_are_written_out_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All words at once took thirty times as much as the text, without a look for Ctrl-C."""
+    from jounce.loading import height_fields
+
+    for text in ("", " ", "1", "1 2 3", "  1.5\n-2e3\t7 ", "12345678 9 "):
+        for piece in (1, 3, 100):
+            monkeypatch.setattr(height_fields, "_PIECE", piece)
+            assert np.array_equal(height_fields.numbers_in(text), np.array(text.split(), dtype=np.float64))
+    monkeypatch.undo()
+    source = height_fields.FieldSource(None, ("700", "1000"), "1.5 2.25 " * 350_000)
+    tracemalloc.start()
+    try:
+        assert isinstance(source.shape((1.0, 1.0, 1.0, 1.0)), Triangles)
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(ValueError, match="could not convert"):
+        height_fields.numbers_in("1 x 2")
 
 
 FIELD = """<mujoco> <compiler meshdir="ground"/>

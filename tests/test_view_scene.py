@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,7 @@ from time_limits import HANG
 
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
-from jounce.view import ViewWarning
+from jounce.view import Triangles, ViewWarning, Visual
 from jounce.view.arrows import Wrenches
 from jounce.view.motion import Motion
 from jounce.view.names import node_name
@@ -553,6 +554,30 @@ def test_the_view_follows_a_robot_that_is_moved() -> None:
             viewer.update([*shift, *robot.neutral()[3:]])
             np.testing.assert_allclose(world(viewer, "/robot/base")[:3, 3], 0.0, atol=1e-9)
             np.testing.assert_allclose(world(viewer, "/beside/base")[:3, 3], np.array([0, 1, 0]) - shift, atol=1e-9)
+
+
+def test_a_page_is_written_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is what viser makes; all of it at once took five times its size, and long steps without a look for Ctrl-C."""
+    from jounce.view import page
+
+    corners = np.random.default_rng(0).normal(size=(100_000, 3)).astype(np.float32)
+    mesh = Visual(Triangles("t", corners, np.arange(99_999, dtype=np.int32).reshape(-1, 3)), np.eye(4))
+    builder = jn.Builder()
+    builder.add("a", "world", jn.Revolute((0, 0, 1)), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)), visuals=[mesh])
+    with builder.build().show() as viewer:
+        monkeypatch.setattr(page, "_PIECE", 3000)
+        recording = viewer._server.get_scene_serializer()
+        content = base64.b64encode(recording.serialize())
+        assert len(content) > 1e6
+        tracemalloc.start()
+        try:
+            path = viewer.save(tmp_path / "page.html")
+            assert tracemalloc.get_traced_memory()[1] < 3 * path.stat().st_size
+        finally:
+            tracemalloc.stop()
+    found = re.search(rb'window\.__VISER_EMBED_DATA__="([^"]*)"', path.read_bytes())
+    assert found
+    assert len(base64.b64decode(found[1], validate=True)) == pytest.approx(len(content) * 3 / 4, rel=1e-3)
 
 
 def test_a_saved_page_follows(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from jounce.loading.xml_source import short
 from jounce.parts.visual import HeightFile, Shape, Triangles, Undrawn
 
 MOST = 400  # rows and columns that are drawn
+_PIECE = 100_000  # characters
 Array = NDArray[np.float64]
 Size = tuple[float, float, float, float]
 
@@ -57,7 +58,19 @@ class FieldSource:
             raise ValueError
         if not self.elevation:
             return np.zeros((2, 2))
-        return np.array(self.elevation.split(), dtype=np.float64).reshape(rows, columns)[::-1]
+        return numbers_in(self.elevation).reshape(rows, columns)[::-1]
+
+
+def numbers_in(text: str) -> Array:
+    """Those that are written in a text, piece by piece: all words at once would take thirty times as much memory."""
+    begin, pieces = 0, [np.zeros(0)]
+    while begin < len(text):
+        end = begin + _PIECE
+        while end < len(text) and not text[end].isspace():
+            end += 1
+        pieces.append(np.array(text[begin:end].split(), dtype=np.float64))
+        begin = end
+    return np.concatenate(pieces)
 
 
 def from_bytes(content: bytes) -> Array:

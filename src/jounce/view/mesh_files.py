@@ -17,13 +17,15 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 import numpy as np
 
+from jounce.dynamics.interruptible import aside
 from jounce.errors import LoadError
 from jounce.loading.apart import Apart, NoProcessError
 from jounce.loading.folders import to_allow
@@ -38,9 +40,11 @@ from jounce.view.plain_meshes import MAX_BYTES as PLAIN_BYTES
 from jounce.view.plain_meshes import is_plain
 from jounce.view.stl import binary_stl
 
+T = TypeVar("T")
 SECONDS = 10.0  # of processor time for a file
 MAX_BYTES = 100_000_000
 MAX_MEMORY = 4 << 30  # bytes, of the process that reads meshes
+_LARGE = 10_000_000  # bytes
 _ON_THE_CLOCK = 6  # times as long, for a busy machine
 _ALL = 6  # times as long for all meshes and pictures of a robot together
 _BESIDE, _EACH = 300_000_000, 20_000_000  # bytes of all files that a mesh names together, and of one
@@ -157,7 +161,7 @@ class MeshReader:
         if kind not in _KINDS:
             raise MeshError(f"is of kind {kind!r}, expected one of {', '.join(_KINDS)}")
         path, content = content_of_file(mesh)
-        if kind == "stl" and (corners := binary_stl(content)) is not None:
+        if kind == "stl" and (corners := _in_time(binary_stl, content)) is not None:
             return [RawPart(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))]
         if kind == "dae":
             _check_collada(content)
@@ -199,6 +203,11 @@ class MeshReader:
         if "error" in said:
             raise MeshError(said["error"])
         return unpacked_parts(said["parts"], arrays)
+
+
+def _in_time(call: Callable[[bytes], T], content: bytes) -> T:
+    """What a call gives, with looks for Ctrl-C if there is so much that a step may take a tenth of a second."""
+    return call(content) if len(content) < _LARGE else aside(lambda: call(content))
 
 
 def _processor_time() -> float:

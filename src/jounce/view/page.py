@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 from collections.abc import Callable, Sequence
 from os import PathLike, fsdecode
@@ -15,7 +16,8 @@ from jounce.dynamics.interruptible import aside
 from jounce.view.style import RGB
 
 MOST = 20_000  # frames in a page
-_PIECE = 1 << 24  # bytes
+_PIECE = 3 << 21  # bytes, a multiple of the three that base64 makes four letters of
+_HERE = b"the recording of jounce"
 _OTHERS = dict.fromkeys((".gif", ".mp4", ".mov", ".webm", ".avi"), "trajectory.video makes films") | dict.fromkeys(
     (".png", ".jpg", ".jpeg", ".webp", ".svg", ".pdf"), "viewer.picture saves what a browser shows"
 )
@@ -83,13 +85,15 @@ def write_page(
         recording.insert_sleep(0.5)  # a pause at the end before it starts again
     head = f"<title>{html.escape(printable(title))}</title>{_STEADY}"
     corner = f'<aside style="{_CORNER}">{legend_lines(legend)}</aside>' if legend else ""
-
-    def made() -> bytes:
-        start, end, rest = recording.as_html().replace("<title>Viser</title>", head, 1).rpartition("</body>")
-        return "".join((start, corner, end, rest)).encode()
-
-    page = memoryview(aside(made))
+    content = memoryview(aside(recording.serialize))
+    recording.serialize = lambda: _HERE  # for the page around it: all of it at once would be copied several times
+    before, here, after = recording.as_html().partition(base64.b64encode(_HERE).decode())
+    assert here
+    before = before.replace("<title>Viser</title>", head, 1)
+    after, close, rest = after.rpartition("</body>")
     with target.open("wb") as file:
-        for at in range(0, len(page), _PIECE):
-            file.write(page[at : at + _PIECE])
+        file.write(before.encode())
+        for at in range(0, len(content), _PIECE):
+            file.write(base64.b64encode(content[at : at + _PIECE]))
+        file.write("".join((after, corner, close, rest)).encode())
     return target
