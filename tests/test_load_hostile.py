@@ -648,3 +648,22 @@ def test_files_at_random_load_or_are_refused(child: Child, kind: str) -> None:
         assert len(outcome.message) < 1000
         kinds.add(outcome.kind)
     assert {"loads", "LoadError"} <= kinds
+
+
+def test_names_that_many_want_take_time_in_proportion() -> None:
+    """Bodies "x", "x/x", ... with joints "x/x", "x", ... all want one name for their anchor: 50 MB took minutes."""
+    from jounce.loading.mjcf_names import unused
+
+    class Counted(set[str]):
+        looks = 0
+
+        def __contains__(self, name: object) -> bool:
+            self.looks += 1
+            return super().__contains__(name)
+
+    taken = Counted()
+    found = [unused("x/x", taken) for _ in range(5000)]
+    assert found[:3] == ["x/x", "x/x 2", "x/x 3"]
+    assert len(set(found)) == 5000
+    assert taken.looks < 40 * 5000
+    assert [unused("a", Counted({"a", *more}), " (site)") for more in ((), ("a (site)",))] == ["a (site)", "a (site) 2"]

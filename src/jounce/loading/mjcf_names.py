@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
+
+from jounce._free_names import free
 
 
 def body_names(model: Any) -> list[str]:
@@ -28,7 +29,7 @@ def joint_names(model: Any) -> list[str]:
 
 def unused(name: str, taken: set[str], mark: str = "") -> str:
     """The name, with the mark or a number if it is taken; marks it as taken."""
-    numbered = (f"{name}{mark} {n}" for n in itertools.count(2))
-    candidate = next(c for c in itertools.chain([name, name + mark], numbered) if c not in taken)
+    plain = next((each for each in (name, name + mark) if each not in taken), None)
+    candidate = plain or free(lambda n: f"{name}{mark} {n}", taken, 2)
     taken.add(candidate)
     return candidate

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
+from jounce._free_names import free
 from jounce.core_tables import BodyRecord
 
 
 def unused(name: str, taken: set[str]) -> str:
     """The name, with a number if it is taken; marks it as taken."""
-    numbered = (f"{name}_{n}" for n in itertools.count(2))
-    free = next(each for each in itertools.chain([name], numbered) if each not in taken)
-    taken.add(free)
-    return free
+    found = name if name not in taken else free(lambda n: f"{name}_{n}", taken, 2)
+    taken.add(found)
+    return found
 
 
 def urdf_joint_names(bodies: Sequence[BodyRecord]) -> list[str]:
