@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import sys
 from pathlib import Path
 
@@ -339,6 +340,39 @@ def test_pictures_that_take_long_for_their_size() -> None:
         else:
             with pytest.raises(PictureError, match=r"^is in more than the 50,000 pieces that are read$"):
                 checked_picture(made.getvalue())
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("big", [False, True])
+def test_tables_of_a_tiff_are_not_made_lists_of_first(big: bool, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """19 MB of strips, or of fractions that say nothing, took four seconds and a gigabyte until they were refused."""
+    from jounce.view.tiff_check import tiff_fault
+
+    images = pytest.importorskip("PIL.Image")
+
+    def tiff(*tables: tuple[int, int, int], count: int = 0) -> bytes:
+        """With tables (tag, type, length), and `count` of them, as it says; the file ends with the last."""
+        head = ("8xQ", "Q", "HHQQ") if big else ("4xI", "H", "HHII")
+        mark = (b"II" if order == "<" else b"MM") + struct.pack(f"{order}H", 43 if big else 42)
+        if big and order == ">":
+            mark = b"MM+\0"  # as Pillow has it
+        start = bytearray(struct.pack(order + head[0], 16 if big else 8))
+        start[:4] = mark
+        said = b"".join(struct.pack(order + head[2], *table, 0) for table in tables)
+        return bytes(start) + struct.pack(order + head[1], count or len(tables)) + said
+
+    monkeypatch.setattr(images, "open", None)
+    for tag in (273, 324):
+        with pytest.raises(PictureError, match=r"^is in more than the 50,000 pieces that are read$"):
+            checked_picture(tiff((256, 3, 1), (tag, 4, 50_001)))
+        assert not tiff_fault(tiff((tag, 4, 50_000)))
+    with pytest.raises(PictureError, match=r"^has a table of more than the 100,000 numbers that are read$"):
+        checked_picture(tiff((256, 3, 1), (700, 5, 100_001), count=9) + b"odd")
+    assert not tiff_fault(tiff((700, 5, 100_000), (700, 1, 3_000_000), (34675, 7, 3_000_000)))
+    with pytest.raises(PictureError, match=r"^has more than the 1,000 tables that are read$"):
+        checked_picture(tiff(*[(700, 1, 1)] * 1001))
+    for odd in (b"", b"II", b"II*", b"II*\0", b"MM\0*" + b"\xff" * 4, tiff()[:-1], b"MM+\0" + b"\xff" * 12, b"IIno"):
+        assert not tiff_fault(odd)
 
 
 def test_what_binds_materials_is_removed_in_linear_time() -> None:

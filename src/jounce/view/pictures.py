@@ -23,12 +23,12 @@ from jounce.loading.regular_files import OutsideError, regular_bytes
 from jounce.loading.xml_source import reason_of
 from jounce.parts.texture import SIDES, Pattern, Picture, PictureFile, Pixels, Texture
 from jounce.view.patterns import pattern_rows, pattern_sides, pattern_size
+from jounce.view.tiff_check import MAX_PIECES, tiff_fault
 
 MAX_BYTES = 20_000_000  # of a file
 MAX_PIXELS = 50_000_000  # in it
 MAX_ALL_PIXELS = 500_000_000  # in all pictures of a robot together
 _SCANS = 100  # of a progressive JPEG, each of which goes over all of it and may take only some bytes
-_PIECES = 50_000  # strips of a TIFF
 MAX_SIDE = 1024  # pixels; larger pictures are made smaller
 KINDS = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "GIF", "WEBP")  # Pillow hands others to programs that run them
 _QUALITY = 88
@@ -150,6 +150,8 @@ def checked_picture(content: bytes) -> Any:
     """
     if content.startswith(b"\xff\xd8") and content.count(b"\xff\xda") > _SCANS:
         raise PictureError(f"has more than the {_SCANS} scans that are read")
+    if fault := tiff_fault(content):
+        raise PictureError(fault)
     images = needed("PIL.Image", "reading pictures")
     try:
         with warnings.catch_warnings():
@@ -157,8 +159,8 @@ def checked_picture(content: bytes) -> Any:
             picture = images.open(io.BytesIO(content), formats=KINDS)
             if picture.size[0] * picture.size[1] > MAX_PIXELS:
                 raise images.DecompressionBombError
-            if len(picture.tile) > _PIECES:
-                raise PictureError(f"is in more than the {_PIECES:,} pieces that are read")
+            if len(picture.tile) > MAX_PIECES:
+                raise PictureError(f"is in more than the {MAX_PIECES:,} pieces that are read")
             return picture
     except PictureError:
         raise
