@@ -310,6 +310,24 @@ def test_a_store_of_another_study_is_refused(tmp_path: Path) -> None:
         study.run(store=tmp_path / "t.zarr", workers=1)
 
 
+def test_a_store_of_zarrs_old_format_is_not_read(tmp_path: Path) -> None:
+    """Its arrays may be pickles, which versions of Zarr's codecs that are still in use run."""
+    zarr, study = pytest.importorskip("zarr"), small()
+    study.run(store=tmp_path / "s.zarr", workers=1)
+    new = zarr.open_group(tmp_path / "s.zarr", mode="r")
+    old = zarr.open_group(tmp_path / "t.zarr", mode="w", zarr_format=2, attributes=new.attrs.asdict())
+    for name in new.array_keys():
+        values = new[name][:]
+        array = old.create_array(name, shape=values.shape, dtype=new[name].dtype, fill_value=new[name].fill_value)
+        array[:] = values
+        array.attrs["_ARRAY_DIMENSIONS"] = ["member"]
+    assert set(old.array_keys()) == set(new.array_keys())
+    with pytest.raises(FileNotFoundError):
+        st.read(tmp_path / "t.zarr")
+    with pytest.raises(st.StudyError, match=r"t\.zarr holds something else than the results of a study"):
+        study.run(store=tmp_path / "t.zarr", workers=1)
+
+
 def test_places_of_fsspec() -> None:
     study = small()
     found = study.run(store="memory://studies/s.zarr", workers=1)

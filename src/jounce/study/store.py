@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from jounce.study.description import Study
 
+_FORMAT = 3  # of Zarr; arrays of format 2 may be pickles
 _KEY = "jounce study"  # the attribute of the group with the fingerprint
 _RUN = "jounce run"  # and the one that says who writes to it
 _CHUNK = 10_000  # members, about
@@ -127,6 +128,8 @@ class Store:
     def _check(self) -> None:
         """Whether the group belongs to this study, or else why not."""
         try:
+            if self._group.metadata.zarr_format != _FORMAT:
+                raise ValueError
             stored = json.loads(str(self._group.attrs[_KEY]))
         except (KeyError, ValueError):
             raise StudyError(f"{self.name} holds something else than the results of a study") from None
@@ -266,7 +269,7 @@ def read(place: Any) -> xr.Dataset:
     """
     xarray = needed("xarray", "a study")
     at = _located(fspath(place)) if isinstance(place, (str, PathLike)) else place
-    found: xr.Dataset = xarray.open_zarr(at, chunks=None, consolidated=False)
+    found: xr.Dataset = xarray.open_zarr(at, chunks=None, consolidated=False, zarr_format=_FORMAT)
     if _KEY not in found.attrs:
         raise StudyError(f"{place} holds something else than the results of a study")
     found.attrs.pop(_RUN, None)
