@@ -531,7 +531,7 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path: Path) -> None:
         header, *_ = csv.reader(motion.save(tmp_path / "motion.csv").read_text().splitlines())
         assert not [cell for cell in header if cell[0] in "=+-@"]
         assert Trajectory.load(tmp_path / "motion.csv").q_names == (name,)
-    for between in (";", "; ", "\t", "\n", "|"):
+    for between in (";", "; ", "\t", "\n", "|", ';"', ";' \"", ";\uff1d", "; \uff0b", ";\uff0d", ";\uff20"):
         b = jn.Builder()
         b.add("body", "world", jn.Revolute(name=f"a{between}=1+1"), inertia=jn.Inertia(1.0, rotational=(1, 1, 1)))
         motion = Trajectory.of(b.build(), np.arange(2.0), np.ones((2, 1)))

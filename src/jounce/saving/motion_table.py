@@ -23,7 +23,7 @@ from jounce.units import UNITS, over_time
 
 _TIME = "time [s]"
 _UNKNOWN = ("?", "?")
-_FORMULA = re.compile(r"[;|\t\r\n]\s*[=+@-]")
+_FORMULA = re.compile(r"[;|\t\r\n][\s\"']*[=+@\uff1d\uff0b\uff20\uff0d-]")  # the latter as wide as Chinese characters
 _BY_RATE = {  # the units of accelerations and forces, by that of the velocity
     units.rate: (over_time(unit, 2).replace("²", "^2"), units.force) for unit, units in UNITS.items()
 }
