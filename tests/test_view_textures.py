@@ -647,3 +647,20 @@ def test_a_picture_on_a_mesh_of_many_sizes_is_packed_once(tmp_path: Path, monkey
     (tmp_path / "robot.urdf").write_text(f'<robot name="r"> <link name="a"> {shapes} </link> </robot>')
     jn.load(tmp_path / "robot.urdf").show().close()
     assert calls["packed"] == 1
+
+
+def test_a_model_that_leaves_its_textures_in_their_files(tmp_path: Path) -> None:
+    """MuJoCo 4 has no pixels of them then; showing such a model failed."""
+    mujoco = pytest.importorskip("mujoco")
+    if not hasattr(mujoco, "mjtPassthrough"):
+        pytest.skip("needs MuJoCo 4")
+    images = pytest.importorskip("PIL.Image")
+    images.new("RGB", (8, 8), (200, 0, 0)).save(tmp_path / "a.png")
+    text = f"""<mujoco> <compiler passthrough="textures"/>
+      <asset> <texture name="red" type="2d" file="{tmp_path}/a.png"/> <material name="m" texture="red"/> </asset>
+      <worldbody> <body> <joint/> <geom size="1" material="m"/> </body> </worldbody> </mujoco>"""
+    (tmp_path / "robot.xml").write_text(text)
+    jn.load(tmp_path / "robot.xml").show(save=tmp_path / "page.html")
+    robot = jn.load(mujoco.MjModel.from_xml_string(text))
+    with pytest.warns(jn.view.ViewWarning, match="not shown: red has no pixels in the model$"):
+        robot.show(save=tmp_path / "page.html")

@@ -113,8 +113,9 @@ class MjcfTextures:
             return None
         return replace(source.texture(), repeat=(across, down), uniform=uniform)
 
-    def _read_pixels(self, number: int) -> Pixels:
-        return Pixels(self._names[number], self._rows[number])
+    def _read_pixels(self, number: int) -> Pixels | NoPicture:
+        name, rows = self._names[number], self._rows[number]
+        return Pixels(name, rows) if rows.size else NoPicture(short(name) or "a texture", "has no pixels in the model")
 
 
 def _pixels(model: Any, number: int) -> NDArray[np.uint8]:
