@@ -198,8 +198,8 @@ def compiled(
             rotors.append((_rotor(tables, body, index, pose), body.joint.rotor, body.joint_name))
         primitives = body.joint.primitives()
         for k, primitive in enumerate(primitives):
-            turn, following = np.eye(4), primitives[(k + 1) % len(primitives)]
-            turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()), tuple(following.axis.tolist()))
+            turn, after = np.eye(4), primitives[(k + 1) % len(primitives)]
+            turn[:3, :3] = _turn_z_to(tuple(primitive.axis.tolist()), tuple(after.axis.tolist()))
             placed = pose @ primitive.start @ turn
             if k > 0:
                 placed[:3, :3] = _exactly(placed[:3, :3])
