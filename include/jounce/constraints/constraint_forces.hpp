@@ -722,8 +722,7 @@ class ConstraintForces {
     for (int row = 0; row < all_.rows; ++row) {
       if (!rows_.is_dependent(row)) continue;
       double size = size_[row];
-      rows_.combination(row, refined_);
-      for (int j = 0; j < all_.rows; ++j) size += std::fabs(rounded(refined_[j])) * size_[j];
+      for (int j = 0; j < all_.rows; ++j) size += std::fabs(rounded(rows_.combination(row)[j])) * size_[j];
       const double error = size > 0 ? left_[row] / size : 0;
       if (error > consistency_.error) consistency_.error = error, consistency_.contradicts = constraint_of(row);
     }

@@ -68,6 +68,8 @@ class RowFactors {
         for (int j = first_lane(i); j < rows_; j += width) (P::load(A(i) + j) - P(f) * P::load(row + j)).store(A(i) + j);
       }
     }
+    for (int i = 0; dependent_ > 0 && i < rows_; ++i)
+      if (is_dependent(i)) combine(i);
   }
   // The same from rows of B; write(i, x) writes row i, and is_independent(i) says whether it is to have a pivot. Those without may be
   // combinations of later ones, too.
@@ -81,7 +83,7 @@ class RowFactors {
       pivot_[i] = 0.0;
       if (!is_independent(i)) continue;
       write(i, basis.next());
-      const T whole = square_root(basis.product(basis.next(), basis.next())), left = write_combination(basis, i);
+      const T whole = square_root(basis.product(basis.next(), basis.next())), left = write_parts(basis, i);
       if (!(left > 0.0)) continue;
       if (const double lost = rounding * rounded(whole / left); lost > lost_) lost_ = lost, loses_ = i;
       pivot_[i] = 1.0 / (left * left);
@@ -91,7 +93,8 @@ class RowFactors {
       if (is_dependent(i)) {
         ++dependent_;
         write(i, basis.next());
-        write_combination(basis, i);
+        write_parts(basis, i);
+        combine(i);
       }
   }
   double lost() const { return lost_; }  // relative error of what was factored again, at worst, in row loses()
@@ -99,13 +102,8 @@ class RowFactors {
   int dependent() const { return dependent_; }
   const T& inverse_pivot(int row) const { return pivot_[row]; }  // zero of a dependent row
   bool is_dependent(int row) const { return pivot_[row] == 0.0; }
-  bool doubtful() const { return doubtful_; }  // whether a pivot has lost digits
-  // The factors of independent rows in a dependent one.
-  void combination(int row, T* factor) const {
-    for (int j = 0; j < rows_; ++j) factor[j] = L(row)[j];
-    for (int j = rows_ - 1; j > 0; --j)
-      for (int k = 0; k < j; ++k) factor[k] -= factor[j] * L(j)[k];
-  }
+  bool doubtful() const { return doubtful_; }             // whether a pivot has lost digits
+  const T* combination(int row) const { return L(row); }  // of a dependent row: the factors of others in it
 
   // x = A^-1 x, with room for stride() numbers, all of them finite. L is zero beyond its triangle.
   JOUNCE_INLINE void solve(T* x) const {
@@ -141,13 +139,19 @@ class RowFactors {
   static void clear(T* x, std::ptrdiff_t count) { std::memset((void*)x, 0, sizeof(T) * count); }
 
   // The parts of the next row of B along those in the basis, as factors of the rows that these come from; what is left of it.
-  T write_combination(OrthonormalRows<T>& basis, int i) {
+  T write_parts(OrthonormalRows<T>& basis, int i) {
     T* parts = A(i);  // A itself is spent
     clear(parts, stride_);
     const T left = basis.project(parts);
     for (int j = 0, k = 0; k < basis.count(); ++j)
       if (pivot_[j] != 0.0) L(i)[j] = parts[k++] * square_root(pivot_[j]);
     return left;
+  }
+
+  // Makes factors of rows of those of their parts, of which L has one in dependent row i for each independent row.
+  void combine(int i) {
+    for (int j = rows_ - 1; j > 0; --j)
+      for (int k = 0; k < j && !(L(i)[j] == 0.0); ++k) L(i)[k] -= L(i)[j] * L(j)[k];
   }
 
   T* A(int row) const { return A_ + row * std::ptrdiff_t(stride_); }
