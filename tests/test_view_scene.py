@@ -641,6 +641,25 @@ def test_all_of_a_robot_is_in_the_picture() -> None:
         assert max(high.max(), wide.max() / 1.25) > 0.85 or max(size) < 1e-6
 
 
+@pytest.mark.filterwarnings("ignore::jounce.LoadWarning")
+def test_a_large_floor_does_not_make_the_robot_small() -> None:
+    """MJCF has planes of 40 m under ants; what stands beside the robot is in the picture all the same."""
+    pytest.importorskip("mujoco")
+    body = '<body pos="0 0 0.5"> <freejoint/> <geom type="box" size="0.4 0.3 0.2"/> </body>'
+
+    def away(scenery: str) -> float:
+        with jn.load(f"<mujoco> <worldbody> {scenery} {body} </worldbody> </mujoco>").show() as viewer:
+            camera = viewer._server.initial_camera
+            return float(np.linalg.norm(np.subtract(camera.position, camera.look_at)))
+
+    alone = away("")
+    floor, wide = (away(f'<geom type="plane" size="{size} {size} 0.1"/>') for size in (2, 40))
+    assert floor == pytest.approx(wide, rel=0.01)
+    assert alone < wide < 3 * alone
+    assert away('<geom type="box" size="4 40 0.1" pos="0 0 -0.1"/>') == pytest.approx(wide, rel=0.1)
+    assert alone < away('<geom type="box" size="0.2 0.2 0.2" pos="0.7 0 0.2"/>') < 2 * alone
+
+
 def test_a_page_of_a_robot_at_rest(tmp_path: Path) -> None:
     jn.load(ARM).show([0.1, 0.2], save=str(tmp_path / "arm.html"))
     assert (tmp_path / "arm.html").stat().st_size > 300_000

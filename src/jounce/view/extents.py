@@ -33,15 +33,15 @@ class Extents:
         self._parts.append(part)
         self._corners.append(corners.reshape(3, -1).T @ placement[:3, :3].T + placement[:3, 3])
 
-    def corners(self, poses: Array, world: bool = True) -> Array:
-        """(n, 8, 3) of the boxes around the parts, for poses (frames + 1, 4, 4), the last that of the world.
+    @property
+    def around(self) -> NDArray[np.bool_]:
+        """(n,) which parts are on the world: what stands around the robot."""
+        return np.array(self._frames, dtype=np.intp) < 0
 
-        world: whether parts on the world count.
-        """
-        frames = np.array(self._frames, dtype=np.intp)
-        some = world | (frames >= 0)
-        at = poses[frames[some]]
-        own = np.array(self._corners).reshape(-1, 8, 3)[some]
+    def corners(self, poses: Array) -> Array:
+        """(n, 8, 3) of the boxes around the parts, for poses (frames + 1, 4, 4), the last that of the world."""
+        at = poses[np.array(self._frames, dtype=np.intp)]
+        own = np.array(self._corners).reshape(-1, 8, 3)
         return np.asarray(np.einsum("nij,nkj->nki", at[:, :3, :3], own) + at[:, None, :3, 3])
 
     def lowest(self, poses: Array) -> float:

@@ -161,7 +161,8 @@ class DrawnRobot:
 
         Args:
             q: (nq,).
-            scenery: whether what stands around it counts, too.
+            scenery: whether what stands around it counts, too, as far as half the size of the robot from it: of a floor
+                40 m wide, no more than a robot of 1 m needs.
 
         Returns:
             (2, 3), the minimum and maximum x, y and z of boxes around its parts; and the least z of the parts
@@ -169,9 +170,15 @@ class DrawnRobot:
         """
         poses = self._poses_in_scene(q)
         tubes = [self.in_scene(tube.vertices(q)) for tube, _ in self._tubes]
-        every = np.concatenate([self._extents.corners(poses, scenery).reshape(-1, 3), *tubes])
-        if not len(every):
-            every = poses[:, :3, 3]
+        boxes, around = self._extents.corners(poses), self._extents.around
+        own = np.concatenate([boxes[~around].reshape(-1, 3), *tubes])
+        beside = boxes[around].reshape(-1, 3) if scenery else np.zeros((0, 3))
+        if len(own):
+            low, high = own.min(axis=0), own.max(axis=0)
+            margin = np.linalg.norm(high - low) / 2
+            every = np.concatenate([own, beside.clip(low - margin, high + margin)])
+        else:
+            every = beside if len(beside) else poses[:, :3, 3]
         lowest = min([self._extents.lowest(poses), *(float(points[:, 2].min()) for points in tubes)])
         return np.stack([every.min(axis=0), every.max(axis=0)]), lowest
 
