@@ -469,6 +469,23 @@ def test_measures_are_what_they_say() -> None:
     assert off == pytest.approx(np.sqrt(np.mean((motion.q - 0.1) ** 2)))
 
 
+def test_the_margin_of_some_joints() -> None:
+    """Those of an arm, while its gripper is closed, which is a limit; on a base, whose q is longer than its v."""
+    body, builder = jn.Inertia(1.0, (0, 0, 0), np.eye(3)), jn.Builder(gravity=(0, 0, 0))
+    builder.add("base", "world", jn.Free(), inertia=body)
+    builder.add("arm", "base", jn.Revolute((0, 1, 0), limits=jn.Limits(-1.0, 1.0, velocity=4.0)), inertia=body)
+    builder.add("finger", "arm", jn.Prismatic((1, 0, 0), limits=jn.Limits(0.0, 0.1, effort=2.0)), inertia=body)
+    robot = builder.build()
+    q, v = robot.neutral(), np.zeros(robot.nv)
+    q[robot.position("arm")], v[robot.coordinate("arm")] = 0.25, 1.0
+    flight = st.Flight(robot, st.Member({}, 0, 0), jn.simulate(robot, q, v, [0.0, 1e-6]))
+    assert st.Margin()(flight) == pytest.approx(0.0, abs=1e-6)
+    assert st.Margin(["arm"])(flight) == pytest.approx(0.75, abs=1e-5)  # of 1 - 0.25 and 1 - 1 / 4
+    assert st.Margin("finger")(flight) == pytest.approx(0.0, abs=1e-6)
+    with pytest.raises(ValueError, match="these joints have none"):
+        st.Margin(["base"])(flight)
+
+
 def test_the_spectral_abscissa_is_that_of_a_pendulum() -> None:
     builder = jn.Builder()
     builder.add("bob", "world", jn.Revolute((0, 1, 0), damping=0.5), inertia=jn.Inertia(1.0, com=(0, 0, 1)))
@@ -533,9 +550,10 @@ def test_measures_say_which_members_are_worst() -> None:
         {"measures": {"peak": st.PeakTorque(["elbo"])}},
         {"measures": {"rate": st.PeakTorqueRate(["elbo"])}},
         {"measures": {"work": st.Energy(["elbo"])}},
+        {"measures": {"margin": st.Margin(["elbo"])}},
         {"measures": {"off": st.TrackingError(lambda t: np.zeros(3), "tol")}},
     ],
-    ids=["payload", "mass", "drive", "limit", "peak", "rate", "work", "off"],
+    ids=["payload", "mass", "drive", "limit", "peak", "rate", "work", "margin", "off"],
 )
 def test_names_that_the_robot_does_not_have(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"^(edit|measure) '\w+': .*did you mean '(elbow|tool)'"):

@@ -133,22 +133,34 @@ class Margin:
     The least of all joints and times: for positions the distance to the nearer end, as a part of half the range; for
     velocities and torques what is left of the limit. Limits that a robot does not have do not count; one without any is
     an error.
+
+    Args:
+        joints: names of joints; all when left out, also a gripper's that is closed, and so has no margin.
     """
 
+    joints: Sequence[str] | None = None
     unit: str = "1"
     worst: ClassVar[str] = "smallest"
 
+    def expect_names(self, robot: Model) -> None:
+        """Raises an error if the robot does not have what is named."""
+        _named(self.joints or (), robot.coordinate)
+
     def __call__(self, flight: Flight) -> float:
         robot, motion = flight.robot, _motion(flight)
-        half = (robot.upper - robot.lower) / 2
-        if not np.isfinite([*half, *robot.velocity_limit, *robot.effort_limit]).any():
-            raise ValueError("Margin is the distance to limits, and the robot has none: robot.replace(limits=...)")
+        at_q = slice(None) if self.joints is None else _named(self.joints, robot.position)
+        at_v = slice(None) if self.joints is None else _named(self.joints, robot.coordinate)
+        lower, upper = robot.lower[at_q], robot.upper[at_q]
+        half, speeds, efforts = (upper - lower) / 2, robot.velocity_limit[at_v], robot.effort_limit[at_v]
+        if not np.isfinite([*half, *speeds, *efforts]).any():
+            who = "the robot has" if self.joints is None else "these joints have"
+            raise ValueError(f"Margin is the distance to limits, and {who} none: robot.replace(limits=...)")
+        q, bounded = motion.q[:, at_q], np.isfinite(half)
         with np.errstate(invalid="ignore", divide="ignore"):
-            ends = np.minimum(motion.q - robot.lower, robot.upper - motion.q)[:, np.isfinite(half)]
             shares = [
-                ends / half[np.isfinite(half)],
-                1 - np.abs(motion.v) / robot.velocity_limit,
-                1 - np.abs(motion.tau) / robot.effort_limit,
+                np.minimum(q - lower, upper - q)[:, bounded] / half[bounded],
+                1 - np.abs(motion.v[:, at_v]) / speeds,
+                1 - np.abs(motion.tau[:, at_v]) / efforts,
             ]
         return float(min(np.min(each, initial=1.0) for each in shares))
 
@@ -184,6 +196,14 @@ def _columns(robot: Model, joints: Sequence[str] | None) -> NDArray[np.intp]:
     """Of tau: those of the joints, or of all motors."""
     if joints is None:
         ranges = [where for body, (_, where) in robot._moving() if not isinstance(body.joint, (Free, Shape))]
-    else:
-        ranges = [robot.coordinate(name) for name in ([joints] if isinstance(joints, str) else joints)]
+        return _numbers(ranges)
+    return _named(joints, robot.coordinate)
+
+
+def _named(joints: Sequence[str], where: Callable[[str], slice]) -> NDArray[np.intp]:
+    """Where joints are in q or v."""
+    return _numbers([where(name) for name in ([joints] if isinstance(joints, str) else joints)])
+
+
+def _numbers(ranges: Sequence[slice]) -> NDArray[np.intp]:
     return np.concatenate([np.zeros(0, np.intp), *(np.arange(each.start, each.stop) for each in ranges)])
