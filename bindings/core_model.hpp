@@ -44,6 +44,8 @@ class CoreModel {
   const std::string& constraint_name(int i) const { return constraint_names_[i]; }  // quoted
   const NaturalSizes& sizes() const { return sizes_; }                              // of their rows and of the coordinates
 
+  static constexpr int most_times = 5;  // that an answer is asked for with more nodes
+
   // A soft body whose nodes may be too few, and how far it may bend without a doubt. See nodes.hpp.
   struct Screen {
     std::int32_t q, n, soft;     // its coordinates; which of the soft bodies it is
@@ -54,7 +56,7 @@ class CoreModel {
     struct Trust {                              // squares of all turns: the largest known to be right, the least known not to be
       double right = -1, wrong = INFINITY;
     };
-    std::vector<std::array<Trust, 2>> trusts;  // of finer(times), without and with equations to solve
+    std::array<std::array<Trust, 2>, most_times> trusts;  // of finer(times), without and with equations to solve
   };
   const std::vector<Screen>& screens() const { return screens_; }
   const nb::object& discretization() const { return discretization_; }  // of jounce.dynamics.discretization

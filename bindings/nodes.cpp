@@ -19,7 +19,7 @@ constexpr double far = 0.5;                          // strain below which no bo
 
 constexpr double in_tree = 10;                             // what other bodies make of errors
 constexpr double close_by = 1e-4, close_by_solved = 0.02;  // of what is too much: so close, two answers may happen to be wrong alike
-constexpr int most_times = 5;                              // that an answer is asked for with more nodes
+constexpr int most_times = CoreModel::most_times;
 constexpr double remembered = 0.1;  // of what is too much: differences within which still finer answers are not asked for again
 
 constexpr int is_right = -2;  // of a verdict, for `which`

@@ -78,7 +78,6 @@ bool CoreModel::finer_does(const double* q, int times, bool solves, double most)
   return std::all_of(screens_.begin(), screens_.end(), [&](Screen& screen) {
     const Deformation now = deformation(screen, q);
     if (!(now.strained <= most_strain * most_strain)) return false;
-    if (screen.trusts.size() <= std::size_t(times)) screen.trusts.resize(std::size_t(times) + 1);
     Screen::Trust& known = screen.trusts[std::size_t(times)][solves];
     if (now.turned <= known.right) return true;
     if (now.turned >= known.wrong) return false;
@@ -89,7 +88,11 @@ bool CoreModel::finer_does(const double* q, int times, bool solves, double most)
 }
 
 const CoreModel& CoreModel::finer(int times) const {
-  while (finer_.size() <= std::size_t(times)) finer_.push_back(discretization_.attr("finer")(finer_.size()));
+  while (finer_.size() <= std::size_t(times)) {
+    const std::size_t next = finer_.size();
+    nb::object made = discretization_.attr("finer")(next);
+    if (finer_.size() == next) finer_.push_back(std::move(made));  // another thread may have been quicker
+  }
   return nb::cast<const CoreModel&>(finer_[std::size_t(times)]);
 }
 
@@ -108,9 +111,10 @@ void CoreModel::find_limits(Screen& screen) const {
   std::vector<double> squares;
   for (const std::vector<double>& row : nb::cast<std::vector<std::vector<double>>>(found.attr("turns")))
     for (double most : row) squares.push_back(square(most));
+  std::vector<std::array<double, 2>> errors;
   for (const std::vector<double>& row : nb::cast<std::vector<std::vector<double>>>(found.attr("errors")))
-    screen.errors.push_back({square(row[0]), row[1]});
-  screen.limits = std::move(squares);
+    errors.push_back({square(row[0]), row[1]});
+  screen.errors = std::move(errors), screen.limits = std::move(squares);
 }
 
 }  // namespace jounce

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -187,6 +189,22 @@ def test_what_is_found_to_be_right_is_not_asked_for_again(monkeypatch, turns, or
             if order > 2:
                 _quietly(robot.forward_dynamics, q, v[0], tau)
         assert not asked
+
+
+def test_threads_that_ask_at_once_do_not_get_the_same_finer_robot_for_two(monkeypatch):
+    asked, finer = [], Discretization.finer
+
+    def slow(self, times=0):
+        asked.append(times)
+        time.sleep(0.1)  # lets the other thread ask
+        return finer(self, times)
+
+    monkeypatch.setattr(Discretization, "finer", slow)
+    robot, v = alone(length=0.3), 0.3 * np.random.default_rng(0).normal(size=(2, 3))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: robot.inverse_dynamics([2.2 * TURN, 0.0, 0.0], *v), range(2)))
+    assert asked.count(0) == 2  # both have asked
+    assert 1 in asked
 
 
 def _quietly(call, *given):
