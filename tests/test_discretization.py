@@ -191,6 +191,18 @@ def test_what_is_found_to_be_right_is_not_asked_for_again(monkeypatch, turns, or
         assert not asked
 
 
+def test_actuation_matrices_of_many_states_are_asked_for_together(monkeypatch):
+    pull = jn.soft.Tendon("pull", lambda s: (0.008 - 0.004 * s, 0.0))
+    robot, q = alone(actuators=[pull]), np.zeros((500, 3))
+    q[:, 0] = np.linspace(1.2, 1.3, 500) * TURN
+    robot.actuation_matrix(q)
+    asked, inputs = [], type(robot._inputs)
+    matrix = inputs.matrix
+    monkeypatch.setattr(inputs, "matrix", lambda *given: asked.append(given) or matrix(*given))
+    robot.actuation_matrix(q)
+    assert 2 <= len(asked) <= 4
+
+
 def test_threads_that_ask_at_once_do_not_get_the_same_finer_robot_for_two(monkeypatch):
     asked, finer = [], Discretization.finer
 

@@ -53,6 +53,7 @@ _CLOSE = 1e-4  # of it: so close, two answers may happen to be wrong alike
 _MOST_TIMES = 3  # that they are asked for with more nodes
 MOST_ORDERS = 6  # that have a limit; states are always checked beyond
 MOST_STRAIN = 0.3  # of shear and stretch, with which limits are found
+_FAR = 0.5  # strain below which no body is inside out
 MOST_NODES = 200
 _FORCES = 1e-8  # tolerance of inverse dynamics by itself, for answers without equations to solve
 _SOLVED = 1e-10  # the same with equations to solve, over the condition number of the mass matrix, but
@@ -385,28 +386,28 @@ class Discretization:
         def state(i: int) -> int:
             return i if q.ndim > 1 else number
 
-        for i in doubtful:
+        for i in doubtful[(strained[doubtful] > _FAR).any(axis=-1)]:
             if folded := self.inside_out(state(int(i)), states[i]):
                 warnings.warn(folded, ShapeWarning, stacklevel=above)
                 warned = True
                 break
-        for i in doubtful:
-            answers = [flat[i].reshape(1, -1)]
+        asked = doubtful
+        for times in range(_MOST_TIMES):
+            if len(asked) == 0:
+                break
+            better = answer(self.finer(times), states[asked] if q.ndim > 1 else q)
+            apart = _difference([flat[asked].reshape(len(asked), -1)], [better.reshape(len(asked), -1)])[0]
+            for i in asked[apart > OFF]:
 
-            def again(other: CoreModel, at: Array = states[i]) -> Answers:
-                return [answer(other, at).reshape(1, -1)]
+                def again(other: CoreModel, at: Array = states[i]) -> Answers:
+                    return [answer(other, at).reshape(1, -1)]
 
-            for times in range(_MOST_TIMES):
-                apart = _difference(answers, again(self.finer(times)))[0][0]
-                if apart > OFF or (times == 0 and apart <= _CLOSE * OFF):
-                    break
-            if apart <= OFF:
-                continue
-            said = self.explain(what, states[i], answers, again, False, times)
-            if said.which >= 0:
-                text = f"{said.before}{said.error:.0e} of its largest entry{self.where(state(int(i)))}{said.after}"
-                warnings.warn(text, _CLASSES[said.category], stacklevel=above)
-                return True
+                said = self.explain(what, states[i], [flat[i].reshape(1, -1)], again, False, times)
+                if said.which >= 0:
+                    text = f"{said.before}{said.error:.0e} of its largest entry{self.where(state(int(i)))}{said.after}"
+                    warnings.warn(text, _CLASSES[said.category], stacklevel=above)
+                    return True
+            asked = asked[(apart <= OFF) & (apart > (_CLOSE * OFF if times == 0 else -1.0))]
         return warned
 
     def inside_out(self, state: int, q: Array) -> str | None:
