@@ -151,6 +151,15 @@ def test_a_state_that_is_passed_is_warned_of_once(strain: soft.Strain) -> None:
     assert len(caught) == 1
 
 
+@pytest.mark.parametrize("tangent", [1.0, 0.4, 0.1])
+def test_a_warning_however_short_the_tangent_at_rest(tangent: float) -> None:
+    """Strains are per metre of the coordinate s, of which such a rod has more than it is long."""
+    robot = built(rod(soft.constant_strain("stretch"), (0, 0, tangent, 0, 0, 0)))
+    robot.mass_matrix([-0.9 * tangent])
+    with pytest.warns(jn.ShapeWarning, match=r"^body 'rod' is inside out at s = 0 m$"):
+        robot.mass_matrix([-1.1 * tangent])
+
+
 def test_a_body_that_is_not_checked_says_nothing() -> None:
     built(soft.Rod(L, 0.05, 1000.0, 1e6, check=False)).mass_matrix([0.0, 0.0, -1.5])
 

@@ -282,6 +282,7 @@ class Rod(SoftBody):
     def deformation(self) -> tuple[Array, Array]:
         places = np.linspace(0.0, self.length, 1 if self.strain.uniform else _PLACES)
         most = np.max([np.abs(self.strain_at(s)) for s in places], axis=0)
+        most[:3] /= min(1.0, float(np.linalg.norm(self.rest[:3])))  # relative to the tangent at rest
         most[3:] *= self.length
         return most, np.abs(self.rest[3:]) * self.length
 
