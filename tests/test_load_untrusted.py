@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -569,8 +570,9 @@ def test_no_message_moves_the_cursor(tmp_path: Path) -> None:
     texts += [geom.format("type='slide' axis='0 0 0'", ""), geom.format("", f"material='{ODD}'")]
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        jn.load(tmp_path / "robot.urdf", untrusted=True).show(save=tmp_path / "page.html")
-        said = [str(warning.message) for warning in heard]
+        robot = jn.load(tmp_path / "robot.urdf", untrusted=True)
+        robot.show(save=tmp_path / "page.html")
+        said = [*map(str, (warning.message for warning in heard)), repr(robot), *str(robot).split("\n")]
     assert {warning.category for warning in heard} == {jn.LoadWarning, jn.view.ViewWarning}
     for text in texts:
         with pytest.raises(jn.LoadError) as fault:
@@ -601,6 +603,33 @@ def test_no_command_moves_the_cursor(
     said = "".join(capsys.readouterr())
     assert r"a\x9b31m\u202e" in said
     assert said.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("command", ["info", "simulate"])
+def test_a_long_name_does_not_widen_every_line(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A column is as wide as its longest name: a file of 1 MB had 90 MB printed, one of 100 MB terabytes."""
+    for module in ("typer", "rich"):
+        pytest.importorskip(module)
+    from jounce.cli import main
+
+    names = ["x" * 100_000, *(f"l{i}" for i in range(30))]
+    inertial = re.search("<inertial>.*</inertial>", JOINT, re.DOTALL)
+    assert inertial
+    links = "".join(f'<link name="{name}"> {inertial[0]} </link>' for name in names)
+    joints = "".join(
+        f'<joint name="j{b}" type="continuous"> <parent link="{a}"/> <child link="{b}"/> </joint>'
+        for a, b in zip(names[1:] + names[:1], names[2:] + names[:1], strict=False)
+    )
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r"> {links} {joints} </robot>')
+    monkeypatch.setattr(sys, "argv", ["jounce", *COMMANDS[command](tmp_path / "robot.urdf", tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+    said = capsys.readouterr().out
+    assert f"{'x' * 99}...{'x' * 10}" in said
+    assert max(map(len, said.splitlines())) < 1000
 
 
 # Pages

@@ -11,6 +11,7 @@ import typer
 
 from jounce._checks import counted, printable
 from jounce._extras import needed
+from jounce._printable import brief
 from jounce.commands.options import (
     allow_option,
     base_option,
@@ -143,7 +144,7 @@ def _tell(robot: Model, motion: Trajectory, name: str, method: str, seconds: flo
     print(f"{printable(name)}: {span:g} s of motion, {states}, method {method}, in {seconds:.2g} s")
     energy = [float(robot.kinetic_energy(s.q, s.v) + robot.potential_energy(s.q)) for s in (motion[0], motion[-1])]
     print(f"energy: {energy[0]:.9g} J at the start, {energy[1]:.9g} J at the end\n")
-    names = [printable(each) for each in motion.q_names[:_SHOWN]]
+    names = [brief(each) for each in motion.q_names[:_SHOWN]]
     width = max(map(len, ("coordinate", *names)))
     print(f"{'coordinate':{width}}  {'start':>10}  {'end':>10}  {'lowest':>10}  {'highest':>10}")
     for i, each in enumerate(names):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jounce._checks import counted, printable
+from jounce._printable import brief
 from jounce.core_tables import BodyRecord
 from jounce.display.tree_text import contact_text
 from jounce.parts.constraints import ConstraintRecord, Gear
@@ -60,7 +61,7 @@ def rows_of(bodies: Sequence[BodyRecord]) -> list[Row]:
 
 
 def cells_of(guide: str, body: BodyRecord) -> tuple[str, ...]:
-    """What a row says, in the order of `COLUMNS`; control characters in names are written out."""
+    """What a row says, in the order of `COLUMNS`; control characters in names are written out, long ones shortened."""
     joint, limits = body.joint, body.joint.limits
     unit = "m" if isinstance(joint, Prismatic) else "rad"
     force = "N" if isinstance(joint, Prismatic) else "N m"
@@ -73,8 +74,8 @@ def cells_of(guide: str, body: BodyRecord) -> tuple[str, ...]:
     friction = _number(joint.friction.max()) if joint.nv and joint.friction.any() else ""
     mass = body.inertia.mass if body.soft is None else body.soft.mass
     heavy = f"{mass:.4g} kg" if body.soft is not None or not body.inertia.is_zero else ""
-    link, name = printable(body.name), printable(joint.name or "")
-    motion, limits_of = _motion_of(body), printable(_range(joint, unit))
+    link, name = brief(body.name), brief(joint.name or "")
+    motion, limits_of = _motion_of(body), brief(_range(joint, unit))
     rates = acceleration, deceleration, jerk, effort_rate
     return guide + link, name, motion, limits_of, heavy, speed, effort, damping, friction, *rates
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jounce._checks import printable
 from jounce._free_names import free
+from jounce._printable import brief
 
 _SLASH = "\u2215"  # looks like one
 
@@ -14,8 +14,7 @@ def node_name(name: str, taken: set[str]) -> str:
     >>> node_name("left/hip", set())
     'left∕hip'
     """
-    plain = printable(name).replace("/", _SLASH).strip() or "_"
-    plain = plain if len(plain) <= 120 else f"{plain[:100]}...{plain[-10:]}"
+    plain = brief(name).replace("/", _SLASH).strip() or "_"
     candidate = plain if plain not in taken else free(lambda n: f"{plain} ({n})", taken, 2)
     taken.add(candidate)
     return candidate
