@@ -230,6 +230,20 @@ def test_a_picture_as_soon_as_the_page_is_open(page: browsers.Browser, tmp_path:
     assert np.abs(early - late).mean() < 0.01
 
 
+@pytest.mark.night
+@pytest.mark.usefixtures("no_reflections")
+def test_a_picture_of_what_moves(page: browsers.Browser, tmp_path: Path) -> None:
+    """It does not wait until nothing moves any more, and the motion goes on."""
+    robot = jn.load(ROBOT)
+    ends = [robot.neutral(), robot.integrate(robot.neutral(), np.ones(robot.nv))]
+    with jn.Trajectory.of(robot, [0.0, 2.0], ends).show(robot) as viewer:
+        page.open(viewer.url)
+        viewer.picture(tmp_path / "moving.png", 320, 240)
+        assert viewer._player is not None
+        assert viewer._player.playing
+    assert red(np.asarray(images.open(tmp_path / "moving.png").convert("RGB")) / 255).sum() > 50
+
+
 @pytest.mark.usefixtures("no_reflections")
 def test_a_picture_from_the_browser(page: browsers.Browser, tmp_path: Path) -> None:
     robot = jn.load(ROBOT)

@@ -133,10 +133,13 @@ def _drawn(client: Any, width: int, height: int) -> Picture:
     return np.asarray(white)
 
 
-def settle(server: Any, client: Any, width: int, height: int, camera_until: float) -> None:
-    """Waits until the scene is loaded: until three pictures in a row are the same, and not empty."""
-    await_camera(server, client, camera_until)
-    before, same, until = None, 0, time.monotonic() + _WAIT
+def settle(server: Any, client: Any, width: int, height: int, until: float) -> None:
+    """Waits until the scene is loaded: until three pictures in a row are the same, and not empty.
+
+    until: what `time.monotonic` says at the latest.
+    """
+    await_camera(server, client, until)
+    before, same = None, 0
     while same < 2 and time.monotonic() < until:
         now = _drawn(client, max(width // 4, 16), max(height // 4, 16)).astype(int)
         alike = before is not None and np.abs(now - before).max() <= 2 and np.ptp(now) > 8

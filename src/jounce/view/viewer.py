@@ -390,7 +390,14 @@ class Viewer:
         number, client = next(iter(clients.items()))
         if number not in self._seen:
             opened = self._opened.get(number, time.monotonic())
-            settle(self._server, client, width, height, opened + _JUST_OPENED)
+            player = self._player if self._player is not None and self._player.playing else None
+            if player is not None:
+                player.pause()
+            try:
+                settle(self._server, client, width, height, opened + _JUST_OPENED)
+            finally:
+                if player is not None:
+                    player.play()
             self._seen.add(number)
         pixels = client.get_render(*sizes, transport_format="png")
         images.fromarray(pixels).save(path)
