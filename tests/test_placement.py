@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,15 @@ def test_a_rotation_is_cleared_of_rounding() -> None:
 def test_errors(given: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         jn.placement(**given)
+
+
+@pytest.mark.parametrize("given", [{"rpy": (0, 90, 0)}, {"rpy": (0.0, 0.0, -180.0)}, {"axis": (0, 0, 1), "angle": 45}])
+def test_angles_that_look_like_degrees(given: dict[str, object]) -> None:
+    with pytest.warns(jn.ModelWarning, match=r"^(rpy|angle) is .* rad, which looks like degrees: degrees=True") as said:
+        jn.placement(**given)  # type: ignore[arg-type]
+    assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jn.placement(**given, degrees=True)  # type: ignore[arg-type]
+        for yaw in (40.5, 14.0, -6.3, 3):  # that of a robot that has turned often, too
+            jn.placement(rpy=(0, 0, yaw))

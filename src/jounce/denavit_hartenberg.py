@@ -29,7 +29,7 @@ from jounce.errors import ModelWarning
 from jounce.model import Model
 from jounce.parts.inertia import Inertia
 from jounce.parts.joints import Fixed, Joint, Prismatic, Revolute
-from jounce.parts.placement import placement
+from jounce.parts.placement import placement, roll_pitch_yaw
 
 Array = NDArray[np.float64]
 _COLUMNS = ("theta", "d", "a", "alpha")
@@ -85,8 +85,8 @@ def from_dh(
     above = "base"
     for i, (row, kind, mass) in enumerate(zip(rows.tolist(), kinds, masses, strict=True), start=1):
         theta, d, a, alpha = row
-        along = placement((0, 0, d), rpy=(0, 0, theta))
-        across = placement(rpy=(alpha, 0, 0)) @ placement((a, 0, 0))
+        along = placement((0, 0, d), rotation=roll_pitch_yaw((0, 0, theta)))
+        across = placement(rotation=roll_pitch_yaw((alpha, 0, 0))) @ placement((a, 0, 0))
         joint: Joint = Revolute() if kind == "R" else Prismatic()
         builder.add(f"joint{i}", above, joint, across @ along if modified else along)
         above = f"link{i}"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jounce._checks import array_of, flag, pose, quoted, unit
+from jounce._checks import array_of, callers, flag, pose, quoted, reals, unit
+from jounce.errors import ModelWarning
 from jounce.parts.pose import exponential
 from jounce.parts.pose import rotation as of_quaternion
 
 Array = NDArray[np.float64]
+_TURNS = 15.0  # rad, more than two turns
 
 
 def placement(
@@ -38,6 +41,9 @@ def placement(
         rotation_vector: (3,) turned about its direction by its length, rad.
         rotation: (3, 3) matrix.
         degrees: whether rpy, angle or rotation_vector is in degrees.
+
+    Warns:
+        ModelWarning: rpy or angle, in radians, are whole numbers of more than two turns, as degrees are.
 
     Returns:
         (4, 4): a point p of the placed frame is at R p + xyz.
@@ -76,7 +82,21 @@ def placement(
     elif rotation is not None:
         made[:3, :3] = array_of("rotation", rotation, (3, 3))
         return pose("rotation", made)
+    for name, value in (("rpy", rpy), ("angle", angle)):
+        if value is not None and not degrees:
+            _say_if_degrees(name, value)
     return made
+
+
+def _say_if_degrees(name: str, value: ArrayLike) -> None:
+    """Warns of angles that are whole numbers of several turns, which are degrees as a rule."""
+    angles = reals(name, value)
+    if (np.abs(angles) >= _TURNS).any() and (angles == angles.round()).all():
+        warnings.warn(
+            f"{name} is {quoted(angles.tolist())} rad, which looks like degrees: degrees=True takes it so",
+            ModelWarning,
+            stacklevel=callers(),
+        )
 
 
 def roll_pitch_yaw(angles: ArrayLike) -> Array:
