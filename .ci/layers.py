@@ -32,7 +32,10 @@ MODULES = [
     (
         "base",
         "checks, errors, units",
-        ("_checks", "_core", "_elsewhere", "_extras", "_signatures", "core_build", "errors", "twists", "units"),
+        (
+            *("_checks", "_core", "_elsewhere", "_extras", "_free_names", "_printable", "_signatures"),
+            *("core_build", "errors", "twists", "units"),
+        ),
     ),
     ("recording", "functions of users, recorded", ("recording",)),
     ("parts", "joints, inertias, sections, ties", ("parts", "poses")),
