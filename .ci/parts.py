@@ -7,7 +7,8 @@ from dataclasses import dataclass
 PYTHON = "build/nightly/venv/bin/python"  # with jounce as INSTALL builds it: the kernels of every instruction set
 INSTALL = f"""python3 -m venv build/nightly/venv &&
 {PYTHON} -m pip install '.[test]' nanobind --config-settings=cmake.define.JOUNCE_KERNELS=all &&
-{{ {PYTHON} -m pip install --only-binary :all: atheris || echo 'no atheris for this Python'; }}"""
+{{ {PYTHON} -m pip install --only-binary :all: atheris || echo 'no atheris for this Python'; }} &&
+{{ {PYTHON} -m pip install s3fs 'moto[s3,server]' || echo 'studies are not tried with S3'; }}"""
 
 CORE = ("include", "bindings", "cmake", "CMakeLists.txt")
 LIBRARY = (*CORE, "src")
