@@ -221,7 +221,7 @@ def test_short_pieces_are_written_together(tmp_path: Path) -> None:
     spent = []
     for i, members in enumerate((2, 2, 402)):
         before = resource.getrusage(resource.RUSAGE_SELF)
-        found = small(samples=members // 2, piece=1).run(store=tmp_path / f"{i}.zarr", workers=2)
+        found = small(edits={}, samples=members // 2, piece=1).run(store=tmp_path / f"{i}.zarr", workers=2)
         after = resource.getrusage(resource.RUSAGE_SELF)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         assert (found["status"] == 0).all()
