@@ -248,6 +248,23 @@ def test_a_finished_piece_does_not_wait_for_the_next(tmp_path: Path, monkeypatch
     assert found["value"].values.all()
 
 
+def test_what_is_done_has_measures_while_a_run_goes_on(tmp_path: Path) -> None:
+    """Also where a measure is read before the run goes on, and the status after it."""
+    study, seen = small(piece=1), []
+
+    def measure(flight: st.Flight) -> float:
+        if flight.parameters.index == 1:
+            seen.append(st.read(tmp_path / "s.zarr"))
+            seen[0]["value"].load()
+        return value(flight)
+
+    object.__setattr__(study, "measures", {"value": measure})
+    assert (study.run(store=tmp_path / "s.zarr", workers=1)["status"] == 0).all()
+    half = seen[0].load()
+    assert half["status"].values.tolist() == [0] + 19 * [-1]
+    assert np.isfinite(half["value"].values).tolist() == [True] + 19 * [False]
+
+
 def test_the_later_of_two_runs_writes(tmp_path: Path) -> None:
     """A run that was taken for dead, and whose study was begun again, ends; the other has all results."""
     study, later = small(), list[int]()

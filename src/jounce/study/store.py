@@ -177,7 +177,7 @@ class Store:
         begin, pieces = time.monotonic(), sorted(self._pending)
         with self._guarded("written"):
             self._expect_own()
-            per_chunk = max(1, self._arrays["status"].chunks[0] // self._size)
+            per_chunk = -(-self._arrays["status"].chunks[0] // self._size)
             for _, several in groupby(pieces, lambda piece: piece // per_chunk):
                 self._replace(list(several), per_chunk)
         self.finished[pieces] = True
@@ -276,6 +276,7 @@ def read(place: Any) -> xr.Dataset:
     if "status" not in found:
         raise StudyError(f"{place} has no results yet: its run has just begun, or was interrupted when it began")
     order = [*found.attrs["parameters"], *found.attrs["measures"], "status", "reason"]
+    found["status"].load()  # before the measures: what is done now has them, also while a run goes on
     found = found[order].set_coords(found.attrs["parameters"])
     return found.assign(reason=found["reason"].astype(object))  # NumPy's own strings cannot be missing, as in `where`
 
