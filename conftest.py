@@ -26,10 +26,10 @@ SAME_WITH_EVERY_PYTHON = (
     *("constraints_truth", "differential", "implicit_constraints", "inverse_dynamics", "large_robots", "random_ties"),
     *("discretization", "inside_out", "soft_dynamics", "stability", "units"),
     *("closed_form", "constraints_derivatives", "constraints_physics", "held_joints", "higher_derivatives", "implicit"),
-    *("natural_sizes", "riccati", "statics", "view_slow_meshes"),
+    *("demo", "natural_sizes", "riccati", "statics", "typing", "view_loops", "view_meshes", "view_slow_meshes"),
 )
-# Of these, with hundreds of cases that differ by robot and call, other Pythons run one in three.
-MANY_CASES = ("bad_input", "constraints_calls", "custom_joint", "frozen", "odd_input", "twins")
+# Of these, with many cases that differ by robot, call, page or file, other Pythons run one in three.
+MANY_CASES = ("bad_input", "constraints_calls", "custom_joint", "docs", "frozen", "load_hostile", "odd_input", "twins")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
