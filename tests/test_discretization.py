@@ -62,11 +62,11 @@ def test_accelerations_from_torques_of_a_finer_rod(order):
         assert caught or (off < np.where(np.arange(order + 1) > 2, 1e-3, 1e-6)).all()
 
 
-@pytest.mark.parametrize(("order", "nodes"), [(3, 5), pytest.param(6, 8, marks=pytest.mark.night)])
-def test_too_few_nodes_of_a_polynomial(order, nodes):
-    """Accelerations are far off, though the mass matrix is not."""
+@pytest.mark.parametrize(("order", "nodes", "plenty"), [(3, 5, 30), pytest.param(6, 8, 60, marks=pytest.mark.night)])
+def test_too_few_nodes_of_a_polynomial(order, nodes, plenty):
+    """Accelerations are far off, though the mass matrix is not. Of order 6, 30 nodes are off by 2e-6 themselves."""
     strain = jn.soft.polynomial({"bend_y": order, "shear_x": order, "stretch": order})
-    robot, fine = alone(strain=strain, nodes=nodes), alone(strain=strain, nodes=30)
+    robot, fine = alone(strain=strain, nodes=nodes), alone(strain=strain, nodes=plenty)
     rng = np.random.default_rng(0)
     q, v = 0.05 * rng.normal(size=robot.nq), rng.normal(size=(2, robot.nv))
     tau = fine.inverse_dynamics(q, v)
