@@ -2,6 +2,7 @@
 #include "jounce/constraints/independent_rows.hpp"
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "check.hpp"
@@ -50,6 +51,25 @@ int main() {
   const LeastRow nothing = find_independent(1, 3, none, squares, empty, nullptr);
   that("of nothing, none", nothing.row == -1 && nothing.left == 1.0);
 
+  // Rows that are longer than a register; the third depends on the others.
+  const int n = 11;
+  double wide[3 * n], room[3 * n + n] = {};
+  for (int i = 0; i < n; ++i) wide[i] = 1 + i, wide[n + i] = std::sin(i), wide[2 * n + i] = 2.0 * wide[i] - 3.0 * wide[n + i];
+  double sum = 0, of_first = 0;
+  for (int i = 0; i < n; ++i) sum += wide[i] * wide[n + i], of_first += wide[i] * wide[i];
+  OrthonormalRows<double> long_rows(n, room);
+  near("a product", long_rows.product(wide, wide + n), sum, 1e-13);
+  for (int i = 0; i < n; ++i) long_rows.next()[i] = wide[i] / std::sqrt(of_first);
+  long_rows.keep(1.0);
+  double off[n];
+  for (int i = 0; i < n; ++i) off[i] = wide[n + i];
+  near("a part", long_rows.take_off(off, 0), sum / std::sqrt(of_first), 1e-13);
+  for (int i = 0; i < n; ++i) near("what is left", off[i], wide[n + i] - sum / of_first * wide[i], 1e-13);
+  bool own[3];
+  OrthonormalRows<double> both(n, room);
+  find_independent(3, n, wide, squares, both, own);
+  that("two of three long rows", both.count() == 2 && own[0] && !(own[1] && own[2]));
+
   // Which comes first, and how little may be left of a row.
   chosen("the first of which a tenth is left", {{1, 0, 0}, {10, 0, 0}}, {true, false});
   chosen("one of which less is left waits", {{0.999, 0, 0}, {10, 0, 0}}, {false, true});
@@ -59,6 +79,7 @@ int main() {
   chosen("not the first one", {{0, 0, 0}, {0, 0, 1}}, {false, true});
   chosen("what is left of others once one is taken away, the last one, too", {{1, 0, 0}, {0, 1e-3, 0}, {1, 0, 0}}, {true, true, false});
   chosen("rows that differ in their last numbers", {{1, 0, 0.5}, {1, 0, -0.5}}, {true, true});
+  chosen("a first row of which nothing is left hides no other", {{0.05, 0, 0}, {10, 0, 0}, {0, 1e-3, 0}}, {false, true, true});
   chosen("a millionth is nothing", {{negligible, 0, 0}, {0, 0, 0}}, {false, false});
   chosen("a little more is not", {{1.001 * negligible, 0, 0}, {0, 0, 0}}, {true, false});
   chosen("more rows than dimensions", {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}}, {true, true, true, false});
