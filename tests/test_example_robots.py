@@ -50,7 +50,7 @@ def test_names_that_are_not_there(name: str, hint: str) -> None:
 
 
 def test_a_name_of_two_robots() -> None:
-    both = "'anymal_b_simple_description/anymal' or 'anymal_c_simple_description/anymal'"
+    both = " or ".join(f"'example-robot-data:anymal_{x}_simple_description/anymal'" for x in "bc")
     with pytest.raises(jn.LoadError, match=rf"there are several, expected {both}"):
         jn.load("example-robot-data:anymal")
 

@@ -24,7 +24,8 @@ def example_robot(source: str) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise LoadError(f"{short(source)}: there are several, expected {' or '.join(repr(_full(p)) for p in found)}")
+        names = " or ".join(repr(SCHEME + _full(path)) for path in found)
+        raise LoadError(f"{short(source)}: there are several, expected {names}")
     known = sorted(path.stem for path in files)
     alike = [each for each in known if name and each.startswith(name)]
     hint = near(name, alike or known) if len(alike) != 1 else f"did you mean {alike[0]!r}?"
